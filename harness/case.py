@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import linecache
+import sys
+import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -67,6 +69,9 @@ def case_from_source(source: str, name: str = "program") -> Case:
     digest = hashlib.sha256(source.encode()).hexdigest()[:16]
     filename = f"<exportdiff {name} {digest}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
-    namespace: dict[str, Any] = {"__name__": f"exportdiff_{digest}", "__file__": filename}
-    exec(compile(source, filename, "exec"), namespace)
-    return Case(name, source, namespace["make"])
+    module = types.ModuleType(f"exportdiff_{digest}")
+    module.__file__ = filename
+    # Dynamo re-imports the module of every function that it inlines: it must be importable by name.
+    sys.modules[module.__name__] = module
+    exec(compile(source, filename, "exec"), module.__dict__)
+    return Case(name, source, module.__dict__["make"])
