@@ -1,0 +1,73 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch>=2.5"]
+#
+# [tool.exportdiff]
+# title = "an in-place t_() on an input must not change what is recorded about that input"
+# upstream = "https://github.com/pytorch/pytorch/issues/93610"
+# path = "nonstrict:module@cpu"
+# check = "guards"
+# kind = "mismatch"
+# status = "seed"
+# ///
+"""The forward transposes its inputs in place: their size and stride differ before and after it.
+
+What export and compile record about an input (placeholder metadata, guards) must describe it as it
+was handed in: recorded afterwards, it rejects the very inputs that the program was made from.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class M(nn.Module):
+    def forward(self, x, y):
+        x.t_()
+        y.t_()
+        return x + y
+
+
+def make():
+    return M(), (torch.arange(6.0).reshape(2, 3), torch.ones(2, 3))
+
+
+def run(f):
+    """What the call returns and how it leaves its inputs; fresh ones, since it changes them."""
+    _, args = make()
+    out = f(*args)
+    return [(t.tolist(), t.stride()) for t in (out, *args)]
+
+
+def differences():
+    model, args = make()
+    expected = run(model)
+    handed_in = [(tuple(t.shape), t.stride()) for t in args]
+    ep = torch.export.export(model, args, strict=False)
+    placeholders = [node.meta["val"] for node in ep.graph.nodes if node.op == "placeholder"]
+    recorded = [(tuple(t.shape), t.stride()) for t in placeholders]
+    if recorded != handed_in:
+        yield f"inputs handed in as {handed_in}, recorded as {recorded}"
+    compiled = torch.compile(model, backend="eager")
+    candidates = {
+        "module": ep.module(),
+        "unflatten": torch.export.unflatten(ep),
+        "compile": compiled,
+    }
+    for name, candidate in candidates.items():
+        for call in (1, 2):
+            try:
+                seen = run(candidate)
+            except Exception as error:
+                seen = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+            if seen != expected:
+                yield f"{name}, call {call}: eager gives {expected}, this gives {seen}"
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    bugs = list(differences())
+    print(f"BUG: {bugs[0]}" if bugs else "ok: metadata and guards describe the inputs as handed in")
+    sys.exit(bool(bugs))

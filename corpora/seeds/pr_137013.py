@@ -1,0 +1,59 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch>=2.5"]
+#
+# [tool.exportdiff]
+# title = "unflatten runs the first call's graph for every call of a submodule"
+# upstream = "https://github.com/pytorch/pytorch/pull/137013"
+# path = "nonstrict:unflatten@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "seed"
+# affected = "torch<2.6"
+# ///
+"""One submodule, called twice, specialized on a Python bool: two calls, two graphs.
+
+unflatten used to keep one graph per submodule. It either asserted that all calls agree or, past the
+assertion, ran the graph of the first call twice: eager gives 16, unflatten gave 15.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class N(nn.Module):
+    def forward(self, x, b):
+        if b:
+            return x + 1
+        return x + 2
+
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = N()
+
+    def forward(self, x):
+        x = self.n(x + 3, True)
+        x = self.n(x + 4, False)
+        return x + 5
+
+
+def make():
+    return M(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    expected = model(*args)
+    try:
+        seen = torch.export.unflatten(torch.export.export(model, args, strict=False))(*args)
+        bug = not torch.equal(expected, seen)
+    except Exception as error:
+        seen, bug = f"{type(error).__name__}: {str(error).splitlines()[0]}", True
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {seen}")
+    sys.exit(bug)
