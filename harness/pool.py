@@ -1,0 +1,176 @@
+"""Processes to run models in: a pool for a campaign, and single fresh ones.
+
+All are forked from one server that has torch imported and has run nothing (see ``preload``).
+"""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import signal
+import warnings
+from concurrent.futures import TimeoutError as FutureTimeout
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import forkserver
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+
+from pebble import ProcessExpired, ProcessFuture, ProcessPool
+
+from harness.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from multiprocessing.context import ForkServerContext
+    from threading import Event
+    from types import TracebackType
+
+T = TypeVar("T")
+
+POLL_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class Death:
+    """A task whose process did not live to answer."""
+
+    kind: Literal["abort", "hang"]
+    reason: str
+    """``SIGSEGV``, ``exit code 3``, ``no answer within 60 s``."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A task that raised: ``error`` as it came, with the remote traceback in its text."""
+
+    error: BaseException
+
+
+class Stopped(Exception):  # noqa: N818 - a request, not an error
+    """The campaign was asked to stop while it waited."""
+
+
+def server() -> ForkServerContext:
+    """The context whose children are forked from the preloaded server; starts it on first use."""
+    try:
+        context = multiprocessing.get_context("forkserver")
+    except ValueError:
+        raise UsageError("this platform has no fork server: run on Linux or macOS") from None
+    context.set_forkserver_preload(["harness.preload"])
+    with _importable():
+        forkserver.ensure_running()
+    return context
+
+
+@contextmanager
+def _importable() -> Iterator[None]:
+    """Let the server find this package: it looks at PYTHONPATH, not at our ``sys.path``."""
+    root = str(Path(__file__).parents[1])
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = root if not before else os.pathsep.join((root, before))
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONPATH"]
+        else:
+            os.environ["PYTHONPATH"] = before
+
+
+def quiet(*, threads: int = 1, silent: bool = True) -> None:
+    """Set up a child: one thread, no warnings or logs, Ctrl-C left to the parent.
+
+    ``silent`` also closes stdout and stderr: a random model can make torch print a great deal.
+    """
+    import torch
+
+    torch.set_num_threads(threads)
+    warnings.simplefilter("ignore")
+    logging.disable(logging.CRITICAL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if silent:
+        with Path(os.devnull).open("wb") as nowhere:
+            os.dup2(nowhere.fileno(), 1)
+            os.dup2(nowhere.fileno(), 2)
+
+
+class Workers:
+    """A pool of such processes, each replaced by a fresh one after ``tasks_each`` tasks."""
+
+    def __init__(self, count: int, *, tasks_each: int = 0, silent: bool = True) -> None:
+        """Start nothing yet; the first ``submit`` does."""
+        self._pool = ProcessPool(
+            max_workers=count,
+            max_tasks=tasks_each,
+            initializer=_start,
+            initargs=(silent,),
+            context=server(),
+        )
+
+    def __enter__(self) -> Workers:
+        """Leaving the block stops every process, whatever it is doing."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop the processes."""
+        self._pool.stop()  # type: ignore[no-untyped-call]  # pebble leaves it unannotated
+        self._pool.join()
+
+    def submit(self, seconds: float, task: Callable[..., T], *args: object) -> Task[T]:
+        """Queue ``task(*args)``; its time counts from when a worker takes it up."""
+        return Task(self._pool.schedule(task, args=args, timeout=seconds), seconds)
+
+
+class Task(Generic[T]):
+    """A queued task."""
+
+    def __init__(self, future: ProcessFuture[T], seconds: float) -> None:
+        """Made by ``Workers.submit``."""
+        self._future = future
+        self._seconds = seconds
+
+    def wait(self, stop: Event | None = None) -> T | Death | Failure:
+        """The answer, or what became of the task; raises Stopped soon after ``stop`` is set."""
+        while not self._future.done():
+            if stop is not None and stop.is_set():
+                self._future.cancel()  # type: ignore[no-untyped-call]  # likewise
+                raise Stopped
+            try:
+                self._future.exception(timeout=POLL_SECONDS)
+            except FutureTimeout:
+                continue
+        error = self._future.exception()
+        if error is None:
+            return self._future.result()
+        if isinstance(error, ProcessExpired):
+            return Death("abort", exit_reason(error.exitcode))
+        if isinstance(error, FutureTimeout):
+            return Death("hang", f"no answer within {self._seconds:g} s")
+        return Failure(error)
+
+
+def exit_reason(code: int | None) -> str:
+    """``-11`` reads SIGSEGV, ``3`` reads exit code 3."""
+    if code is not None and code < 0:
+        try:
+            return signal.Signals(-code).name
+        except ValueError:
+            return f"signal {-code}"
+    return f"exit code {code}"
+
+
+def call_fresh(seconds: float, task: Callable[..., T], *args: object) -> T | Death | Failure:
+    """``task(*args)`` in a process of its own."""
+    with Workers(1, tasks_each=1, silent=False) as workers:
+        return workers.submit(seconds, task, *args).wait()
+
+
+def _start(silent: bool) -> None:
+    quiet(silent=silent)

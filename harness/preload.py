@@ -1,0 +1,43 @@
+"""Imported once by the fork server, so that every child is a fresh process with torch loaded.
+
+Nothing runs here but imports: whatever ran before a fork would be state that all children share.
+The list holds what the first export imports on its way (half a second that no child pays again).
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import warnings
+
+MODULES = (
+    "torch",
+    "torch.export",
+    "torch.export._trace",
+    "torch.export._unlift",
+    "torch.export.unflatten",
+    "torch._dynamo",
+    "torch._dynamo.debug_utils",
+    "torch._dynamo.testing",
+    "torch._export.non_strict_utils",
+    "torch._export.passes.lift_constants_pass",
+    "torch._export.serde.serialize",
+    "torch._functorch.aot_autograd",
+    "torch._functorch.partitioners",
+    "torch._functorch.compilers",
+    "torch._inductor.codecache",
+    "networkx",
+    "hypothesis",
+)
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    for name in MODULES:
+        try:
+            importlib.import_module(name)
+        # Private modules come and go between torch versions; without one a child is only slower.
+        except ImportError:
+            continue
+
+# Keep the collector of every child from touching, and so copying, the pages it shares with us.
+gc.freeze()
