@@ -44,24 +44,26 @@ def run(f):
 def differences():
     model, args = make()
     expected = run(model)
-    handed_in = [(tuple(t.shape), t.stride()) for t in args]
-    ep = torch.export.export(model, args, strict=False)
-    placeholders = [node.meta["val"] for node in ep.graph.nodes if node.op == "placeholder"]
-    recorded = [(tuple(t.shape), t.stride()) for t in placeholders]
-    if recorded != handed_in:
-        yield f"inputs handed in as {handed_in}, recorded as {recorded}"
-    compiled = torch.compile(model, backend="eager")
-    candidates = {
-        "module": ep.module(),
-        "unflatten": torch.export.unflatten(ep),
-        "compile": compiled,
-    }
+    candidates = {"compile": torch.compile(model, backend="eager")}
+    try:
+        ep = torch.export.export(model, args, strict=False)
+    except RuntimeError as error:
+        # Refusing such a mutation, as torch 2.5 does, is not a wrong answer.
+        if "metadata mutation" not in str(error):
+            raise
+    else:
+        candidates |= {"module": ep.module(), "unflatten": torch.export.unflatten(ep)}
+        handed_in = [(t.shape, t.stride()) for t in args]
+        nodes = [node for node in ep.graph.nodes if node.op == "placeholder"]
+        recorded = [(node.meta["val"].shape, node.meta["val"].stride()) for node in nodes]
+        if recorded != handed_in:
+            yield f"inputs handed in as {handed_in}, recorded as {recorded}"
     for name, candidate in candidates.items():
         for call in (1, 2):
             try:
                 seen = run(candidate)
             except Exception as error:
-                seen = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+                seen = f"{type(error).__name__}: {str(error).strip()[:200]}"
             if seen != expected:
                 yield f"{name}, call {call}: eager gives {expected}, this gives {seen}"
 

@@ -54,6 +54,6 @@ if __name__ == "__main__":
         seen = torch.export.unflatten(torch.export.export(model, args, strict=False))(*args)
         bug = not torch.equal(expected, seen)
     except Exception as error:
-        seen, bug = f"{type(error).__name__}: {str(error).splitlines()[0]}", True
+        seen, bug = f"{type(error).__name__} {str(error)[:200]}", True
     print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {seen}")
     sys.exit(bug)
