@@ -1,0 +1,8 @@
+"""What to test: Hypothesis strategies that draw Programs, and their rendering to Python source."""
+
+from strategies.program import Program
+from strategies.programs import programs
+from strategies.render import render
+from strategies.seeds import draw_program
+
+__all__ = ["Program", "draw_program", "programs", "render"]
