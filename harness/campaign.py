@@ -1,0 +1,278 @@
+"""The engine: many examples on many processes, as one stream of events in the order of the index."""
+
+from __future__ import annotations
+
+import platform
+import threading
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from importlib.metadata import version
+from itertools import count, islice
+
+from harness import events
+from harness.confirm import Confirmation, confirm
+from harness.findings import Finding
+from harness.paths import Path
+from harness.pool import Death, Failure, Stopped, Task, Workers
+from harness.repro import repro_source
+from harness.triage import Cause, Witness
+from harness.verdict import PathResult, Verdict
+from harness.work import ExampleResult, Job, paths_for, program_source, run_batch
+
+BATCH = 8
+"""Examples per task: enough to forget the cost of a task, few enough to keep all workers busy."""
+BATCHES_EACH = 24
+"""A worker is replaced after so many: caches, modules and memory never build up."""
+AHEAD = 3
+"""Batches queued per worker, so that none waits while results are taken in order."""
+
+Work = Callable[[Job, Sequence[int]], tuple[ExampleResult, ...]]
+Source = Callable[[int, int], tuple[str, tuple[str, ...]]]
+Confirm = Callable[[str], Confirmation]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What to run."""
+
+    paths: tuple[Path, ...]
+    seed: int = 0
+    examples: int | None = None
+    seconds: float | None = None
+    workers: int = 1
+    device: str = "cpu"
+    profile: str = "default"
+    shard: tuple[int, int] = (1, 1)
+    example_seconds: float = 60.0
+    """A program that takes longer hangs."""
+
+    def indices(self) -> Iterator[int]:
+        """Return the examples of this shard, in order."""
+        part, parts = self.shard
+        mine = (index for index in count() if index % parts == part - 1)
+        if self.examples is None:
+            return mine
+        return (index for index in range(self.examples) if index % parts == part - 1)
+
+
+class Campaign:
+    """One run. Iterate over ``events()`` once."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        known: Collection[str] = (),
+        stop: threading.Event | None = None,
+        work: Work = run_batch,
+        source: Source = program_source,
+        confirm: Confirm = confirm,
+    ) -> None:
+        """Prepare a run; ``known`` are fingerprints that the corpus has as open bugs.
+
+        Setting ``stop`` ends the run early and cleanly. The rest is there for tests to replace.
+        """
+        self._settings = settings
+        self._known = frozenset(known)
+        self._stop = stop or threading.Event()
+        self._work = work
+        self._source = source
+        self._confirm = confirm
+        self._job = Job(settings.seed, settings.paths)
+        self._causes: dict[str, Cause] = {}
+        self._started = time.monotonic()
+
+    def events(self) -> Iterator[events.Event]:
+        """Run, and tell what happens while it happens."""
+        settings = self._settings
+        self._started = time.monotonic()
+        yield events.CampaignStarted(
+            at=0.0,
+            seed=settings.seed,
+            examples=settings.examples,
+            seconds=settings.seconds,
+            workers=settings.workers,
+            paths=tuple(str(path) for path in settings.paths),
+            device=settings.device,
+            profile=settings.profile,
+            shard=settings.shard,
+            torch=version("torch"),
+            python=platform.python_version(),
+        )
+        reason: events.EndReason
+        try:
+            yield from self._examples()
+            yield from self._shrink()
+            reason = "examples" if settings.examples is not None else "time"
+            if self._over() and settings.seconds is not None:
+                reason = "time"
+        except Stopped:
+            reason = "interrupted"
+        except BrokenProcessPool:
+            yield events.HarnessError(self._now(), None, traceback.format_exc())
+            reason = "broken"
+        yield events.CampaignFinished(self._now(), reason)
+
+    def _now(self) -> float:
+        return round(time.monotonic() - self._started, 3)
+
+    def _over(self) -> bool:
+        limit = self._settings.seconds
+        return limit is not None and time.monotonic() - self._started >= limit
+
+    def _examples(self) -> Iterator[events.Event]:
+        settings = self._settings
+        indices = settings.indices()
+        queue: deque[tuple[tuple[int, ...], Task[tuple[ExampleResult, ...]]]] = deque()
+        with Workers(settings.workers, tasks_each=BATCHES_EACH) as workers:
+            while True:
+                while len(queue) < AHEAD * settings.workers and not self._over():
+                    batch = tuple(islice(indices, BATCH))
+                    if not batch:
+                        break
+                    seconds = settings.example_seconds * 2
+                    queue.append((batch, workers.submit(seconds, self._work, self._job, batch)))
+                if not queue:
+                    return
+                batch, task = queue.popleft()
+                for result in self._results(workers, batch, task):
+                    yield from self._account(result)
+
+    def _results(
+        self,
+        workers: Workers,
+        batch: tuple[int, ...],
+        task: Task[tuple[ExampleResult, ...]],
+    ) -> Iterator[ExampleResult]:
+        answer = task.wait(self._stop)
+        if isinstance(answer, tuple):
+            yield from answer
+        elif isinstance(answer, Failure):
+            yield from (_failed(index, answer.error) for index in batch)
+        elif len(batch) == 1:
+            yield self._post_mortem(workers, batch[0], answer)
+        else:
+            # One of them killed the process: run each by itself, and the guilty one is known.
+            for index in batch:
+                alone = self._alone(workers, index, self._job)
+                yield from self._results(workers, (index,), alone)
+
+    def _alone(
+        self, workers: Workers, index: int, job: Job
+    ) -> Task[tuple[ExampleResult, ...]]:
+        return workers.submit(self._settings.example_seconds, self._work, job, (index,))
+
+    def _post_mortem(self, workers: Workers, index: int, death: Death) -> ExampleResult:
+        """Find the paths that kill the process: first none at all, then one at a time."""
+        drawn = workers.submit(self._settings.example_seconds, self._source, self._job.seed, index)
+        answer = drawn.wait(self._stop)
+        if isinstance(answer, Failure):
+            return _failed(index, answer.error)
+        if isinstance(answer, Death):
+            return _failed(index, RuntimeError(f"drawing the program ended in {answer.reason}"))
+        source, features = answer
+        eager = self._alone(workers, index, Job(self._job.seed, ())).wait(self._stop)
+        if isinstance(eager, Death):
+            verdict = Verdict(False, f"eager {eager.kind}", (), (), 0.0)
+            return ExampleResult(index, verdict, features)
+        results: list[PathResult] = []
+        findings: list[Finding] = []
+        torch_seconds = 0.0
+        for path in paths_for(index, self._job.paths):
+            one = self._alone(workers, index, Job(self._job.seed, (path,))).wait(self._stop)
+            if isinstance(one, Death):
+                findings.append(death_finding(path, one))
+                results.append(PathResult(str(path), "finding", one.kind))
+            elif isinstance(one, Failure):
+                return _failed(index, one.error)
+            elif one[0].verdict is not None:
+                results.extend(one[0].verdict.paths)
+                findings.extend(one[0].verdict.findings)
+                torch_seconds += one[0].verdict.torch_seconds
+            else:
+                return one[0]
+        verdict = Verdict(True, "", tuple(results), tuple(findings), torch_seconds)
+        return ExampleResult(index, verdict, features, source if findings else "")
+
+    def _account(self, result: ExampleResult) -> Iterator[events.Event]:
+        if result.verdict is None:
+            yield events.HarnessError(self._now(), result.index, result.error)
+            return
+        verdict = result.verdict
+        # One program may show a cause on several paths; the first stands for it.
+        findings = {finding.fingerprint: finding for finding in reversed(verdict.findings)}
+        yield events.ExampleDone(
+            at=self._now(),
+            index=result.index,
+            valid=verdict.valid,
+            invalid_reason=verdict.invalid_reason,
+            features=result.features,
+            paths=verdict.paths,
+            fingerprints=tuple(sorted(findings)),
+            torch_seconds=round(verdict.torch_seconds, 4),
+            seconds=round(result.seconds, 4),
+        )
+        for fingerprint, finding in sorted(findings.items()):
+            cause = self._causes.setdefault(fingerprint, Cause())
+            witness = Witness(finding, result.index, result.source)
+            cause.add(witness)
+            if cause.wants_confirming:
+                yield from self._try(cause, witness)
+
+    def _try(self, cause: Cause, witness: Witness) -> Iterator[events.Event]:
+        """Run the repro file of a witness in a fresh process; show it if it shows the bug."""
+        cause.attempts += 1
+        finding, example, source = witness.finding, witness.example, witness.source
+        try:
+            repro = repro_source(finding, source)
+            answer = self._confirm(repro)
+        except Exception:
+            yield events.HarnessError(self._now(), example, traceback.format_exc())
+            return
+        if not answer.confirmed:
+            if cause.shown is None:
+                yield events.FindingUnconfirmed(self._now(), finding, example, answer.reason)
+            return
+        if cause.shown is None:
+            known = finding.fingerprint in self._known
+            yield events.FindingFound(self._now(), finding, example, source, repro, known)
+        else:
+            yield events.FindingShrunk(self._now(), finding, example, source, repro)
+        cause.shown = witness
+
+    def _shrink(self) -> Iterator[events.Event]:
+        """Let the smallest program that confirms stand for its cause."""
+        for _, cause in sorted(self._causes.items()):
+            for witness in cause.better:
+                if self._stop.is_set():
+                    raise Stopped
+                before = cause.shown
+                yield from self._try(cause, witness)
+                if cause.shown is not before:
+                    break
+
+
+def death_finding(path: Path, death: Death) -> Finding:
+    """Return the finding for a path that takes the whole process down, or never ends."""
+    what = "never ends" if death.kind == "hang" else "takes the process down"
+    return Finding(
+        path=str(path),
+        mode=path.mode,
+        transforms=tuple(path.transforms),
+        runner=path.runner,
+        device=path.device,
+        check="alive",
+        kind=death.kind,
+        stage="run",
+        signature=(death.kind, death.reason if death.kind == "abort" else ""),
+        message=f"eager runs; this path {what} ({death.reason})",
+    )
+
+
+def _failed(index: int, error: BaseException) -> ExampleResult:
+    text = "".join(traceback.format_exception(error))
+    return ExampleResult(index, None, error=text)

@@ -1,0 +1,79 @@
+"""Argument types and options that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from typing import TYPE_CHECKING
+
+from harness.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from harness.paths import Path
+
+_DURATION = re.compile(r"(?P<number>\d+(\.\d+)?)(?P<unit>[smh]?)")
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def duration(text: str) -> float:
+    """Read ``90s``, ``10m``, ``1h``, or a bare number of seconds."""
+    match = _DURATION.fullmatch(text)
+    if match is None or not float(match["number"]):
+        raise argparse.ArgumentTypeError(f"{text!r} is no duration; write 90s, 10m or 1h")
+    return float(match["number"]) * _UNITS[match["unit"]]
+
+
+def natural(text: str) -> int:
+    """Read an integer from 0 up."""
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 up")
+    return int(text)
+
+
+def positive(text: str) -> int:
+    """Read an integer from 1 up."""
+    if not natural(text):
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return int(text)
+
+
+def shard(text: str) -> tuple[int, int]:
+    """Read ``2/5``: the second of five parts."""
+    match = re.fullmatch(r"(\d+)/(\d+)", text)
+    if match is None or not 1 <= int(match[1]) <= int(match[2]):
+        raise argparse.ArgumentTypeError(f"{text!r} is no shard; write I/N with I from 1 to N")
+    return int(match[1]), int(match[2])
+
+
+def add_path_options(parser: argparse.ArgumentParser) -> None:
+    """Add ``--paths`` and ``--device``."""
+    parser.add_argument(
+        "--paths",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="only paths like this, e.g. 'nonstrict:*'; may be repeated (default: all)",
+    )
+    parser.add_argument(
+        "--device",
+        choices=("cpu", "cuda", "auto"),
+        default="cpu",
+        help="where the candidates run; auto: cuda if there is one (default: cpu)",
+    )
+
+
+def chosen_paths(globs: Sequence[str], device: str) -> tuple[Path, ...]:
+    """Turn those options into paths. Raises UsageError."""
+    from harness.paths import available_devices, select_paths
+
+    available = available_devices()
+    if device == "auto":
+        device = available[-1]
+    if device not in available:
+        raise UsageError(f"--device {device}: torch sees none here; use --device cpu")
+    try:
+        return select_paths(globs, (device,))
+    except ValueError as error:
+        raise UsageError(f"--paths {error}") from None

@@ -1,0 +1,135 @@
+"""``exportdiff fuzz``: a campaign."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.cli.arguments import (
+    add_path_options,
+    chosen_paths,
+    duration,
+    natural,
+    positive,
+    shard,
+)
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+    from types import FrameType
+
+    from harness.cli.types import Subparsers
+
+PROFILES = ("default",)
+
+
+def add(commands: Subparsers) -> None:
+    """Add the command."""
+    parser = commands.add_parser("fuzz", help="draw random models and compare eager to exported")
+    budget = parser.add_mutually_exclusive_group()
+    budget.add_argument("--examples", type=positive, metavar="N", help="stop after N programs")
+    budget.add_argument(
+        "--time", type=duration, metavar="TIME", help="stop after 90s, 10m, 1h (default: never)"
+    )
+    parser.add_argument(
+        "--seed", type=natural, default=0, metavar="S", help="same seed, same programs (default: 0)"
+    )
+    parser.add_argument(
+        "--workers",
+        type=_workers,
+        default="auto",
+        metavar="N",
+        help="processes, or auto: one a core (default: auto)",
+    )
+    add_path_options(parser)
+    parser.add_argument("--profile", choices=PROFILES, default="default", help="what to draw")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("exportdiff-out"),
+        metavar="DIR",
+        help="folder for summary.json, events.ndjson and findings/ (default: exportdiff-out)",
+    )
+    parser.add_argument(
+        "--shard",
+        type=shard,
+        default=(1, 1),
+        metavar="I/N",
+        help="run every N-th example only, the I-th of each N",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run a campaign; return 0 (nothing new), 1 (new findings) or 2 (the harness failed)."""
+    from rich.console import Console
+
+    from harness.campaign import Campaign, Settings
+    from harness.corpus import open_fingerprints
+    from harness.reporting.console import ConsoleReport
+    from harness.reporting.folder import Folder
+    from harness.reporting.ndjson import NdjsonLog
+    from harness.reporting.repro_files import ReproFiles
+    from harness.reporting.summary import SummaryFile, Tally
+
+    settings = Settings(
+        paths=chosen_paths(arguments.paths, arguments.device),
+        seed=arguments.seed,
+        examples=arguments.examples,
+        seconds=arguments.time,
+        workers=arguments.workers,
+        device=arguments.device,
+        profile=arguments.profile,
+        shard=arguments.shard,
+    )
+    folder = Folder(arguments.out)
+    folder.prepare()
+    tally = Tally()
+    listeners = (
+        tally,
+        NdjsonLog(folder.log),
+        ReproFiles(folder),
+        SummaryFile(folder, tally),
+        ConsoleReport(Console(), folder, tally),
+    )
+    corpora = Path("corpora")
+    known = open_fingerprints(corpora) if corpora.is_dir() else frozenset()
+    with _interruptible() as stop:
+        for event in Campaign(settings, known=known, stop=stop).events():
+            for listener in listeners:
+                listener(event)
+    if tally.harness_errors:
+        return 2
+    return 1 if tally.new else 0
+
+
+@contextmanager
+def _interruptible() -> Iterator[threading.Event]:
+    """Turn the first Ctrl-C into a clean end; the second ends at once."""
+    stop = threading.Event()
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _workers(text: str) -> int:
+    if text == "auto":
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else _cores()
+    return positive(text)
+
+
+def _cores() -> int:
+    return os.cpu_count() or 1

@@ -1,0 +1,72 @@
+"""``exportdiff replay``: run the corpus, each file in a process of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.cli.arguments import duration
+from harness.errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from harness.cli.types import Subparsers
+    from harness.confirm import Run
+    from harness.corpus import Entry
+
+CORPORA = Path("corpora")
+
+
+def add(commands: Subparsers) -> None:
+    """Add the command."""
+    parser = commands.add_parser("replay", help="run corpus files; are they as recorded?")
+    parser.add_argument(
+        "files", nargs="*", type=Path, metavar="FILE", help="files or folders (default: corpora/)"
+    )
+    parser.add_argument(
+        "--limit",
+        type=duration,
+        default=120.0,
+        metavar="TIME",
+        help="for each file, e.g. 90s (default: 2m)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print one line a file; return 0 only if all are as recorded."""
+    from harness.corpus import find_files, read_entry
+
+    if not arguments.files and not CORPORA.is_dir():
+        raise UsageError("there is no corpora/ here; name the files to replay")
+    as_recorded = True
+    files = list(find_files(arguments.files or [CORPORA]))
+    if not files:
+        raise UsageError("no corpus files there; name a folder that holds .py files")
+    for file in files:
+        word, detail = _replay(read_entry(file), arguments.limit)
+        as_recorded &= word == "as recorded"
+        print(f"{word:<11}  {file}  {detail}".rstrip(), flush=True)
+    return 0 if as_recorded else 1
+
+
+def _replay(entry: Entry, limit: float) -> tuple[str, str]:
+    from harness.confirm import run_file
+
+    if entry.problem:
+        return "BROKEN", entry.problem
+    return outcome(entry, run_file(entry.file, limit))
+
+
+def outcome(entry: Entry, run: Run) -> tuple[str, str]:
+    """Return the word for a file, and what to say beside it."""
+    from harness.corpus import EXPECTED
+
+    if run.problem:
+        return "BROKEN", run.problem
+    if run.code == EXPECTED[entry.status]:
+        return "as recorded", f"({entry.status}) {run.last_line}"
+    if run.code == 0:
+        return "FIXED", f"(was {entry.status}) {run.last_line}"
+    return "BROKEN", f"(was {entry.status}) {run.last_line}"

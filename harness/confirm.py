@@ -1,0 +1,130 @@
+"""Runs a corpus file in a fresh process: what is confirmed is the very file that is shipped."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import runpy
+import signal
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.pool import exit_reason, quiet, server
+
+if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
+
+SECONDS = 120.0
+"""Time limit of one file. A file that shows a hang has a shorter one of its own inside."""
+RAISED = 70
+"""Exit code for a file that raises: Python's own, 1, means that the bug is there."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a file did when run as a script."""
+
+    code: int | None
+    """Exit code, negative for a signal; None when it hit the time limit."""
+    output: str
+    """What it printed; for a file that raised, the exception and its line."""
+
+    @property
+    def problem(self) -> str:
+        """Why the run tells nothing about the bug; empty if it does."""
+        if self.code in (0, 1):
+            return ""
+        if self.code is None:
+            return "does not end within the time limit"
+        if self.code == RAISED:
+            return self.last_line
+        return f"ends in {exit_reason(self.code)}"
+
+    @property
+    def last_line(self) -> str:
+        """The line that says what the file found."""
+        lines = self.output.strip().splitlines()
+        return lines[-1] if lines else ""
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """Whether a repro file showed its bug."""
+
+    confirmed: bool
+    reason: str
+    """What it printed, or why it does not count."""
+
+
+def confirm(source: str) -> Confirmation:
+    """Run the text of a repro file in a fresh process."""
+    with tempfile.TemporaryDirectory(prefix="exportdiff-") as folder:
+        file = Path(folder, "repro.py")
+        file.write_text(source)
+        run = run_file(file)
+    return Confirmation(run.code == 1, run.problem or run.last_line)
+
+
+def run_file(file: Path, seconds: float = SECONDS) -> Run:
+    """Run a file as ``__main__`` in a process of its own, with torch loaded and nothing run."""
+    # By name, not by descriptor: a fork server's children inherit no descriptors of ours.
+    with tempfile.NamedTemporaryFile(prefix="exportdiff-") as log:
+        process = server().Process(target=_run, args=(str(file), log.name))
+        process.start()
+        try:
+            process.join(seconds)
+            late = process.is_alive()
+        finally:
+            _kill(process)
+        text = Path(log.name).read_text(errors="replace")
+    return Run(None if late else process.exitcode, text)
+
+
+def _kill(process: BaseProcess) -> None:
+    """End the child if it still runs, and whatever it started: it leads a group of its own."""
+    if process.is_alive():
+        process.kill()
+    if process.pid is not None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.join()
+
+
+def _run(file: str, log: str) -> None:
+    os.setpgid(0, 0)
+    quiet(silent=False)
+    with Path(log).open("wb") as target:
+        os.dup2(target.fileno(), 1)
+        os.dup2(target.fileno(), 2)
+    sys.stdout = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), write_through=True)
+    sys.stderr = sys.stdout
+    sys.argv = [file]
+    try:
+        runpy.run_path(file, run_name="__main__")
+    except SystemExit:
+        raise
+    except BaseException as error:
+        print(f"{type(error).__name__}: {_one_line(error)}{_place(error, file)}")
+        sys.exit(RAISED)
+
+
+def _one_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else ""
+
+
+def _place(error: BaseException, file: str) -> str:
+    """Return the line of the file that raised, for people who will look there."""
+    if isinstance(error, SyntaxError):
+        return "" if f"line {error.lineno}" in str(error) else f" (line {error.lineno})"
+    line = None
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == file:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return "" if line is None else f" (line {line})"

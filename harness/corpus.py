@@ -1,0 +1,66 @@
+"""Corpus files: finding them, and reading their metadata."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+EXPECTED = {"seed": 0, "fixed": 0, "open": 1}
+"""What a file of each status must exit with."""
+
+_HEADER = re.compile(r"^# /// script\n(?P<toml>(#( .*)?\n)+?)# ///$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One corpus file; ``problem`` says why it cannot be replayed."""
+
+    file: Path
+    status: str = ""
+    fingerprint: str = ""
+    problem: str = ""
+
+
+def find_files(names: Iterable[Path]) -> Iterator[Path]:
+    """Return the files named, and those below the folders named, sorted."""
+    for name in names:
+        yield from sorted(name.rglob("*.py")) if name.is_dir() else (name,)
+
+
+def read_entry(file: Path) -> Entry:
+    """Read a file's ``[tool.exportdiff]`` table; never raises, and never runs the file."""
+    try:
+        match = _HEADER.search(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return Entry(file, problem="there is no such file")
+    except (OSError, UnicodeDecodeError) as error:
+        return Entry(file, problem=f"cannot be read: {error}")
+    if match is None:
+        return Entry(file, problem="has no '# /// script' header")
+    try:
+        table = _table(match["toml"])
+    except tomllib.TOMLDecodeError as error:
+        return Entry(file, problem=f"has a broken header: {error}")
+    status = str(table.get("status", ""))
+    if status not in EXPECTED:
+        known = ", ".join(EXPECTED)
+        return Entry(file, problem=f"has status {status!r} in [tool.exportdiff]; expected {known}")
+    return Entry(file, status, str(table.get("fingerprint", "")))
+
+
+def open_fingerprints(corpora: Path) -> frozenset[str]:
+    """Return the fingerprints of the bugs that the corpus holds as open: known, so not new."""
+    entries = (read_entry(file) for file in find_files([corpora]))
+    return frozenset(e.fingerprint for e in entries if e.status == "open" and e.fingerprint)
+
+
+def _table(header: str) -> dict[str, Any]:
+    lines = (line.removeprefix("#").removeprefix(" ") for line in header.splitlines())
+    table = tomllib.loads("\n".join(lines)).get("tool", {}).get("exportdiff", {})
+    return table if isinstance(table, dict) else {}

@@ -1,0 +1,9 @@
+"""Listeners: each consumes a campaign's events and writes one thing. The engine knows none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from harness.events import Event
+
+Listener = Callable[[Event], None]

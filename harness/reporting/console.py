@@ -1,0 +1,153 @@
+"""What a campaign shows while it runs: a live line on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from rich.live import Live
+from rich.text import Text
+
+from harness.events import (
+    CampaignFinished,
+    CampaignStarted,
+    Event,
+    ExampleDone,
+    FindingFound,
+    HarnessError,
+)
+from harness.reporting.text import finding_block, headline, table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from harness.reporting.folder import Folder
+    from harness.reporting.summary import Tally
+
+PLAIN_EVERY = 5.0
+"""Seconds between two progress lines where they do not replace each other."""
+LIVE_EVERY = 0.25
+
+
+class ConsoleReport:
+    """Prints; reads its numbers from the tally, which is to be fed first."""
+
+    def __init__(self, console: Console, folder: Folder, tally: Tally) -> None:
+        """Print to ``console``."""
+        self._console = console
+        self._folder = folder
+        self._tally = tally
+        self._live: Live | None = None
+        self._printed = 0.0
+        self._errors: dict[str, tuple[int, str]] = {}
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        if isinstance(event, CampaignStarted):
+            self._start(event)
+        elif isinstance(event, ExampleDone):
+            self._progress(event.at)
+        elif isinstance(event, FindingFound):
+            self._finding(event)
+        elif isinstance(event, HarnessError):
+            last = event.traceback.strip().splitlines()[-1] if event.traceback.strip() else ""
+            number, first = self._errors.get(last, (0, event.traceback))
+            self._errors[last] = (number + 1, first)
+        elif isinstance(event, CampaignFinished):
+            self._finish(event)
+
+    def _start(self, event: CampaignStarted) -> None:
+        budget = "until interrupted"
+        if event.examples is not None:
+            budget = f"{event.examples} programs"
+        elif event.seconds is not None:
+            budget = f"{event.seconds:g} s"
+        shard = "" if event.shard == (1, 1) else f", shard {event.shard[0]}/{event.shard[1]}"
+        self._console.print(
+            f"exportdiff: seed {event.seed}, {budget}{shard}, {event.workers} worker(s), "
+            f"torch {event.torch}, {len(event.paths)} paths",
+            highlight=False,
+        )
+        if self._console.is_terminal:
+            self._live = Live(console=self._console, auto_refresh=False, transient=True)
+            self._live.start()
+
+    def _line(self, at: float) -> Text:
+        tally = self._tally
+        rate = tally.examples / at if at else 0.0
+        paths = "  ".join(
+            f"{path.rpartition('@')[0]} {t.ok}/{t.unsupported}/{t.findings}"
+            for path, t in tally.paths.items()
+        )
+        return Text(
+            f"{at:6.0f} s  {tally.examples} programs  {rate:.1f}/s  "
+            f"{len(tally.shown)} findings ({tally.new} new)  ok/unsupported/findings: {paths}"
+        )
+
+    def _progress(self, at: float) -> None:
+        every = LIVE_EVERY if self._live else PLAIN_EVERY
+        if at - self._printed < every:
+            return
+        self._printed = at
+        if self._live:
+            self._live.update(self._line(at), refresh=True)
+        else:
+            self._console.print(self._line(at), soft_wrap=True)
+
+    def _commands(self, fingerprint: str, path: str) -> tuple[str, str]:
+        file = shlex.quote(str(self._folder.repro(fingerprint)))
+        return (
+            f"python {file}",
+            f"exportdiff check {file}:make --paths {shlex.quote(path)}",
+        )
+
+    def _finding(self, event: FindingFound) -> None:
+        commands = self._commands(event.finding.fingerprint, event.finding.path)
+        tag = "known: " if event.known else ""
+        block = finding_block(
+            event.finding, commands, self._console, source=event.source, tag=tag
+        )
+        self._console.print(block, soft_wrap=True)
+
+    def _finish(self, event: CampaignFinished) -> None:
+        if self._live:
+            self._live.stop()
+        self._console.print(self._line(event.at), soft_wrap=True)
+        self._findings()
+        for number, traceback in self._errors.values():
+            self._console.print(Text(f"harness error ({number} times):", style="bold red"))
+            self._console.print(Text(traceback), soft_wrap=True)
+        if event.reason == "interrupted":
+            self._console.print("interrupted; what was found so far is written")
+        self._console.print(Text(self._last_line()), soft_wrap=True)
+
+    def _findings(self) -> None:
+        if not self._tally.shown:
+            return
+        rows = table("fingerprint", "count", "finding", "example", "program")
+        for fingerprint, shown in self._tally.shown.items():
+            what = headline(shown.finding).rpartition("  [")[0]
+            if shown.known:
+                what += " (known)"
+            rows.add_row(
+                fingerprint,
+                str(self._tally.occurrences[fingerprint]),
+                what,
+                str(shown.first_example),
+                str(self._folder.repro(fingerprint)),
+            )
+        self._console.print(rows)
+
+    def _last_line(self) -> str:
+        tally = self._tally
+        if tally.shown:
+            fingerprint = next(
+                (f for f, shown in tally.shown.items() if not shown.known), next(iter(tally.shown))
+            )
+            command, _ = self._commands(fingerprint, "")
+            return f"{len(tally.shown)} findings, {tally.new} new; reproduce one with: {command}"
+        seed = tally.started.seed if tally.started else 0
+        return (
+            f"no findings in {tally.examples} programs; "
+            f"see one with: exportdiff show --seed {seed} --example 0"
+        )

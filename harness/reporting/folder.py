@@ -1,0 +1,48 @@
+"""The folder that a campaign writes to: what lies where."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Folder:
+    """``--out``."""
+
+    root: Path
+
+    @property
+    def summary(self) -> Path:
+        """One JSON document, written at the end."""
+        return self.root / "summary.json"
+
+    @property
+    def log(self) -> Path:
+        """One JSON object a line, written as it happens."""
+        return self.root / "events.ndjson"
+
+    @property
+    def findings(self) -> Path:
+        """The repro files."""
+        return self.root / "findings"
+
+    def repro(self, fingerprint: str) -> Path:
+        """The repro file of one finding."""
+        return self.findings / f"{fingerprint}.py"
+
+    def prepare(self) -> None:
+        """Create the folder; clear what an earlier campaign left, and only that."""
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+            self.summary.unlink(missing_ok=True)
+            self.log.unlink(missing_ok=True)
+            shutil.rmtree(self.findings, ignore_errors=True)
+            self.findings.mkdir(exist_ok=True)
+        except FileExistsError:
+            raise UsageError(f"--out {self.root} is a file; name a folder") from None
+        except OSError as error:
+            raise UsageError(f"--out {self.root}: {error.strerror}; name another folder") from None

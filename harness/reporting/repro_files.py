@@ -1,0 +1,24 @@
+"""findings/<fingerprint>.py: the repro file of each finding."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harness.events import Event, FindingFound, FindingShrunk
+
+if TYPE_CHECKING:
+    from harness.reporting.folder import Folder
+
+
+class ReproFiles:
+    """Writes the text that was confirmed, as it is; a smaller one replaces it."""
+
+    def __init__(self, folder: Folder) -> None:
+        """Write below ``folder``."""
+        self._folder = folder
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        if isinstance(event, FindingFound | FindingShrunk):
+            file = self._folder.repro(event.finding.fingerprint)
+            file.write_text(event.repro, encoding="utf-8")

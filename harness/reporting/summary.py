@@ -1,0 +1,174 @@
+"""summary.json: what a campaign came to, as one JSON document."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from harness.events import (
+    CampaignFinished,
+    CampaignStarted,
+    Event,
+    ExampleDone,
+    FindingFound,
+    FindingShrunk,
+    HarnessError,
+)
+
+if TYPE_CHECKING:
+    from harness.findings import Finding
+    from harness.reporting.folder import Folder
+
+
+@dataclass
+class PathTally:
+    """How one path fared over all programs."""
+
+    runs: int = 0
+    ok: int = 0
+    unsupported: int = 0
+    findings: int = 0
+
+
+@dataclass
+class Shown:
+    """One confirmed finding."""
+
+    finding: Finding
+    known: bool
+    first_example: int
+    first_seconds: float
+    example: int
+    """Of the program that stands for it now: the first, or a smaller one."""
+
+
+@dataclass
+class Tally:
+    """Adds up events. The console and summary.json both read it."""
+
+    started: CampaignStarted | None = None
+    finished: CampaignFinished | None = None
+    examples: int = 0
+    valid: int = 0
+    unsupported: int = 0
+    torch_seconds: float = 0.0
+    harness_errors: int = 0
+    paths: dict[str, PathTally] = field(default_factory=dict)
+    features: Counter[str] = field(default_factory=Counter)
+    invalid_reasons: Counter[str] = field(default_factory=Counter)
+    unsupported_reasons: Counter[str] = field(default_factory=Counter)
+    occurrences: Counter[str] = field(default_factory=Counter)
+    shown: dict[str, Shown] = field(default_factory=dict)
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        if isinstance(event, CampaignStarted):
+            self.started = event
+            self.paths = {path: PathTally() for path in event.paths}
+        elif isinstance(event, ExampleDone):
+            self._example(event)
+        elif isinstance(event, FindingFound):
+            self.shown[event.finding.fingerprint] = Shown(
+                event.finding, event.known, event.example, event.at, event.example
+            )
+        elif isinstance(event, FindingShrunk):
+            self.shown[event.finding.fingerprint].finding = event.finding
+            self.shown[event.finding.fingerprint].example = event.example
+        elif isinstance(event, HarnessError):
+            self.harness_errors += 1
+        elif isinstance(event, CampaignFinished):
+            self.finished = event
+
+    def _example(self, event: ExampleDone) -> None:
+        self.examples += 1
+        self.torch_seconds += event.torch_seconds
+        self.features.update(event.features)
+        self.occurrences.update(event.fingerprints)
+        if event.valid:
+            self.valid += 1
+        else:
+            self.invalid_reasons[event.invalid_reason] += 1
+        refused = False
+        for result in event.paths:
+            tally = self.paths.setdefault(result.path, PathTally())
+            tally.runs += 1
+            tally.ok += result.status == "ok"
+            tally.unsupported += result.status == "unsupported"
+            tally.findings += result.status == "finding"
+            if result.status == "unsupported":
+                self.unsupported_reasons[f"{result.path}: {result.reason}"] += 1
+                refused |= result.path.startswith("nonstrict")
+        self.unsupported += refused
+
+    @property
+    def unconfirmed(self) -> int:
+        """Causes that no fresh process showed."""
+        return len(self.occurrences.keys() - self.shown.keys())
+
+    @property
+    def new(self) -> int:
+        """Findings that the corpus does not hold as open."""
+        return sum(not shown.known for shown in self.shown.values())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the document, keys in a fixed order."""
+        started = self.started
+        seconds = self.finished.at if self.finished else 0.0
+        return {
+            "torch": started.torch if started else "",
+            "python": started.python if started else "",
+            "seed": started.seed if started else 0,
+            "seconds": seconds,
+            "examples": self.examples,
+            "valid": self.valid,
+            "invalid": self.examples - self.valid,
+            "unsupported": self.unsupported,
+            "examples_per_second": round(self.examples / seconds, 2) if seconds else 0.0,
+            "torch_seconds": round(self.torch_seconds, 3),
+            "paths": {path: vars(tally) for path, tally in self.paths.items()},
+            "features": dict(sorted(self.features.items())),
+            "findings": [
+                self._finding(fingerprint, shown) for fingerprint, shown in self.shown.items()
+            ],
+            "unconfirmed": self.unconfirmed,
+            "harness_errors": self.harness_errors,
+            "invalid_reasons": dict(self.invalid_reasons.most_common()),
+            "unsupported_reasons": dict(self.unsupported_reasons.most_common()),
+            "finished": self.finished.reason if self.finished else None,
+        }
+
+    def _finding(self, fingerprint: str, shown: Shown) -> dict[str, Any]:
+        return {
+            **finding_dict(shown.finding),
+            "known": shown.known,
+            "count": self.occurrences[fingerprint],
+            "first_example": shown.first_example,
+            "first_seconds": shown.first_seconds,
+            "example": shown.example,
+            "repro": f"findings/{fingerprint}.py",
+        }
+
+
+def finding_dict(finding: Finding) -> dict[str, Any]:
+    """Return a finding as summary.json and ``check --json`` print it."""
+    return finding.as_dict()
+
+
+class SummaryFile:
+    """Writes summary.json when the campaign ends."""
+
+    def __init__(self, folder: Folder, tally: Tally) -> None:
+        """Write what ``tally`` has added up; feed the tally first."""
+        self._folder = folder
+        self._tally = tally
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        if isinstance(event, CampaignFinished):
+            text = json.dumps(self._tally.as_dict(), indent=1, ensure_ascii=False)
+            # In one step: a reader never sees half a summary.
+            part = self._folder.summary.with_suffix(".part")
+            part.write_text(text + "\n", encoding="utf-8")
+            part.replace(self._folder.summary)
