@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Kind = Literal["mismatch", "crash", "hang", "abort"]
 Stage = Literal["export", "lower", "run"]
@@ -26,7 +28,7 @@ class Finding:
     kind: Kind
     stage: Stage
     signature: tuple[str, ...]
-    """What tells one cause from another: stable words, no values, indices, names or line numbers."""
+    """What tells one cause from another: stable words; no values, indices, line numbers."""
     message: str
     """At most ten lines: what was expected, what was seen, where, by how much."""
     call: int | None = None
@@ -36,7 +38,7 @@ class Finding:
 
     @property
     def fingerprint(self) -> str:
-        """Short id of the cause: the signature and the path it first shows on, whatever the device."""
+        """Short id of the cause: signature and first path that shows it, whatever the device."""
         cause = json.dumps([self.signature, self.mode, self.transforms, self.runner])
         return hashlib.sha256(cause.encode()).hexdigest()[:10]
 
@@ -46,7 +48,7 @@ class Finding:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Finding:
-        """Rebuild from ``as_dict``, also after a trip through JSON; ignores keys it does not know."""
+        """Rebuild from ``as_dict``, also after a trip through JSON; ignores unknown keys."""
         return cls(
             path=str(data["path"]),
             mode=str(data["mode"]),

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import contextlib
+import io
+import logging
+import warnings
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+import torch
+
+from harness.checks import CHECKS, DYNAMIC, STATIC
+from harness.findings import Finding
+from harness.paths import Path, Stopwatch, observe_eager, observe_paths
+from harness.snapshot import TensorSnapshot
+from harness.unsupported import refusal
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
     from harness.case import Case
-    from harness.findings import Finding
-    from harness.paths import Path
+    from harness.checks import Difference
+    from harness.observation import Observation
+    from harness.snapshot import Leaf, Tree
 
 Status = Literal["ok", "unsupported", "finding"]
 
@@ -37,5 +52,172 @@ class Verdict:
 
 
 def judge(case: Case, paths: Sequence[Path], checks: Sequence[str] | None = None) -> Verdict:
-    """Run ``case`` eagerly and along every path; compare what was observed."""
-    raise NotImplementedError
+    """Run ``case`` eagerly and along every path, and compare what was observed.
+
+    Raises ValueError for an unknown check, and whatever building the case raises.
+    """
+    for name in checks or ():
+        if name not in CHECKS:
+            raise ValueError(f"no check {name!r}; there are {', '.join(CHECKS)}")
+    chosen = frozenset(CHECKS if checks is None else checks)
+    clock = Stopwatch()
+    references: dict[str, Observation] = {}
+    results: list[PathResult] = []
+    found: list[list[Finding]] = []
+    with _quiet(), _own_random_numbers():
+        for device in dict.fromkeys(path.device for path in paths):
+            reference = observe_eager(case, device, clock)
+            reason = _invalid(reference) or _unstable(
+                reference, observe_eager(case, device, clock)
+            )
+            if reason:
+                return Verdict(False, reason, (), (), clock.seconds)
+            references[device] = _judgeable(reference)
+        by_name = {str(path): path for path in paths}
+        for observation in observe_paths(case, paths, clock):
+            path = by_name[observation.path]
+            findings = _findings(references[path.device], observation, path, chosen)
+            results.append(_result(observation, findings))
+            found.append(findings)
+    return Verdict(True, "", tuple(results), _merged(found), clock.seconds)
+
+
+def _judgeable(reference: Observation) -> Observation:
+    if "first call only" in reference.notes:
+        # Export documents that it fixes Python values as they are: later calls prove nothing.
+        return replace(reference, calls=reference.calls[:1])
+    return reference
+
+
+def _invalid(reference: Observation) -> str:
+    if "invalid" in reference.notes:
+        return reference.notes["invalid"]
+    for number, call in enumerate(reference.calls):
+        if call.failure is not None:
+            first_line = call.failure.message.strip().partition("\n")[0]
+            return f"eager raised {call.failure.name} in call {number}: {first_line}"
+        leaves = [leaf.value for leaf in (*call.inputs.leaves, *_output_leaves(call.outputs))]
+        for value in (*leaves, *call.state.values()):
+            if isinstance(value, TensorSnapshot) and not _finite(value):
+                return f"eager produced a value that is not finite in call {number}"
+    return ""
+
+
+def _output_leaves(outputs: Tree | None) -> tuple[Leaf, ...]:
+    return () if outputs is None else outputs.leaves
+
+
+def _finite(tensor: TensorSnapshot) -> bool:
+    values = tensor.values
+    return values is None or values.dtype.kind not in "fc" or bool(np.isfinite(values).all())
+
+
+def _unstable(first: Observation, second: Observation) -> str:
+    for check in DYNAMIC.values():
+        for difference in check(first, second):
+            line = difference.message.partition("\n")[0]
+            return f"eager disagrees with itself on a second run: {line}"
+    return ""
+
+
+def _result(observation: Observation, findings: Sequence[Finding]) -> PathResult:
+    if findings:
+        return PathResult(observation.path, "finding")
+    if observation.failure is not None and (rule := refusal(observation.failure)) is not None:
+        return PathResult(observation.path, "unsupported", rule.name)
+    return PathResult(observation.path, "ok")
+
+
+def _findings(
+    reference: Observation, candidate: Observation, path: Path, chosen: frozenset[str]
+) -> list[Finding]:
+    """One finding for the first of what happens call by call, and one for each static difference."""
+    if candidate.failure is not None and refusal(candidate.failure) is not None:
+        # Refusing is fine; leaving a mess behind is not.
+        candidate = replace(candidate, failure=None)
+    static = [
+        (name, difference)
+        for name, check in STATIC.items()
+        if name in chosen
+        for difference in check(reference, candidate)
+    ]
+    dynamic = [
+        (name, difference)
+        for name, check in DYNAMIC.items()
+        if name in chosen
+        for difference in check(reference, candidate)
+    ]
+    # A sort by call alone: within a call the order of the checks stays.
+    dynamic.sort(key=lambda each: -1 if each[1].call is None else each[1].call)
+    findings = [_finding(*each, path) for each in static]
+    if dynamic:
+        first = _finding(*dynamic[0], path)
+        also = tuple(f"{name}: {_line(each)}" for name, each in dynamic[1 : 1 + _ALSO])
+        findings.insert(0, replace(first, also=also))
+    return list(_once_each(findings))
+
+
+_ALSO = 6
+"""How many consequences one finding lists."""
+
+
+def _line(difference: Difference) -> str:
+    return difference.message.partition("\n")[0]
+
+
+def _finding(name: str, difference: Difference, path: Path) -> Finding:
+    return Finding(
+        path=str(path),
+        mode=path.mode,
+        transforms=path.transforms,
+        runner=path.runner,
+        device=path.device,
+        check=name,
+        kind=difference.kind,
+        stage=difference.stage,
+        signature=(name, difference.kind, *difference.what),
+        message="\n".join(difference.message.splitlines()[:10]),
+        call=difference.call,
+    )
+
+
+def _once_each(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Fold findings of one signature into the first."""
+    kept: dict[tuple[str, ...], Finding] = {}
+    for finding in findings:
+        first = kept.setdefault(finding.signature, finding)
+        if first is not finding:
+            line = finding.message.partition("\n")[0]
+            line = f"{finding.check}: {line}" if finding.path == first.path else finding.path
+            kept[finding.signature] = replace(first, also=(*first.also, line)[: 2 * _ALSO])
+    return iter(kept.values())
+
+
+def _merged(found: Iterable[Sequence[Finding]]) -> tuple[Finding, ...]:
+    """Fold equal signatures over all paths into the first path, in canonical order."""
+    return tuple(_once_each(finding for findings in found for finding in findings))
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep what torch prints, warns and logs off the console; formatting it costs time as well."""
+    disabled = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with (
+            warnings.catch_warnings(),
+            contextlib.redirect_stdout(io.StringIO()),
+            contextlib.redirect_stderr(io.StringIO()),
+        ):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(disabled)
+
+
+@contextlib.contextmanager
+def _own_random_numbers() -> Iterator[None]:
+    """Seeding every call must not disturb whoever called."""
+    devices = range(torch.cuda.device_count()) if torch.cuda.is_available() else ()
+    with torch.random.fork_rng(devices=devices):
+        yield

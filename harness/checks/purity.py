@@ -1,0 +1,71 @@
+"""purity: export and lowering leave the model, the example inputs and torch's own state alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harness.checks.compare import compare_leaf
+from harness.checks.inputs import argument
+from harness.checks.registry import Difference, mismatch
+from harness.checks.state import sort_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from harness.observation import Observation, Touch
+
+
+def purity(reference: Observation, candidate: Observation) -> Iterator[Difference]:
+    """Compare the world before and after each stage that must not change it."""
+    for touch in candidate.touches:
+        yield from _state(touch)
+        yield from _inputs(touch)
+        yield from _flags(touch, "training flag", touch.before.training, touch.after.training)
+        yield from _flags(touch, "hooks", touch.before.hooks, touch.after.hooks)
+        yield from _flags(touch, "attribute", touch.before.attributes, touch.after.attributes)
+        yield from _flags(touch, "global", touch.before.ambient, touch.after.ambient)
+
+
+def _state(touch: Touch) -> Iterator[Difference]:
+    before, after = touch.before.state, touch.after.state
+    for name, tensor in before.tensors.items():
+        sort = sort_of(tensor)
+        if name not in after.tensors:
+            yield _changed(touch, (sort, "missing"), f"removed {sort} {name}")
+            continue
+        found = compare_leaf(tensor, after.tensors[name], metadata=True)
+        if found is not None:
+            details = _worded(found.details)
+            yield _changed(touch, (sort, found.word), f"changed {sort} {name}", details)
+    if set(before.same) != set(after.same) or set(before.shared) != set(after.shared):
+        yield _changed(touch, ("sharing",), "changed which tensors of the model are shared")
+
+
+def _inputs(touch: Touch) -> Iterator[Difference]:
+    for leaf, later in zip(touch.before.inputs.leaves, touch.after.inputs.leaves, strict=False):
+        found = compare_leaf(leaf.value, later.value, metadata=True)
+        if found is not None:
+            what = f"changed the example input {argument(leaf.where)}"
+            yield _changed(touch, ("input", found.word), what, _worded(found.details))
+
+
+def _worded(details: str) -> str:
+    return details.replace("eager:", "before:").replace("eager ", "before ").replace("here", "after")
+
+
+def _flags(
+    touch: Touch, sort: str, before: Mapping[str, object], after: Mapping[str, object]
+) -> Iterator[Difference]:
+    names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+    if not names:
+        return
+    shown = ", ".join(repr(name) if name == "" else name for name in names[:5])
+    cause = (sort, names[0]) if sort == "global" else (sort,)
+    yield _changed(touch, cause, f"changed {sort} of the model: {shown}" if sort != "global"
+                   else f"changed the {shown}")
+
+
+def _changed(touch: Touch, what: tuple[str, ...], *message: str) -> Difference:
+    stage = "lowering" if touch.stage == "lower" else touch.stage
+    first, *rest = message
+    return mismatch((touch.stage, *what), f"{stage} {first}", *rest, stage=touch.stage)

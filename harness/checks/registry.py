@@ -1,0 +1,34 @@
+"""What a check is, and what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from harness.findings import Kind, Stage
+    from harness.observation import Observation
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What a check found, before the verdict decides which differences are one finding."""
+
+    kind: Kind
+    stage: Stage
+    what: tuple[str, ...]
+    """The check's part of the signature: stable words only."""
+    message: str
+    """First what differs and where, in one line; then the details."""
+    call: int | None = None
+
+
+Check = Callable[["Observation", "Observation"], Iterable[Difference]]
+"""From what eager did and what a path did to how they differ. Pure; runs no model."""
+
+def mismatch(
+    what: tuple[str, ...], *message: str, stage: Stage = "run", call: int | None = None
+) -> Difference:
+    """Return a difference that is not an exception; ``message`` is its lines."""
+    return Difference("mismatch", stage, what, "\n".join(line for line in message if line), call)

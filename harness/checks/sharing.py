@@ -1,0 +1,65 @@
+"""sharing: names that are one tensor, or live in one storage, in eager do so on the path as well."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harness.checks.registry import Difference, mismatch
+from harness.checks.state import sort_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from harness.observation import Observation
+
+Groups = tuple[frozenset[str], ...]
+
+
+def sharing(reference: Observation, candidate: Observation) -> Iterator[Difference]:
+    """Compare who is the same object as whom, and who shares memory with whom."""
+    if reference.before is None or candidate.before is None:
+        return
+    ours, theirs = reference.before, candidate.before
+    known = frozenset(ours.tensors) & frozenset(theirs.tensors)
+    split = list(_not_together(ours.same, theirs.same, known))
+    told = set().union(*split)
+    for names in split:
+        sort = sort_of(ours.tensors[min(names)])
+        yield mismatch(
+            ("one-tensor-became-several", sort),
+            f"in eager {_list(names)} are one {sort}, here they are different tensors",
+            stage="lower",
+        )
+    for names in _not_together(ours.shared, theirs.shared, known):
+        if not names <= told:
+            yield mismatch(
+                ("memory-no-longer-shared", sort_of(ours.tensors[min(names)])),
+                f"in eager {_list(names)} share memory, here they do not",
+                stage="lower",
+            )
+    for names in _not_together(theirs.shared, ours.shared, known):
+        yield mismatch(
+            ("memory-became-shared", sort_of(ours.tensors[min(names)])),
+            f"in eager {_list(names)} do not share memory, here they do",
+            stage="lower",
+        )
+    if theirs.torn:
+        yield mismatch(
+            ("call-variant-has-its-own",),
+            f"{_list(theirs.torn)}: not the tensor of the first call",
+            stage="lower",
+        )
+
+
+def _not_together(
+    wanted: Groups, present: Groups, known: frozenset[str]
+) -> Iterator[frozenset[str]]:
+    for group in wanted:
+        names = group & known
+        if len(names) > 1 and not any(names <= other for other in present):
+            yield names
+
+
+def _list(names: Iterable[str]) -> str:
+    ordered = sorted(names)
+    return ", ".join(ordered[:6]) + (f" and {len(ordered) - 6} more" if len(ordered) > 6 else "")

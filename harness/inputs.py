@@ -1,0 +1,145 @@
+"""Fresh copies of inputs that keep size, stride, offset, aliasing and requires_grad."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from harness.snapshot import Leaf, Tree, leaf_snapshot, named_state, storage_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from torch import nn
+
+    Change = Callable[[torch.Tensor], None]
+
+CALLS = 3
+"""How many consecutive calls a path makes."""
+
+
+class Inputs:
+    """The arguments of one call, with the leaves of ``(args, kwargs)`` in order and their places."""
+
+    def __init__(self, leaves: list[object], places: tuple[str, ...], spec: pytree.TreeSpec) -> None:
+        """Put the leaves together."""
+        self.leaves = leaves
+        self._places = places
+        self.args: tuple[Any, ...]
+        self.kwargs: dict[str, Any]
+        self.args, self.kwargs = pytree.tree_unflatten(leaves, spec)
+
+    def snapshot(self) -> Tree:
+        """Copy what the leaves hold now. A call may change tensors, but not which ones they are."""
+        return Tree(
+            "",
+            tuple(
+                Leaf(place, leaf_snapshot(leaf))
+                for place, leaf in zip(self._places, self.leaves, strict=True)
+            ),
+        )
+
+
+class Copier:
+    """Copies tensors storage by storage, so that what aliased before aliases after.
+
+    One Copier remembers what it copied: tensors of one storage may come in several calls.
+    """
+
+    def __init__(self, device: str = "cpu", change: Change | None = None) -> None:
+        """Copy to ``device``; ``change`` may alter a fresh storage, seen as a flat tensor, in place."""
+        self._device = torch.device(device)
+        self._change = change
+        self._storages: dict[int, torch.UntypedStorage] = {}
+        self._copies: dict[int, torch.Tensor] = {}
+        self._keep: list[torch.Tensor] = []  # ids are only good while their owners live
+
+    def __call__(self, tensor: torch.Tensor) -> torch.Tensor:
+        """Copy one tensor; the same object gives the same copy."""
+        if id(tensor) in self._copies:
+            return self._copies[id(tensor)]
+        copy = self._copy(tensor)
+        self._copies[id(tensor)] = copy
+        self._keep.append(tensor)
+        return copy
+
+    def _copy(self, tensor: torch.Tensor) -> torch.Tensor:
+        requires_grad = tensor.requires_grad
+        if tensor.layout is not torch.strided or tensor.is_conj() or tensor.is_neg():
+            # No storage to speak of, or one that does not tell the values: copy by value.
+            return tensor.detach().clone().to(self._device).requires_grad_(requires_grad)
+        key = storage_id(tensor)
+        if key not in self._storages:
+            self._storages[key] = self._copy_storage(tensor)
+        with torch.no_grad():
+            copy = torch.empty(0, dtype=tensor.dtype, device=self._device)
+            copy.set_(self._storages[key], tensor.storage_offset(), tensor.shape, tensor.stride())
+        return copy.requires_grad_(requires_grad) if requires_grad else copy
+
+    def _copy_storage(self, tensor: torch.Tensor) -> torch.UntypedStorage:
+        with torch.no_grad():
+            size = tensor.untyped_storage().nbytes() // tensor.element_size()
+            flat = tensor.detach().as_strided((size,), (1,), 0)
+            copy = flat.to(self._device, copy=True)
+            if self._change is not None and size:
+                self._change(copy)
+        return copy.untyped_storage()
+
+
+class Examples:
+    """The example inputs of a case, from which fresh ones are made as often as needed."""
+
+    def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any], device: str = "cpu") -> None:
+        """Keep the originals, which no model gets to see."""
+        flat, self._spec = pytree.tree_flatten_with_path((args, kwargs))
+        self._leaves = [leaf for _, leaf in flat]
+        self._places = tuple(pytree.keystr(where) for where, _ in flat)
+        self._device = device
+
+    def fresh(self, call: int = 0) -> Inputs:
+        """Return inputs for the given call: 0 is the example, later ones have other tame values.
+
+        All calls agree in metadata, aliasing, integers and Python values.
+        """
+        copier = Copier(self._device, CHANGES[call])
+        leaves = [copier(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in self._leaves]
+        return Inputs(leaves, self._places, self._spec)
+
+    def shares_memory(self, model: nn.Module) -> bool:
+        """Whether an example input lives in the same storage as some of the model's state."""
+        state = {storage_id(tensor) for _, tensor in named_state(model)}
+        return any(
+            isinstance(leaf, torch.Tensor) and storage_id(leaf) in state for leaf in self._leaves
+        )
+
+
+def _affine(scale: float, shift: float) -> Change:
+    def change(flat: torch.Tensor) -> None:
+        if flat.dtype.is_floating_point or flat.dtype.is_complex:
+            flat.mul_(scale).add_(shift)
+        elif flat.dtype is torch.bool:
+            flat.logical_not_()
+
+    return change
+
+
+# Integers stay: they may be indices. The factors are exact in binary and keep small values small.
+CHANGES: tuple[Change | None, ...] = (None, _affine(-0.5, 0.25), _affine(0.75, -0.125))
+
+
+def move_model(model: nn.Module, device: str) -> nn.Module:
+    """Move a model in place; unlike ``Module.to``, keeps which buffers and attributes share memory."""
+    if device == "cpu":
+        return model
+    copier = Copier(device)
+    for module in model.modules():
+        for parameter in module._parameters.values():
+            if parameter is not None:
+                parameter.data = copier(parameter.data)
+        for store in (module._buffers, module.__dict__):
+            for name, value in list(store.items()):
+                if isinstance(value, torch.Tensor):
+                    store[name] = copier(value)
+    return model

@@ -1,0 +1,65 @@
+"""Every path starts from the same state.
+
+``ep.module()`` shares parameters, buffers and constants with the exported program (and so with the
+model that was exported); ``unflatten`` clones them from it. So running the one moves where the other
+starts. An Isolation notes the exported program's tensors right after export and puts them back before
+every stage that reads them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+
+from harness.snapshot import storage_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class Isolation:
+    """Notes the tensors of an exported program, and restores them as often as needed."""
+
+    def __init__(self, tensors: Iterable[torch.Tensor]) -> None:
+        """Copy each storage once, and what each tensor makes of it."""
+        self._values: dict[int, tuple[torch.UntypedStorage, torch.UntypedStorage]] = {}
+        self._views: list[
+            tuple[torch.Tensor, torch.UntypedStorage, int, torch.Size, tuple[int, ...], bool]
+        ] = []
+        for tensor in tensors:
+            if tensor.layout is not torch.strided or tensor.is_meta:
+                continue
+            storage = tensor.untyped_storage()
+            if storage_id(tensor) not in self._values:
+                self._values[storage_id(tensor)] = (storage, storage.clone())
+            self._views.append(
+                (
+                    tensor,
+                    storage,
+                    int(tensor.storage_offset()),
+                    tensor.shape,
+                    tensor.stride(),
+                    tensor.requires_grad,
+                )
+            )
+
+    def restore(self) -> None:
+        """Put values and metadata back; drop the gradient history that in-place operations left."""
+        with torch.no_grad():
+            for storage, values in self._values.values():
+                if storage.nbytes() != values.nbytes():
+                    storage.resize_(values.nbytes())
+                storage.copy_(values)
+            for tensor, storage, offset, shape, stride, requires_grad in self._views:
+                if tensor.grad_fn is not None:
+                    tensor.detach_()
+                if (
+                    tensor.shape != shape
+                    or tensor.stride() != stride
+                    or tensor.storage_offset() != offset
+                    or tensor.untyped_storage()._cdata != storage._cdata
+                ):
+                    tensor.set_(storage, offset, shape, stride)
+                tensor.requires_grad_(requires_grad)
+                tensor.grad = None

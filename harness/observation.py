@@ -1,0 +1,173 @@
+"""Observation: all that was seen when one path ran one case. Plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from traceback import walk_tb
+from typing import TYPE_CHECKING
+
+import torch
+from torch import nn
+
+from harness.snapshot import State, TensorSnapshot, Tree, python_value, state_snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from harness.findings import Stage
+    from harness.inputs import Inputs
+
+_TORCH = str(Path(torch.__file__).parent)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An exception, without its traceback: that would keep the model and its tensors alive."""
+
+    stage: Stage
+    types: tuple[str, ...]
+    """Qualified names of the exception's class and its bases, most derived first."""
+    message: str
+    frames: tuple[str, ...]
+    """``file:function`` of the innermost frames inside torch, innermost last."""
+
+    @property
+    def name(self) -> str:
+        """The exception class, as one would write it in an ``except``."""
+        return self.types[0].rpartition(".")[2]
+
+
+def failure(error: BaseException, stage: Stage) -> Failure:
+    """Write down an exception."""
+    frames = [
+        f"{Path(frame.f_code.co_filename).name}:{frame.f_code.co_name}"
+        for frame, _ in walk_tb(error.__traceback__)
+        if frame.f_code.co_filename.startswith(_TORCH)
+    ]
+    return Failure(
+        stage=stage,
+        types=tuple(
+            f"{base.__module__}.{base.__qualname__}".removeprefix("builtins.")
+            for base in type(error).__mro__[:-2]  # BaseException and object say nothing
+        ),
+        message=str(error),
+        frames=tuple(frames[-3:]),
+    )
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call: either outputs or a failure, and the world after it."""
+
+    inputs: Tree
+    """The pytree ``(args, kwargs)`` after the call."""
+    state: Mapping[str, TensorSnapshot]
+    """Parameters and buffers after the call."""
+    outputs: Tree | None = None
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True)
+class Placeholder:
+    """One graph input: the metadata that export recorded, next to that of the real thing."""
+
+    kind: str
+    """``input``, ``parameter`` or ``buffer``."""
+    where: str
+    recorded: TensorSnapshot | str
+    actual: TensorSnapshot | str
+
+
+@dataclass(frozen=True)
+class World:
+    """What export and lowering have no business changing."""
+
+    state: State
+    training: Mapping[str, bool]
+    hooks: Mapping[str, int]
+    attributes: Mapping[str, str]
+    inputs: Tree
+    ambient: Mapping[str, object]
+    """Grad mode, default dtype, the state of the global random number generator."""
+
+
+@dataclass(frozen=True)
+class Touch:
+    """The world before and after one stage that must leave it alone."""
+
+    stage: Stage
+    before: World
+    after: World
+
+
+@dataclass(frozen=True)
+class Observation:
+    """Everything seen on one path. What was not reached is empty."""
+
+    path: str
+    failure: Failure | None = None
+    """Why export or lowering ended the path."""
+    before: State | None = None
+    """State before the first call."""
+    calls: tuple[Call, ...] = ()
+    placeholders: tuple[Placeholder, ...] = ()
+    touches: tuple[Touch, ...] = ()
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """Of eager only: why a model cannot be judged, or not beyond its first call."""
+
+
+def world(model: nn.Module, inputs: Inputs) -> World:
+    """Write down the world around an export."""
+    modules = list(model.named_modules(remove_duplicate=False))
+    return World(
+        state=state_snapshot(model),
+        training={name: module.training for name, module in modules},
+        hooks={name: _count_hooks(module) for name, module in modules},
+        attributes=plain_attributes(model),
+        inputs=inputs.snapshot(),
+        ambient={
+            "grad mode": torch.is_grad_enabled(),
+            "default dtype": str(torch.get_default_dtype()),
+            "global random number generator": torch.get_rng_state().numpy().tobytes(),
+        },
+    )
+
+
+_HOOKS = (
+    "_forward_hooks",
+    "_forward_pre_hooks",
+    "_backward_hooks",
+    "_backward_pre_hooks",
+    "_state_dict_hooks",
+    "_state_dict_pre_hooks",
+    "_load_state_dict_pre_hooks",
+    "_load_state_dict_post_hooks",
+)
+
+
+def _count_hooks(module: nn.Module) -> int:
+    return sum(len(getattr(module, name, ())) for name in _HOOKS)
+
+
+_STANDARD = frozenset(nn.Module().__dict__)
+
+
+def plain_attributes(model: nn.Module) -> dict[str, str]:
+    """Attributes of all modules that are neither state nor nn.Module's own, as comparable text."""
+    return {
+        f"{prefix}.{name}" if prefix else name: _attribute(value)
+        for prefix, module in model.named_modules()
+        for name, value in module.__dict__.items()
+        if name not in _STANDARD
+    }
+
+
+def _attribute(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return f"{type(value).__name__}[{', '.join(map(_attribute, value))}]"
+    if isinstance(value, dict):
+        return f"dict{{{', '.join(f'{key!r}: {_attribute(item)}' for key, item in value.items())}}}"
+    if isinstance(value, torch.Tensor):
+        return f"Tensor@{id(value)}"
+    return python_value(value)

@@ -1,0 +1,18 @@
+"""Paths: what ways there are to run a case, and running one along them."""
+
+from harness.paths.execute import Stopwatch, observe_eager, observe_paths
+from harness.paths.modes import MODES
+from harness.paths.path import Path, all_paths, available_devices, select_paths
+from harness.paths.runners import RUNNERS
+
+__all__ = [
+    "MODES",
+    "RUNNERS",
+    "Path",
+    "Stopwatch",
+    "all_paths",
+    "available_devices",
+    "observe_eager",
+    "observe_paths",
+    "select_paths",
+]

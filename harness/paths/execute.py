@@ -1,0 +1,150 @@
+"""Running a case along paths: a tree of stages, where one export serves all runners below it."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import torch
+
+from harness.case import seed
+from harness.inputs import CALLS, Examples, move_model
+from harness.isolation import Isolation
+from harness.observation import Call, Failure, Observation, Touch, failure, plain_attributes, world
+from harness.paths.graph_inputs import placeholders
+from harness.paths.modes import MODES
+from harness.paths.runners import RUNNERS
+from harness.snapshot import Roles, state_snapshot, tree_snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
+
+    from torch import nn
+    from torch.export import ExportedProgram
+
+    from harness.case import Case
+    from harness.paths.path import Path
+
+
+class Stopwatch:
+    """Adds up the time spent in ``with`` blocks."""
+
+    def __init__(self) -> None:
+        """Start at zero."""
+        self.seconds = 0.0
+        self._began = 0.0
+
+    def __enter__(self) -> None:
+        self._began = time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        self.seconds += time.perf_counter() - self._began
+
+
+def observe_eager(case: Case, device: str, clock: Stopwatch) -> Observation:
+    """Run a fresh model eagerly; notes say what stands in the way of judging it."""
+    model, examples = _build(case, device)
+    notes: dict[str, str] = {}
+    if examples.shares_memory(model):
+        notes["invalid"] = "an example input shares memory with the model's state"
+    before = state_snapshot(model)
+    attributes = plain_attributes(model)
+    calls = _calls(model, examples, clock, roles=True)
+    if changed := _changed(attributes, plain_attributes(model)):
+        notes["first call only"] = f"the model changes its Python attribute {changed}"
+    return Observation(f"eager@{device}", before=before, calls=calls, notes=notes)
+
+
+def _changed(before: dict[str, str], after: dict[str, str]) -> str | None:
+    return next((name for name, value in after.items() if before.get(name) != value), None)
+
+
+def observe_paths(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[Observation]:
+    """Run a case along paths, in the order of the tree; each path starts from a fresh state."""
+    stems: dict[tuple[str, str], list[Path]] = {}
+    for path in paths:
+        stems.setdefault((path.device, path.mode), []).append(path)
+    for stem in stems.values():
+        yield from _observe_stem(case, stem, clock)
+
+
+def _observe_stem(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[Observation]:
+    mode, device = paths[0].mode, paths[0].device
+    model, examples = _build(case, device)
+    inputs = examples.fresh()
+    before = world(model, inputs)
+    program: ExportedProgram | None = None
+    refused: Failure | None = None
+    with clock:
+        try:
+            program = MODES[mode](model, inputs)
+        except Exception as error:
+            refused = failure(error, "export")
+    export = Touch("export", before, world(model, inputs))
+    if program is None:
+        for path in paths:
+            yield Observation(str(path), failure=refused, touches=(export,))
+        return
+    recorded = placeholders(program, before.inputs, before.state)
+    isolation = Isolation(_tensors(program))
+    for path in paths:
+        isolation.restore()
+        untouched = world(model, inputs)
+        lowered: nn.Module | None = None
+        refused = None
+        with clock:
+            try:
+                lowered = RUNNERS[path.runner](program)
+            except Exception as error:
+                refused = failure(error, "lower")
+        lower = Touch("lower", untouched, world(model, inputs))
+        yield Observation(
+            str(path),
+            failure=refused,
+            before=state_snapshot(lowered) if lowered is not None else None,
+            calls=_calls(lowered, examples, clock) if lowered is not None else (),
+            placeholders=recorded,
+            touches=(export, lower),
+        )
+
+
+def _tensors(program: ExportedProgram) -> Iterable[torch.Tensor]:
+    for store in (program.state_dict, program.constants):
+        for value in store.values():
+            if isinstance(value, torch.Tensor):
+                yield value
+
+
+def _build(case: Case, device: str) -> tuple[nn.Module, Examples]:
+    built = case.build()
+    return move_model(built.model, device), Examples(built.args, built.kwargs, device)
+
+
+def _calls(
+    model: nn.Module, examples: Examples, clock: Stopwatch, *, roles: bool = False
+) -> tuple[Call, ...]:
+    calls: list[Call] = []
+    for number in range(CALLS):
+        inputs = examples.fresh(number)
+        role = Roles(model, inputs.leaves) if roles else None
+        outputs: Any = None
+        failed: Failure | None = None
+        # The same random numbers for every path, as far as it draws them in the same order.
+        seed(number)
+        with clock:
+            try:
+                outputs = model(*inputs.args, **inputs.kwargs)
+            except Exception as error:
+                failed = failure(error, "run")
+        calls.append(
+            Call(
+                inputs=inputs.snapshot(),
+                state=state_snapshot(model, identity=False).tensors,
+                outputs=None if failed else tree_snapshot(outputs, role),
+                failure=failed,
+            )
+        )
+        if failed:
+            break
+    return tuple(calls)

@@ -1,0 +1,59 @@
+"""The metadata that an exported program records for its graph inputs, next to the real thing's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch.export.graph_signature import InputKind
+from torch.utils import _pytree as pytree
+
+from harness.observation import Placeholder
+from harness.snapshot import python_value, snapshot
+
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+
+    from harness.snapshot import Leaf, State, Tree
+
+_STATE = {InputKind.PARAMETER: "parameter", InputKind.BUFFER: "buffer"}
+
+
+def placeholders(
+    program: ExportedProgram, handed_in: Tree, state: State
+) -> tuple[Placeholder, ...]:
+    """Pair each placeholder with the example input or the state that it stands for.
+
+    ``handed_in`` is the pytree ``(args, kwargs)`` as it was before export.
+    """
+    nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
+    leaves = iter(_in_graph_order(program, handed_in))
+    found: list[Placeholder] = []
+    for spec in program.graph_signature.input_specs:
+        node = nodes.get(getattr(spec.arg, "name", ""))
+        recorded = node.meta.get("val") if node is not None else None
+        if spec.kind is InputKind.USER_INPUT:
+            leaf = next(leaves, None)
+            if leaf is None:
+                break
+            kind, where, actual = "input", leaf.where, leaf.value
+        elif spec.kind in _STATE and spec.target in state.tensors:
+            kind, where, actual = _STATE[spec.kind], spec.target, state.tensors[spec.target]
+        else:
+            continue
+        if isinstance(recorded, torch.Tensor):
+            found.append(Placeholder(kind, where, snapshot(recorded, values=False), actual))
+        elif node is not None:
+            found.append(Placeholder(kind, where, python_value(recorded), actual))
+    return tuple(found)
+
+
+def _in_graph_order(program: ExportedProgram, handed_in: Tree) -> list[Leaf]:
+    """Sort the leaves as the graph takes them: keyword arguments may have another order there."""
+    spec = program.call_spec.in_spec
+    if spec is None or spec.num_leaves != len(handed_in.leaves):
+        return list(handed_in.leaves)
+    by_place = {leaf.where: leaf for leaf in handed_in.leaves}
+    numbered = pytree.tree_unflatten(range(spec.num_leaves), spec)
+    places = [pytree.keystr(where) for where, _ in pytree.tree_flatten_with_path(numbered)[0]]
+    return [by_place[place] for place in places if place in by_place]

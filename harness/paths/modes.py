@@ -1,0 +1,40 @@
+"""The table of modes: the ways to turn a model into an ExportedProgram."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import torch
+
+if TYPE_CHECKING:
+    from torch import nn
+    from torch.export import ExportedProgram
+
+    from harness.inputs import Inputs
+
+Mode = Callable[["nn.Module", "Inputs"], "ExportedProgram"]
+
+MODES: dict[str, Mode] = {}
+"""By name, in the canonical order."""
+
+
+def _mode(export: Mode) -> Mode:
+    MODES[export.__name__] = export
+    return export
+
+
+@_mode
+def nonstrict(model: nn.Module, inputs: Inputs) -> ExportedProgram:
+    """Trace through the Python interpreter."""
+    return torch.export.export(model, inputs.args, inputs.kwargs, strict=False)
+
+
+@_mode
+def strict(model: nn.Module, inputs: Inputs) -> ExportedProgram:
+    """Trace through Dynamo, with none of its caches from the model before."""
+    torch._dynamo.reset()
+    try:
+        return torch.export.export(model, inputs.args, inputs.kwargs, strict=True)
+    finally:
+        torch._dynamo.reset()

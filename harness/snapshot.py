@@ -1,0 +1,240 @@
+"""Tensors, pytrees and module state as plain data, with who is the same object as whom."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import torch
+from torch import nn
+from torch.utils import _pytree as pytree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    import numpy.typing as npt
+
+    Array = npt.NDArray[Any]
+
+_HAS_NUMPY = {
+    torch.bool,
+    torch.uint8,
+    torch.int8,
+    torch.int16,
+    torch.int32,
+    torch.int64,
+    torch.float16,
+    torch.float32,
+    torch.float64,
+    torch.complex64,
+    torch.complex128,
+}
+_DTYPE_NAMES = {dtype: str(dtype).removeprefix("torch.") for dtype in _HAS_NUMPY}
+
+
+@dataclass(frozen=True, eq=False)
+class TensorSnapshot:
+    """One tensor as it was: metadata, and the values in logical order."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    stride: tuple[int, ...]
+    offset: int
+    requires_grad: bool
+    device: str
+    values: Array | None
+    """None when there is no data to read: a fake, meta or sparse tensor that leaked out."""
+    type: str = "Tensor"
+    """``Parameter`` and other names for a tensor that is not a plain one."""
+
+    def __str__(self) -> str:
+        return f"{self.dtype}{list(self.shape)}"
+
+
+def snapshot(tensor: torch.Tensor, *, values: bool = True) -> TensorSnapshot:
+    """Copy what a tensor holds now; later changes to it do not show."""
+    strided = tensor.layout is torch.strided
+    return TensorSnapshot(
+        dtype=_DTYPE_NAMES.get(tensor.dtype) or str(tensor.dtype).removeprefix("torch."),
+        shape=tuple(tensor.shape),
+        stride=tuple(tensor.stride()) if strided else (),
+        offset=int(tensor.storage_offset()) if strided else 0,
+        requires_grad=tensor.requires_grad,
+        device=tensor.device.type,
+        values=_values(tensor) if values and strided else None,
+        type=type(tensor).__name__,
+    )
+
+
+def _values(tensor: torch.Tensor) -> Array | None:
+    if type(tensor) not in (torch.Tensor, nn.Parameter) or tensor.is_meta:
+        return None
+    plain = tensor.detach()
+    if plain.dtype not in _HAS_NUMPY:
+        # bfloat16 and the float8 types have no numpy twin; float32 holds each of their values exactly.
+        plain = plain.float()
+    if plain.device.type != "cpu":
+        plain = plain.cpu()
+    if plain.is_conj():
+        plain = plain.resolve_conj()
+    if plain.is_neg():
+        plain = plain.resolve_neg()
+    return np.array(plain.numpy(), order="C")
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One leaf of a pytree: a tensor, or a Python value as text."""
+
+    where: str
+    """Its place, as one would write it: ``[0]['mask']``; empty for a lone leaf."""
+    value: TensorSnapshot | str
+    role: str = "fresh"
+    """For an output of eager: what it is besides an output, such as ``output-is-input``."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A pytree: its structure, container types included, and its leaves in order."""
+
+    structure: str
+    leaves: tuple[Leaf, ...]
+
+
+def tree_snapshot(tree: object, role: Callable[[torch.Tensor], str] | None = None) -> Tree:
+    """Copy a pytree of tensors and Python values."""
+    if isinstance(tree, torch.Tensor):  # by far the most frequent: worth a way of its own
+        return Tree("*", (Leaf("", snapshot(tree), role(tree) if role else "fresh"),))
+    flat, spec = pytree.tree_flatten_with_path(tree)
+    leaves = tuple(
+        Leaf(
+            pytree.keystr(where),
+            leaf_snapshot(leaf),
+            role(leaf) if role and isinstance(leaf, torch.Tensor) else "fresh",
+        )
+        for where, leaf in flat
+    )
+    # Export documents that it gives a tuple where the model returned a torch.Size.
+    return Tree(str(spec).replace("TreeSpec(Size,", "TreeSpec(tuple,"), leaves)
+
+
+def leaf_snapshot(leaf: object) -> TensorSnapshot | str:
+    """Copy a tensor, or write down a Python value."""
+    return snapshot(leaf) if isinstance(leaf, torch.Tensor) else python_value(leaf)
+
+
+def python_value(value: object) -> str:
+    """A Python value as comparable text; for an object without a stable text, its type alone."""
+    if value is None or isinstance(value, bool | int | float | complex | str | bytes):
+        return f"{type(value).__name__}: {value!r}"
+    if isinstance(value, torch.dtype | torch.device | torch.layout | torch.memory_format):
+        return str(value)
+    return type(value).__name__
+
+
+@dataclass(frozen=True)
+class State:
+    """Parameters and buffers of a module by name."""
+
+    tensors: Mapping[str, TensorSnapshot]
+    same: tuple[frozenset[str], ...] = ()
+    """Names that are one tensor object: the groups of two and more."""
+    shared: tuple[frozenset[str], ...] = ()
+    """Names whose tensors live in one storage: the groups of two and more."""
+    torn: tuple[str, ...] = ()
+    """Call variants (``foo@1.b``) that are not the tensor object that ``foo.b`` is."""
+
+
+_VARIANT = re.compile(r"@\d+")
+
+
+def named_state(module: nn.Module) -> Iterable[tuple[str, torch.Tensor]]:
+    """All parameters and buffers under all their names."""
+    for prefix, submodule in module.named_modules(remove_duplicate=False):
+        dot = f"{prefix}." if prefix else ""
+        for store in (submodule._parameters, submodule._buffers):
+            for name, tensor in store.items():
+                if tensor is not None:
+                    yield dot + name, tensor
+
+
+def state_snapshot(module: nn.Module, *, identity: bool = True) -> State:
+    """Copy a module's state. Names of unflatten's call variants fold into the base name."""
+    tensors: dict[str, TensorSnapshot] = {}
+    live: dict[str, torch.Tensor] = {}
+    torn: list[str] = []
+    seen: dict[int, TensorSnapshot] = {}
+    variants: list[tuple[str, torch.Tensor]] = []
+    for name, tensor in named_state(module):
+        if "@" in name:
+            variants.append((name, tensor))
+        else:
+            live[name] = tensor
+    for name, tensor in variants:
+        # A variant stands for the base name where that is missing.
+        if live.setdefault(_VARIANT.sub("", name), tensor) is not tensor:
+            torn.append(name)
+    for name, tensor in live.items():
+        if (copied := seen.get(id(tensor))) is None:
+            copied = seen[id(tensor)] = snapshot(tensor)
+        tensors[name] = copied
+    if not identity:
+        return State(tensors, torn=tuple(torn))
+    return State(
+        tensors,
+        same=partition(live, id),
+        shared=partition(live, storage_id),
+        torn=tuple(torn),
+    )
+
+
+def partition(
+    live: Mapping[str, torch.Tensor], key: Callable[[torch.Tensor], int]
+) -> tuple[frozenset[str], ...]:
+    """Group names by a key of their tensors; groups of one are left out."""
+    groups: dict[int, list[str]] = {}
+    for name, tensor in live.items():
+        groups.setdefault(key(tensor), []).append(name)
+    return tuple(frozenset(names) for names in groups.values() if len(names) > 1)
+
+
+def storage_id(tensor: torch.Tensor) -> int:
+    """Equal for tensors in one storage, as long as they live."""
+    if tensor.layout is not torch.strided:
+        return id(tensor)
+    return int(tensor.untyped_storage()._cdata)
+
+
+Role = Literal["input", "buffer", "param", "constant"]
+
+
+class Roles:
+    """Tells what an output tensor is besides an output: an input, a buffer, or a view of one."""
+
+    def __init__(self, model: nn.Module, inputs: Iterable[object]) -> None:
+        """Remember the tensors that an output could be; ``inputs`` are the flattened arguments."""
+        self._objects: dict[int, str] = {}
+        self._storages: dict[int, str] = {}
+        self._seen: dict[int, torch.Tensor] = {}
+        for leaf in inputs:
+            if isinstance(leaf, torch.Tensor):
+                self._add(leaf, "input")
+        for _, tensor in named_state(model):
+            self._add(tensor, "param" if isinstance(tensor, nn.Parameter) else "buffer")
+
+    def _add(self, tensor: torch.Tensor, role: Role) -> None:
+        self._objects.setdefault(id(tensor), role)
+        self._storages.setdefault(storage_id(tensor), role)
+
+    def __call__(self, output: torch.Tensor) -> str:
+        """Return ``output-is-input``, ``output-views-buffer``, ``output-repeats``, ``fresh``, …."""
+        if id(output) in self._objects:
+            return f"output-is-{self._objects[id(output)]}"
+        if (storage := storage_id(output)) in self._storages:
+            return f"output-views-{self._storages[storage]}"
+        if storage in self._seen:
+            return "output-repeats" if self._seen[storage] is output else "output-shares"
+        self._seen[storage] = output
+        return "fresh"

@@ -1,0 +1,148 @@
+"""The table of documented refusals: ways in which torch.export says that it does not do this model.
+
+A refusal is counted and is no finding. Only what torch raises on purpose, with a message for the
+model's author, is listed. Internal errors (AssertionError, KeyError, SpecViolationError, INTERNAL
+ASSERT, ...) are findings even when export raises them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from harness.findings import Stage
+    from harness.observation import Failure
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """One way to refuse: an exception class, and what its message says if the class is too wide."""
+
+    name: str
+    type: str
+    """Qualified name of the class; subclasses count."""
+    documented: str
+    """Where torch says so."""
+    pattern: str = ""
+    """Regular expression to find in the message; empty for any message."""
+    stage: Stage = "export"
+
+    def covers(self, failure: Failure) -> bool:
+        """Whether the failure is this refusal."""
+        return (
+            failure.stage == self.stage
+            and self.type in failure.types
+            and re.search(self.pattern, failure.message) is not None
+        )
+
+
+REFUSALS: tuple[Refusal, ...] = (
+    Refusal(
+        "dynamo-unsupported",
+        "torch._dynamo.exc.Unsupported",
+        "docs/source/export.md, 'Graph Breaks'; torch/_dynamo/exc.py",
+    ),
+    Refusal(
+        "data-dependent",
+        "torch.fx.experimental.symbolic_shapes.GuardOnDataDependentSymNode",
+        "docs/source/export.md, 'Data/Shape-Dependent Control Flow'",
+    ),
+    Refusal(
+        "data-dependent",
+        "torch._subclasses.fake_tensor.DataDependentOutputException",
+        "docs/source/export.md, 'Data/Shape-Dependent Control Flow'",
+    ),
+    Refusal(
+        "dynamic-output-shape",
+        "torch._subclasses.fake_tensor.DynamicOutputShapeException",
+        "docs/source/torch.compiler_fake_tensor.md",
+    ),
+    Refusal(
+        "data-dependent",
+        "torch._dynamo.exc.UserError",
+        "torch/export/_trace.py turns GuardOnDataDependentSymNode into UserError",
+        pattern=r"data-dependent|torch\._check",
+    ),
+    Refusal(
+        "user-error",
+        "torch._dynamo.exc.UserError",
+        "torch/_dynamo/exc.py: 'Error raised to the user because of what they wrote'",
+    ),
+    Refusal(
+        "constraint-violation",
+        "torch.fx.experimental.symbolic_shapes.ConstraintViolationError",
+        "docs/source/export.md, 'Expressing Dynamism'",
+    ),
+    Refusal(
+        "control-flow-op",
+        "torch._dynamo.exc.UncapturedHigherOrderOpError",
+        "docs/source/cond.md",
+    ),
+    Refusal(
+        "no-fake-implementation",
+        "torch._subclasses.fake_tensor.UnsupportedOperatorException",
+        "docs/source/export.md, 'Missing Fake/Meta Kernels for Operators'",
+    ),
+    Refusal(
+        "no-fake-implementation",
+        "RuntimeError",
+        "docs/source/export.md, 'Missing Fake/Meta Kernels for Operators'",
+        pattern=r"no fake impl registered",
+    ),
+    Refusal(
+        "tensor-to-numpy",
+        "RuntimeError",
+        "docs/source/torch.compiler_fake_tensor.md: a fake tensor has no data",
+        pattern=r"\.numpy\(\) is not supported for tensor subclasses|"
+        r"Cannot access data pointer of Tensor|\.tolist\(\) is not supported for tensor subclasses",
+    ),
+    Refusal(
+        "input-metadata-mutation",
+        "RuntimeError",
+        "torch/_functorch/aot_autograd.py: 'currently banned in the aot_export workflow'",
+        pattern=r"currently banned in the aot_export workflow",
+    ),
+    Refusal(
+        "input-type",
+        "ValueError",
+        "torch/_export/non_strict_utils.py: 'Export only supports pytree containers of basic types'",
+        pattern=r"^Unsupported input type ",
+    ),
+    Refusal(
+        "input-type",
+        "ValueError",
+        "torch/_export/non_strict_utils.py: fake inputs of a mode without a shape environment",
+        pattern=r"^Detected fake_mode does not have a shape_env",
+    ),
+    Refusal(
+        "scripted-module",
+        "ValueError",
+        "torch/export/__init__.py: 'Exporting a ScriptModule is not supported'",
+        pattern=r"^Exporting a ScriptModule is not supported",
+    ),
+    Refusal(
+        "attribute-assignment",
+        "ValueError",
+        "torch/_export/non_strict_utils.py up to 2.9: register tensor attributes as buffers",
+        pattern=r"assigned during export\. Such attributes must be registered as buffers",
+    ),
+    Refusal(
+        "grad-mode-change",
+        "RuntimeError",
+        "torch/_export/_safeguard.py: 'Encountered autograd state manager op'",
+        pattern=r"^Encountered autograd state manager op",
+    ),
+    Refusal(
+        "subclass-signature",
+        "ValueError",
+        "torch/export/exported_program.py: subclass parameters of preserved submodules",
+        pattern=r"Preserving submodule that takes subclass parameter is not supported",
+    ),
+)
+
+
+def refusal(failure: Failure) -> Refusal | None:
+    """Return the documented refusal that a failure is, if it is one."""
+    return next((rule for rule in REFUSALS if rule.covers(failure)), None)
