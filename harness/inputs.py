@@ -110,9 +110,7 @@ class Examples:
     def shares_memory(self, model: nn.Module) -> bool:
         """Whether an example input lives in the same storage as some of the model's state."""
         state = {storage_id(tensor) for _, tensor in named_state(model)}
-        return any(
-            isinstance(leaf, torch.Tensor) and storage_id(leaf) in state for leaf in self._leaves
-        )
+        return any(isinstance(leaf, torch.Tensor) and storage_id(leaf) in state for leaf in self._leaves)
 
 
 def _affine(scale: float, shift: float) -> Change:

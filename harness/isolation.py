@@ -32,7 +32,7 @@ class Isolation:
                 continue
             storage = tensor.untyped_storage()
             if storage_id(tensor) not in self._values:
-                self._values[storage_id(tensor)] = (storage, storage.clone())
+                self._values[storage_id(tensor)] = (storage, _clone(storage))
             self._views.append(
                 (
                     tensor,
@@ -63,3 +63,8 @@ class Isolation:
                     tensor.set_(storage, offset, shape, stride)
                 tensor.requires_grad_(requires_grad)
                 tensor.grad = None
+
+
+def _clone(storage: torch.UntypedStorage) -> torch.UntypedStorage:
+    copy: torch.UntypedStorage = storage.clone()  # type: ignore[no-untyped-call]  # torch leaves it bare
+    return copy

@@ -30,12 +30,36 @@ class Failure:
     """Qualified names of the exception's class and its bases, most derived first."""
     message: str
     frames: tuple[str, ...]
-    """``file:function`` of the innermost frames inside torch, innermost last."""
+    """``file:function`` of the innermost telling frames inside torch, innermost last."""
 
     @property
     def name(self) -> str:
         """The exception class, as one would write it in an ``except``."""
         return self.types[0].rpartition(".")[2]
+
+
+# Frames that any error passes through: they name no cause.
+_PLUMBING = {
+    "__init__.py:export",
+    "_trace.py:_export",
+    "_trace.py:wrapper",
+    "exported_program.py:wrapper",
+    "unflatten.py:forward",
+    "_ops.py",
+    "_stats.py",
+    "_contextlib.py",
+    "_utils.py",
+    "interpreter.py",
+    "graph_module.py",
+    "module.py",
+    "functional.py",
+    "eval_frame.py",
+}
+
+
+def is_plumbing(frame: str) -> bool:
+    """Whether a frame is one that says nothing about where an error comes from."""
+    return frame in _PLUMBING or frame.partition(":")[0] in _PLUMBING
 
 
 def failure(error: BaseException, stage: Stage) -> Failure:
@@ -45,6 +69,7 @@ def failure(error: BaseException, stage: Stage) -> Failure:
         for frame, _ in walk_tb(error.__traceback__)
         if frame.f_code.co_filename.startswith(_TORCH)
     ]
+    telling = [frame for frame in frames if not is_plumbing(frame)]
     return Failure(
         stage=stage,
         types=tuple(
@@ -52,7 +77,7 @@ def failure(error: BaseException, stage: Stage) -> Failure:
             for base in type(error).__mro__[:-2]  # BaseException and object say nothing
         ),
         message=str(error),
-        frames=tuple(frames[-3:]),
+        frames=tuple((telling or frames)[-3:]),
     )
 
 
@@ -62,8 +87,8 @@ class Call:
 
     inputs: Tree
     """The pytree ``(args, kwargs)`` after the call."""
-    state: Mapping[str, TensorSnapshot]
-    """Parameters and buffers after the call."""
+    state: State
+    """State after the call; who is who is not looked at again."""
     outputs: Tree | None = None
     failure: Failure | None = None
 
@@ -113,6 +138,8 @@ class Observation:
     calls: tuple[Call, ...] = ()
     placeholders: tuple[Placeholder, ...] = ()
     touches: tuple[Touch, ...] = ()
+    dropped: frozenset[str] = frozenset()
+    """Names of the model's state that are not among the graph's inputs."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """Of eager only: why a model cannot be judged, or not beyond its first call."""
 

@@ -50,6 +50,7 @@ class TensorSnapshot:
     """``Parameter`` and other names for a tensor that is not a plain one."""
 
     def __str__(self) -> str:
+        """Write dtype and shape."""
         return f"{self.dtype}{list(self.shape)}"
 
 
@@ -136,9 +137,11 @@ def python_value(value: object) -> str:
 
 @dataclass(frozen=True)
 class State:
-    """Parameters and buffers of a module by name."""
+    """The tensors of a module by name: parameters, buffers, and plain attributes apart."""
 
     tensors: Mapping[str, TensorSnapshot]
+    constants: Mapping[str, TensorSnapshot]
+    """Tensors that are plain attributes: export calls them constants."""
     same: tuple[frozenset[str], ...] = ()
     """Names that are one tensor object: the groups of two and more."""
     shared: tuple[frozenset[str], ...] = ()
@@ -160,8 +163,19 @@ def named_state(module: nn.Module) -> Iterable[tuple[str, torch.Tensor]]:
                     yield dot + name, tensor
 
 
+def named_constants(module: nn.Module) -> Iterable[tuple[str, torch.Tensor]]:
+    """All tensors that are plain attributes, under all their names."""
+    for prefix, submodule in module.named_modules(remove_duplicate=False):
+        for name, value in submodule.__dict__.items():
+            if isinstance(value, torch.Tensor):
+                yield f"{prefix}.{name}" if prefix else name, value
+
+
 def state_snapshot(module: nn.Module, *, identity: bool = True) -> State:
-    """Copy a module's state. Names of unflatten's call variants fold into the base name."""
+    """Copy a module's state. Names of unflatten's call variants fold into the base name.
+
+    Without ``identity`` the groups of names stay empty.
+    """
     tensors: dict[str, TensorSnapshot] = {}
     live: dict[str, torch.Tensor] = {}
     torn: list[str] = []
@@ -180,10 +194,12 @@ def state_snapshot(module: nn.Module, *, identity: bool = True) -> State:
         if (copied := seen.get(id(tensor))) is None:
             copied = seen[id(tensor)] = snapshot(tensor)
         tensors[name] = copied
+    constants = {name: snapshot(tensor) for name, tensor in named_constants(module)}
     if not identity:
-        return State(tensors, torn=tuple(torn))
+        return State(tensors, constants, torn=tuple(torn))
     return State(
         tensors,
+        constants,
         same=partition(live, id),
         shared=partition(live, storage_id),
         torn=tuple(torn),
@@ -221,6 +237,8 @@ class Roles:
         for leaf in inputs:
             if isinstance(leaf, torch.Tensor):
                 self._add(leaf, "input")
+        for _, tensor in named_constants(model):
+            self._add(tensor, "constant")
         for _, tensor in named_state(model):
             self._add(tensor, "param" if isinstance(tensor, nn.Parameter) else "buffer")
 

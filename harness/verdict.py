@@ -67,9 +67,7 @@ def judge(case: Case, paths: Sequence[Path], checks: Sequence[str] | None = None
     with _quiet(), _own_random_numbers():
         for device in dict.fromkeys(path.device for path in paths):
             reference = observe_eager(case, device, clock)
-            reason = _invalid(reference) or _unstable(
-                reference, observe_eager(case, device, clock)
-            )
+            reason = _invalid(reference) or _unstable(reference, observe_eager(case, device, clock))
             if reason:
                 return Verdict(False, reason, (), (), clock.seconds)
             references[device] = _judgeable(reference)
@@ -97,7 +95,7 @@ def _invalid(reference: Observation) -> str:
             first_line = call.failure.message.strip().partition("\n")[0]
             return f"eager raised {call.failure.name} in call {number}: {first_line}"
         leaves = [leaf.value for leaf in (*call.inputs.leaves, *_output_leaves(call.outputs))]
-        for value in (*leaves, *call.state.values()):
+        for value in (*leaves, *call.state.tensors.values()):
             if isinstance(value, TensorSnapshot) and not _finite(value):
                 return f"eager produced a value that is not finite in call {number}"
     return ""
@@ -135,30 +133,38 @@ def _findings(
     if candidate.failure is not None and refusal(candidate.failure) is not None:
         # Refusing is fine; leaving a mess behind is not.
         candidate = replace(candidate, failure=None)
-    static = [
-        (name, difference)
-        for name, check in STATIC.items()
-        if name in chosen
-        for difference in check(reference, candidate)
-    ]
-    dynamic = [
-        (name, difference)
-        for name, check in DYNAMIC.items()
-        if name in chosen
-        for difference in check(reference, candidate)
-    ]
+    static: list[tuple[str, Difference]] = []
+    dynamic: list[tuple[str, Difference]] = []
+    for name, check in CHECKS.items():
+        if name in chosen:
+            for difference in check(reference, candidate):
+                alone = name in STATIC or difference.alone
+                (static if alone else dynamic).append((name, difference))
     # A sort by call alone: within a call the order of the checks stays.
     dynamic.sort(key=lambda each: -1 if each[1].call is None else each[1].call)
+    also = tuple(f"{name}: {_line(each)}" for name, each in dynamic[:_ALSO])
     findings = [_finding(*each, path) for each in static]
-    if dynamic:
-        first = _finding(*dynamic[0], path)
-        also = tuple(f"{name}: {_line(each)}" for name, each in dynamic[1 : 1 + _ALSO])
-        findings.insert(0, replace(first, also=also))
+    cause = next((n for n, each in enumerate(static) if _explains(each[1], dynamic)), None)
+    if cause is not None:
+        findings[cause] = replace(findings[cause], also=also)
+    elif dynamic:
+        findings.insert(0, replace(_finding(*dynamic[0], path), also=also[1:]))
     return list(_once_each(findings))
 
 
 _ALSO = 6
 """How many consequences one finding lists."""
+
+
+def _explains(static: Difference, dynamic: Sequence[tuple[str, Difference]]) -> bool:
+    """Whether a difference that holds without a call is plainly the cause of the first that does.
+
+    State that export changed starts out wrong; state whose memory is no longer shared moves apart.
+    """
+    if not dynamic:
+        return False
+    first = dynamic[0][1]
+    return first.kind == "mismatch" and static.spoils == ("start" if first.call is None else "calls")
 
 
 def _line(difference: Difference) -> str:

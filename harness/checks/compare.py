@@ -61,9 +61,7 @@ def compare_leaf(
             f"eager: requires_grad {expected.requires_grad}; here: {seen.requires_grad}",
         )
     if meaningful_stride(expected) != meaningful_stride(seen):
-        return Unlike(
-            "stride", f"eager: stride {_written(expected.stride)}; here: {_written(seen.stride)}"
-        )
+        return Unlike("stride", f"eager: stride {_written(expected.stride)}; here: {_written(seen.stride)}")
     if metadata and expected.offset != seen.offset:
         return Unlike("offset", f"eager: storage offset {expected.offset}; here: {seen.offset}")
     return None
@@ -73,9 +71,7 @@ def meaningful_stride(tensor: TensorSnapshot) -> tuple[int, ...]:
     """Strides that lead anywhere: those of dimensions with more than one place."""
     if 0 in tensor.shape:
         return ()
-    return tuple(
-        stride for size, stride in zip(tensor.shape, tensor.stride, strict=False) if size > 1
-    )
+    return tuple(stride for size, stride in zip(tensor.shape, tensor.stride, strict=False) if size > 1)
 
 
 def _written(value: object) -> object:
@@ -127,9 +123,7 @@ def _sign_of_zero(a: Array, b: Array) -> Unlike | None:
     The same operators on the same device give the same sign, and 1/x shows it: it is a difference.
     """
     if a.dtype.kind == "c":
-        signs = (np.signbit(a.real) != np.signbit(b.real)) | (
-            np.signbit(a.imag) != np.signbit(b.imag)
-        )
+        signs = (np.signbit(a.real) != np.signbit(b.real)) | (np.signbit(a.imag) != np.signbit(b.imag))
     elif a.dtype.kind == "f":
         signs = np.signbit(a) != np.signbit(b)
     else:

@@ -5,22 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from harness.observation import is_plumbing
+
 if TYPE_CHECKING:
     from harness.observation import Failure
 
-# Frames that any error passes through: alone they name no cause, and the message has to.
-_PLUMBING = {
-    "_ops.py",
-    "interpreter.py",
-    "module.py",
-    "graph_module.py",
-    "unflatten.py:forward",
-    "_utils.py",
-    "eval_frame.py",
-    "_contextlib.py",
-    "_stats.py",
-    "functional.py",
-}
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
 _WORD = re.compile(r"(?<![\w.])[A-Za-z]{2,}(?![\w.(\[])")
 _WORDS = 8
@@ -28,14 +17,9 @@ _WORDS = 8
 
 def crash_signature(failure: Failure) -> tuple[str, ...]:
     """Return the stage, the exception's class, and where in torch (or with which words) it fell."""
-    telling = [frame for frame in failure.frames if not _is_plumbing(frame)]
-    if telling:
-        return (failure.stage, failure.name, *telling)
-    return (failure.stage, failure.name, *failure.frames[-1:], message_words(failure.message))
-
-
-def _is_plumbing(frame: str) -> bool:
-    return frame in _PLUMBING or frame.partition(":")[0] in _PLUMBING
+    if failure.frames and not is_plumbing(failure.frames[-1]):
+        return (failure.stage, failure.name, *failure.frames)
+    return (failure.stage, failure.name, message_words(failure.message))
 
 
 def message_words(message: str) -> str:

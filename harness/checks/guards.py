@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from harness.checks.compare import meaningful_stride
-from harness.checks.crash import message_words, shortened
+from harness.checks.crash import shortened
 from harness.checks.inputs import argument
 from harness.checks.registry import Difference, mismatch
 from harness.snapshot import TensorSnapshot
@@ -16,44 +16,57 @@ if TYPE_CHECKING:
 
     from harness.observation import Failure, Observation, Placeholder
 
-# The ways in which torch says that a call does not fit what was exported (torch/export/_unlift.py,
-# torch/_export/utils.py, torch/export/unflatten.py).
-_REFUSALS = re.compile(
-    r"Guard failed: "
-    r"|Expected input (at )?(\*args|\w+)\S* (to be|= )"
-    r"|Unexpected number of (inputs|dimensions in input)"
-    r"|Trying to flatten user inputs with exported input tree spec"
-    r"|There is no flat args adapter specified"
-)
+# The ways in which torch says that a call does not fit what was exported, and what of it does not
+# (torch/export/_unlift.py, torch/_export/utils.py, torch/export/unflatten.py).
+_REFUSALS = {
+    "size": re.compile(
+        r"Guard failed: .*\.size\(\)|Expected input (at )?(\*args|\w+)\S*\.shape\S* (to be|= )"
+        r"|Unexpected number of dimensions in input"
+    ),
+    "value": re.compile(r"Guard failed: |Expected input (at )?(\*args|\w+)\S* (to be|= )"),
+    "structure": re.compile(
+        r"Unexpected number of inputs|Trying to flatten user inputs with exported input tree spec"
+        r"|There is no flat args adapter specified"
+    ),
+}
+
+
+def _refused(failure: Failure) -> str | None:
+    if failure.stage != "run":
+        return None
+    return next((word for word, rule in _REFUSALS.items() if rule.match(failure.message)), None)
 
 
 def is_guard_failure(failure: Failure) -> bool:
     """Whether a call was turned away at the door, rather than failed on the way."""
-    return failure.stage == "run" and _REFUSALS.match(failure.message) is not None
+    return _refused(failure) is not None
 
 
 def guards(reference: Observation, candidate: Observation) -> Iterator[Difference]:
-    """Look for refused calls, and compare recorded input metadata with the inputs' own."""
+    """Compare recorded input metadata with the inputs' own, and look for refused calls."""
+    explained = False
+    for placeholder in candidate.placeholders:
+        if (unlike := _unlike(placeholder)) is not None:
+            word, actual, recorded = unlike
+            kind, where = placeholder.kind, placeholder.where
+            explained |= kind == "input" and word in ("shape", "value")
+            yield mismatch(
+                ("recorded", word, kind),
+                f"the graph records another {word} than that of {kind} "
+                f"{argument(where) if kind == 'input' else where}",
+                f"handed in: {actual}; recorded: {recorded}",
+                stage="export",
+            )
     for number, call in enumerate(candidate.calls):
-        if number < len(reference.calls) and call.failure and is_guard_failure(call.failure):
+        # A guard made from a wrong record has to refuse: that is no second finding.
+        if not explained and call.failure and (misfit := _refused(call.failure)) is not None:
             yield Difference(
                 "crash",
                 "run",
-                ("refused", call.failure.name, message_words(call.failure.message)),
+                ("refused", misfit),
                 f"call {number}: refused inputs with the metadata of those it was exported with\n"
                 f"{call.failure.name}: {shortened(call.failure.message)}",
                 number,
-            )
-    for placeholder in candidate.placeholders:
-        if (unlike := _unlike(placeholder)) is not None:
-            where = placeholder.where
-            word, actual, recorded = unlike
-            yield mismatch(
-                ("recorded", word, placeholder.kind),
-                f"the graph records another {word} than that of {placeholder.kind} "
-                f"{argument(where) if placeholder.kind == 'input' else where}",
-                f"handed in: {actual}; recorded: {recorded}",
-                stage="export",
             )
 
 

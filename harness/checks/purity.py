@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.checks.compare import compare_leaf
@@ -37,6 +38,11 @@ def _state(touch: Touch) -> Iterator[Difference]:
         if found is not None:
             details = _worded(found.details)
             yield _changed(touch, (sort, found.word), f"changed {sort} {name}", details)
+    for name, tensor in before.constants.items():
+        found = compare_leaf(tensor, after.constants.get(name, "nothing"), metadata=True)
+        if found is not None:
+            details = _worded(found.details)
+            yield _changed(touch, ("constant", found.word), f"changed constant {name}", details)
     if set(before.same) != set(after.same) or set(before.shared) != set(after.shared):
         yield _changed(touch, ("sharing",), "changed which tensors of the model are shared")
 
@@ -60,12 +66,17 @@ def _flags(
     if not names:
         return
     shown = ", ".join(repr(name) if name == "" else name for name in names[:5])
-    cause = (sort, names[0]) if sort == "global" else (sort,)
-    yield _changed(touch, cause, f"changed {sort} of the model: {shown}" if sort != "global"
-                   else f"changed the {shown}")
+    if sort == "global":
+        yield _changed(touch, (sort, names[0]), f"changed the {shown}")
+    else:
+        yield _changed(touch, (sort,), f"changed {sort} of the model: {shown}")
 
 
 def _changed(touch: Touch, what: tuple[str, ...], *message: str) -> Difference:
     stage = "lowering" if touch.stage == "lower" else touch.stage
     first, *rest = message
-    return mismatch((touch.stage, *what), f"{stage} {first}", *rest, stage=touch.stage)
+    difference = mismatch((touch.stage, *what), f"{stage} {first}", *rest, stage=touch.stage)
+    return replace(difference, spoils="start") if what[0] in _STATE else difference
+
+
+_STATE = ("parameter", "buffer", "constant")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from harness.findings import Kind, Stage
@@ -22,13 +22,18 @@ class Difference:
     message: str
     """First what differs and where, in one line; then the details."""
     call: int | None = None
+    alone: bool = False
+    """Of a dynamic check: no other difference follows from this one, nor this from another."""
+    spoils: Literal["", "start", "calls"] = ""
+    """Of a static check: that the state before the first call, or after it, cannot but differ."""
 
 
 Check = Callable[["Observation", "Observation"], Iterable[Difference]]
 """From what eager did and what a path did to how they differ. Pure; runs no model."""
 
+
 def mismatch(
     what: tuple[str, ...], *message: str, stage: Stage = "run", call: int | None = None
 ) -> Difference:
     """Return a difference that is not an exception; ``message`` is its lines."""
-    return Difference("mismatch", stage, what, "\n".join(line for line in message if line), call)
+    return Difference("mismatch", stage, what, "\n".join(filter(None, message)), call)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.checks.registry import Difference, mismatch
@@ -17,6 +18,11 @@ Groups = tuple[frozenset[str], ...]
 
 def sharing(reference: Observation, candidate: Observation) -> Iterator[Difference]:
     """Compare who is the same object as whom, and who shares memory with whom."""
+    for difference in _compare(reference, candidate):
+        yield replace(difference, spoils="calls")
+
+
+def _compare(reference: Observation, candidate: Observation) -> Iterator[Difference]:
     if reference.before is None or candidate.before is None:
         return
     ours, theirs = reference.before, candidate.before
@@ -51,9 +57,7 @@ def sharing(reference: Observation, candidate: Observation) -> Iterator[Differen
         )
 
 
-def _not_together(
-    wanted: Groups, present: Groups, known: frozenset[str]
-) -> Iterator[frozenset[str]]:
+def _not_together(wanted: Groups, present: Groups, known: frozenset[str]) -> Iterator[frozenset[str]]:
     for group in wanted:
         names = group & known
         if len(names) > 1 and not any(names <= other for other in present):

@@ -36,9 +36,11 @@ class Stopwatch:
         self._began = 0.0
 
     def __enter__(self) -> None:
+        """Start."""
         self._began = time.perf_counter()
 
     def __exit__(self, *_: object) -> None:
+        """Stop."""
         self.seconds += time.perf_counter() - self._began
 
 
@@ -74,6 +76,7 @@ def _observe_stem(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterat
     model, examples = _build(case, device)
     inputs = examples.fresh()
     before = world(model, inputs)
+    ambient = torch.is_grad_enabled(), torch.get_default_dtype()
     program: ExportedProgram | None = None
     refused: Failure | None = None
     with clock:
@@ -82,11 +85,13 @@ def _observe_stem(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterat
         except Exception as error:
             refused = failure(error, "export")
     export = Touch("export", before, world(model, inputs))
+    _settle(*ambient)
     if program is None:
         for path in paths:
             yield Observation(str(path), failure=refused, touches=(export,))
         return
     recorded = placeholders(program, before.inputs, before.state)
+    dropped = frozenset(before.state.tensors) - {spec.target for spec in program.graph_signature.input_specs}
     isolation = Isolation(_tensors(program))
     for path in paths:
         isolation.restore()
@@ -99,14 +104,22 @@ def _observe_stem(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterat
             except Exception as error:
                 refused = failure(error, "lower")
         lower = Touch("lower", untouched, world(model, inputs))
+        _settle(*ambient)
         yield Observation(
             str(path),
             failure=refused,
             before=state_snapshot(lowered) if lowered is not None else None,
             calls=_calls(lowered, examples, clock) if lowered is not None else (),
             placeholders=recorded,
+            dropped=dropped,
             touches=(export, lower),
         )
+
+
+def _settle(grad: bool, dtype: torch.dtype) -> None:
+    """Undo what a stage may have left switched: it has been noted, and must not show twice."""
+    torch.set_grad_enabled(grad)
+    torch.set_default_dtype(dtype)
 
 
 def _tensors(program: ExportedProgram) -> Iterable[torch.Tensor]:
@@ -140,7 +153,7 @@ def _calls(
         calls.append(
             Call(
                 inputs=inputs.snapshot(),
-                state=state_snapshot(model, identity=False).tensors,
+                state=state_snapshot(model, identity=False),
                 outputs=None if failed else tree_snapshot(outputs, role),
                 failure=failed,
             )

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 _STATE = {InputKind.PARAMETER: "parameter", InputKind.BUFFER: "buffer"}
 
 
-def placeholders(
-    program: ExportedProgram, handed_in: Tree, state: State
-) -> tuple[Placeholder, ...]:
+def placeholders(program: ExportedProgram, handed_in: Tree, state: State) -> tuple[Placeholder, ...]:
     """Pair each placeholder with the example input or the state that it stands for.
 
     ``handed_in`` is the pytree ``(args, kwargs)`` as it was before export.

@@ -28,6 +28,7 @@ class Path:
     device: str = "cpu"
 
     def __str__(self) -> str:
+        """Write the path as people do."""
         return f"{'+'.join((self.mode, *self.transforms))}:{self.runner}@{self.device}"
 
     @classmethod
@@ -55,10 +56,7 @@ class Path:
 def all_paths(devices: Sequence[str] = ("cpu",)) -> tuple[Path, ...]:
     """Return every path on the given devices, in the canonical order."""
     return tuple(
-        Path(mode, runner, device=device)
-        for device in devices
-        for mode in MODES
-        for runner in RUNNERS
+        Path(mode, runner, device=device) for device in devices for mode in MODES for runner in RUNNERS
     )
 
 
