@@ -3,12 +3,12 @@
 ``ep.module()`` shares parameters, buffers and constants with the exported program (and so with the
 model that was exported); ``unflatten`` clones them from it. So running the one moves where the other
 starts. An Isolation notes the exported program's tensors right after export and puts them back before
-every stage that reads them.
+every stage that reads them. Where that cannot be done, the model is built and exported once more.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
@@ -18,15 +18,25 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+class _View(NamedTuple):
+    """What one tensor made of its storage."""
+
+    tensor: torch.Tensor
+    grad_fn: object
+    storage: torch.UntypedStorage
+    offset: int
+    shape: torch.Size
+    stride: tuple[int, ...]
+    requires_grad: bool
+
+
 class Isolation:
     """Notes the tensors of an exported program, and restores them as often as needed."""
 
     def __init__(self, tensors: Iterable[torch.Tensor]) -> None:
         """Copy each storage once, and what each tensor makes of it."""
         self._values: dict[int, tuple[torch.UntypedStorage, torch.UntypedStorage]] = {}
-        self._views: list[
-            tuple[torch.Tensor, torch.UntypedStorage, int, torch.Size, tuple[int, ...], bool]
-        ] = []
+        self._views: list[_View] = []
         for tensor in tensors:
             if tensor.layout is not torch.strided or tensor.is_meta:
                 continue
@@ -34,8 +44,9 @@ class Isolation:
             if storage_id(tensor) not in self._values:
                 self._values[storage_id(tensor)] = (storage, _clone(storage))
             self._views.append(
-                (
+                _View(
                     tensor,
+                    tensor.grad_fn,
                     storage,
                     int(tensor.storage_offset()),
                     tensor.shape,
@@ -44,16 +55,22 @@ class Isolation:
                 )
             )
 
-    def restore(self) -> None:
-        """Put values and metadata back; drop the gradient history that in-place operations left."""
+    def restore(self) -> bool:
+        """Put values and metadata back, and drop the gradient history that in-place operations left.
+
+        Return False, and promise nothing, if some tensor does not allow it.
+        """
+        moved = [tensor for tensor, grad_fn, *_ in self._views if tensor.grad_fn is not grad_fn]
+        if any(tensor._is_view() for tensor in moved):  # "Can't detach views in-place"
+            return False
         with torch.no_grad():
             for storage, values in self._values.values():
                 if storage.nbytes() != values.nbytes():
                     storage.resize_(values.nbytes())
                 storage.copy_(values)
-            for tensor, storage, offset, shape, stride, requires_grad in self._views:
-                if tensor.grad_fn is not None:
-                    tensor.detach_()
+            for tensor in moved:
+                tensor.detach_()
+            for tensor, _, storage, offset, shape, stride, requires_grad in self._views:
                 if (
                     tensor.shape != shape
                     or tensor.stride() != stride
@@ -61,8 +78,10 @@ class Isolation:
                     or tensor.untyped_storage()._cdata != storage._cdata
                 ):
                     tensor.set_(storage, offset, shape, stride)
-                tensor.requires_grad_(requires_grad)
+                if tensor.requires_grad != requires_grad:
+                    tensor.requires_grad_(requires_grad)
                 tensor.grad = None
+        return True
 
 
 def _clone(storage: torch.UntypedStorage) -> torch.UntypedStorage:

@@ -142,13 +142,17 @@ def _findings(
                 (static if alone else dynamic).append((name, difference))
     # A sort by call alone: within a call the order of the checks stays.
     dynamic.sort(key=lambda each: -1 if each[1].call is None else each[1].call)
-    also = tuple(f"{name}: {_line(each)}" for name, each in dynamic[:_ALSO])
+    if dynamic and dynamic[0][1].kind == "crash":
+        # A name that is gone may well be why: the exception tells more, and comes first.
+        dynamic += [each for each in static if each[1].alone]
+        static = [each for each in static if not each[1].alone]
+    also = tuple(f"{name}: {_line(each)}" for name, each in dynamic)
     findings = [_finding(*each, path) for each in static]
     cause = next((n for n, each in enumerate(static) if _explains(each[1], dynamic)), None)
     if cause is not None:
-        findings[cause] = replace(findings[cause], also=also)
+        findings[cause] = replace(findings[cause], also=also[:_ALSO])
     elif dynamic:
-        findings.insert(0, replace(_finding(*dynamic[0], path), also=also[1:]))
+        findings.insert(0, replace(_finding(*dynamic[0], path), also=also[1 : 1 + _ALSO]))
     return list(_once_each(findings))
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import torch
 
 from harness.case import seed
-from harness.inputs import CALLS, Examples, move_model
+from harness.inputs import CALLS, Examples, Inputs, move_model
 from harness.isolation import Isolation
 from harness.observation import Call, Failure, Observation, Touch, failure, plain_attributes, world
 from harness.paths.graph_inputs import placeholders
@@ -71,58 +73,99 @@ def observe_paths(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterat
         yield from _observe_stem(case, stem, clock)
 
 
-def _observe_stem(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[Observation]:
-    mode, device = paths[0].mode, paths[0].device
-    model, examples = _build(case, device)
+@dataclass(frozen=True)
+class _Exported:
+    """One export, and what there is to know about it before anything runs."""
+
+    model: nn.Module
+    examples: Examples
+    inputs: Inputs
+    program: ExportedProgram | None
+    refused: Failure | None
+    touch: Touch
+
+    def finish(self) -> Observation:
+        """Return what all paths from here on have in common."""
+        if self.program is None:
+            return Observation("", failure=self.refused, touches=(self.touch,))
+        state = self.touch.before.state
+        taken = {spec.target for spec in self.program.graph_signature.input_specs}
+        return Observation(
+            "",
+            placeholders=placeholders(self.program, self.touch.before.inputs, state),
+            dropped=frozenset(state.tensors) - taken,
+            touches=(self.touch,),
+        )
+
+
+def _export(case: Case, path: Path, clock: Stopwatch) -> _Exported:
+    model, examples = _build(case, path.device)
     inputs = examples.fresh()
     before = world(model, inputs)
-    ambient = torch.is_grad_enabled(), torch.get_default_dtype()
     program: ExportedProgram | None = None
     refused: Failure | None = None
-    with clock:
-        try:
-            program = MODES[mode](model, inputs)
-        except Exception as error:
-            refused = failure(error, "export")
-    export = Touch("export", before, world(model, inputs))
-    _settle(*ambient)
-    if program is None:
-        for path in paths:
-            yield Observation(str(path), failure=refused, touches=(export,))
-        return
-    recorded = placeholders(program, before.inputs, before.state)
-    dropped = frozenset(before.state.tensors) - {spec.target for spec in program.graph_signature.input_specs}
-    isolation = Isolation(_tensors(program))
+    with _ambient():
+        with clock:
+            try:
+                program = MODES[path.mode](model, inputs)
+            except Exception as error:
+                refused = failure(error, "export")
+        touch = Touch("export", before, world(model, inputs))
+    return _Exported(model, examples, inputs, program, refused, touch)
+
+
+def _observe_stem(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[Observation]:
+    exported = _export(case, paths[0], clock)
+    common = exported.finish()
+    isolation = Isolation(_tensors(exported.program))
     for path in paths:
-        isolation.restore()
-        untouched = world(model, inputs)
-        lowered: nn.Module | None = None
-        refused = None
+        if not isolation.restore():
+            exported = _export(case, path, clock)
+            isolation = Isolation(_tensors(exported.program))
+        if exported.program is None:
+            yield replace(common, path=str(path))
+        else:
+            yield replace(_lower_and_run(exported, exported.program, common, path, clock), path=str(path))
+
+
+def _lower_and_run(
+    exported: _Exported, program: ExportedProgram, common: Observation, path: Path, clock: Stopwatch
+) -> Observation:
+    untouched = world(exported.model, exported.inputs)
+    lowered: nn.Module | None = None
+    refused: Failure | None = None
+    with _ambient():
         with clock:
             try:
                 lowered = RUNNERS[path.runner](program)
             except Exception as error:
                 refused = failure(error, "lower")
-        lower = Touch("lower", untouched, world(model, inputs))
-        _settle(*ambient)
-        yield Observation(
-            str(path),
-            failure=refused,
-            before=state_snapshot(lowered) if lowered is not None else None,
-            calls=_calls(lowered, examples, clock) if lowered is not None else (),
-            placeholders=recorded,
-            dropped=dropped,
-            touches=(export, lower),
-        )
+        touch = Touch("lower", untouched, world(exported.model, exported.inputs))
+    touches = (*common.touches, touch)
+    if lowered is None:
+        return replace(common, failure=refused, touches=touches)
+    return replace(
+        common,
+        before=state_snapshot(lowered),
+        calls=_calls(lowered, exported.examples, clock),
+        touches=touches,
+    )
 
 
-def _settle(grad: bool, dtype: torch.dtype) -> None:
+@contextlib.contextmanager
+def _ambient() -> Iterator[None]:
     """Undo what a stage may have left switched: it has been noted, and must not show twice."""
-    torch.set_grad_enabled(grad)
-    torch.set_default_dtype(dtype)
+    grad, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
+    try:
+        yield
+    finally:
+        torch.set_grad_enabled(grad)
+        torch.set_default_dtype(dtype)
 
 
-def _tensors(program: ExportedProgram) -> Iterable[torch.Tensor]:
+def _tensors(program: ExportedProgram | None) -> Iterable[torch.Tensor]:
+    if program is None:
+        return
     for store in (program.state_dict, program.constants):
         for value in store.values():
             if isinstance(value, torch.Tensor):

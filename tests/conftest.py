@@ -1,0 +1,27 @@
+"""What several tests need: cases from source, and observations made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from harness.case import Case, case_from_source
+
+HEADER = "import torch\nfrom torch import nn\n\n"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+@pytest.fixture
+def case() -> Callable[[str], Case]:
+    """Make a case of the text of a model class ``Model`` and of its arguments, both with torch at hand."""
+
+    def make(body: str, args: str = "(torch.ones(2, 3),)") -> Case:
+        return case_from_source(f"{HEADER}{body}\n\ndef make():\n    return Model(), {args}\n")
+
+    return make

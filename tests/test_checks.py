@@ -1,0 +1,287 @@
+"""Every check on observations made by hand: no export, no model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import pytest
+import torch
+
+from harness.checks import CHECKS, Difference
+from harness.checks.compare import compare_leaf
+from harness.checks.crash import message_words
+from harness.findings import Stage
+from harness.observation import Call, Failure, Observation, Placeholder, Touch, World
+from harness.snapshot import Leaf, State, Tree, snapshot, tree_snapshot
+
+ONE = torch.tensor([1.0, 2.0])
+
+
+def state(tensors: Mapping[str, torch.Tensor] | None = None) -> State:
+    return State({name: snapshot(tensor) for name, tensor in (tensors or {}).items()}, {})
+
+
+def call(
+    outputs: object = ONE,
+    inputs: object = ((ONE,), {}),
+    tensors: Mapping[str, torch.Tensor] | None = None,
+    failed: Failure | None = None,
+) -> Call:
+    return Call(tree_snapshot(inputs), state(tensors), None if failed else tree_snapshot(outputs), failed)
+
+
+def seen(*calls: Call, before: State | None = None) -> Observation:
+    return Observation("eager@cpu", before=before or state(), calls=calls)
+
+
+def raised(message: str, stage: Stage = "run", kind: str = "RuntimeError", *frames: str) -> Failure:
+    return Failure(stage, (kind, "Exception"), message, frames)
+
+
+def run(name: str, reference: Observation, candidate: Observation) -> list[Difference]:
+    return list(CHECKS[name](reference, candidate))
+
+
+def whats(name: str, reference: Observation, candidate: Observation) -> list[tuple[str, ...]]:
+    return [difference.what for difference in run(name, reference, candidate)]
+
+
+# --- two leaves ---
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "word"),
+    [
+        (ONE, ONE.clone(), None),
+        (ONE, ONE.double(), "dtype"),
+        (ONE, ONE.reshape(2, 1), "shape"),
+        (ONE, ONE + 1, "value"),
+        (ONE, ONE * (1 + 2**-23), "rounding"),
+        (ONE.to(torch.int32), ONE.to(torch.int32) + 1, "value"),
+        (torch.tensor([0.0]), torch.tensor([-0.0]), "sign-of-zero"),
+        (torch.tensor([torch.nan]), torch.tensor([torch.nan]).neg(), None),
+        (torch.tensor([torch.nan]), torch.tensor([0.0]), "value"),
+        (torch.tensor([True]), torch.tensor([False]), "value"),
+        (torch.tensor([1j]), torch.tensor([-1j]), "value"),
+        (torch.ones(2, 3), torch.ones(3, 2).t(), "stride"),
+        (torch.ones(1, 3), torch.ones(3, 1).t(), None),
+        (torch.ones(0, 3), torch.ones(3, 0).t(), None),
+        (ONE, torch.ones(3)[1:], "value"),
+        (torch.ones(2), torch.ones(3)[1:], None),
+        (ONE, torch.ones(2, device="meta"), "device"),
+        (ONE, 1, "kind"),
+        (1, 1.0, "python-value"),
+        (None, None, None),
+    ],
+)
+def test_leaves(ours: object, theirs: object, word: str | None) -> None:
+    one, other = tree_snapshot(ours).leaves[0].value, tree_snapshot(theirs).leaves[0].value
+    unlike = compare_leaf(one, other)
+    assert (unlike and unlike.word) == word
+
+
+def test_metadata_is_compared_on_demand() -> None:
+    plain, moved = snapshot(torch.ones(2)), snapshot(torch.ones(3)[1:])
+    grad = snapshot(torch.ones(2, requires_grad=True))
+    assert compare_leaf(plain, grad) is None
+    assert [compare_leaf(plain, other, metadata=True) for other in (moved, grad)] == [
+        ("offset", "eager: storage offset 0; here: 1"),
+        ("requires-grad", "eager: requires_grad False; here: True"),
+    ]
+
+
+def test_the_largest_difference_is_named() -> None:
+    unlike = compare_leaf(snapshot(torch.zeros(2, 2)), snapshot(torch.tensor([[0.0, 0.5], [-2.0, 0.0]])))
+    assert unlike is not None
+    assert "2 of 4 places" in unlike.details
+    assert "[1, 0]: eager 0.0, here -2.0 (2 apart)" in unlike.details
+
+
+# --- outputs ---
+
+
+def test_outputs_alike() -> None:
+    assert run("outputs", seen(call(), call()), seen(call(), call())) == []
+
+
+def test_outputs_differ_with_place_role_and_call() -> None:
+    ours = call((ONE, {"k": ONE}))
+    leaf = replace(ours.outputs.leaves[1], role="output-is-input")  # type: ignore[union-attr]  # is a Tree
+    ours = replace(ours, outputs=replace(ours.outputs, leaves=(ours.outputs.leaves[0], leaf)))  # type: ignore[union-attr, type-var]  # is a Tree
+    (found,) = run("outputs", seen(ours, ours), seen(ours, call((ONE, {"k": ONE + 1}))))
+    assert found.what == ("value", "output-is-input") and found.call == 1 and found.kind == "mismatch"
+    assert "call 1: output[1]['k'] differs in value" in found.message
+
+
+def test_the_worst_output_comes_first() -> None:
+    found = whats("outputs", seen(call((torch.ones(2, 3), ONE))), seen(call((torch.ones(3, 2).t(), ONE + 1))))
+    assert found == [("value", "fresh"), ("stride", "fresh")]
+
+
+def test_another_structure() -> None:
+    assert whats("outputs", seen(call((ONE,))), seen(call([ONE]))) == [("structure",)]
+
+
+def test_an_exception_where_eager_had_none() -> None:
+    failed = raised("bad thing 3 'x'", "run", "KeyError", "unflatten.py:_sink_params")
+    (found,) = run("outputs", seen(call()), seen(call(failed=failed)))
+    assert found.kind == "crash" and found.call == 0
+    assert found.what == ("run", "KeyError", "unflatten.py:_sink_params")
+
+
+def test_an_exception_while_lowering() -> None:
+    candidate = Observation("x", failure=raised("no", "lower", "AssertionError", "unflatten.py:_copy_graph"))
+    (found,) = run("outputs", seen(call()), candidate)
+    assert (found.kind, found.stage, found.call) == ("crash", "lower", None)
+
+
+def test_words_of_a_message_hold_no_names_or_numbers() -> None:
+    message = "The size of tensor a (3) must match 'foo' at add_1.weight[0]\nsecond line"
+    assert message_words(message) == "The size of tensor must match at"
+
+
+# --- inputs ---
+
+
+def test_inputs_after_the_call() -> None:
+    ours = call(inputs=((ONE, 1), {"m": torch.ones(2, 3)}))
+    theirs = call(inputs=((ONE, 1), {"m": torch.ones(3, 2).t()}))
+    (found,) = run("inputs", seen(ours), seen(theirs))
+    assert found.what == ("stride",) and "input kwargs['m']" in found.message
+    assert run("inputs", seen(ours), seen(ours)) == []
+
+
+# --- state ---
+
+
+def test_state_before_and_after() -> None:
+    ours = seen(call(tensors={"n": ONE}), before=state({"n": ONE}))
+    late = seen(call(tensors={"n": ONE + 1}), before=state({"n": ONE}))
+    early = seen(call(tensors={"n": ONE}), before=state({"n": ONE + 1}))
+    assert run("state", ours, ours) == []
+    (after,), (before,) = run("state", ours, late), run("state", ours, early)
+    assert (after.what, after.call, after.stage) == (("value", "buffer"), 0, "run")
+    assert (before.what, before.call, before.stage) == (("value", "buffer", "at-start"), None, "lower")
+
+
+def test_a_missing_name_counts_if_the_graph_takes_it() -> None:
+    ours = seen(before=state({"n": ONE, "p": torch.nn.Parameter(ONE)}))
+    theirs = seen()
+    assert whats("state", ours, theirs) == [("missing", "buffer"), ("missing", "parameter")]
+    assert whats("state", ours, replace(theirs, dropped=frozenset({"n", "p"}))) == []
+
+
+def test_where_a_clone_begins_is_no_matter() -> None:
+    assert (
+        whats("state", seen(before=state({"n": torch.ones(3)[1:]})), seen(before=state({"n": torch.ones(2)})))
+        == []
+    )
+
+
+# --- sharing ---
+
+NAMES = {"a": ONE, "b": ONE, "c": ONE}
+AB = (frozenset("ab"),)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "what"),
+    [
+        (State({}, {}, AB, AB), State({}, {}, AB, AB), []),
+        (State({}, {}, AB, AB), State({}, {}), [("one-tensor-became-several", "buffer")]),
+        (State({}, {}, (), AB), State({}, {}), [("memory-no-longer-shared",)]),
+        (State({}, {}), State({}, {}, AB, AB), [("memory-became-shared",)]),
+        (State({}, {}), State({}, {}, torn=("a@1.b",)), [("call-variant-has-its-own",)]),
+    ],
+)
+def test_sharing(ours: State, theirs: State, what: list[tuple[str, ...]]) -> None:
+    tensors = state(NAMES).tensors
+    reference = seen(before=replace(ours, tensors=tensors))
+    assert whats("sharing", reference, seen(before=replace(theirs, tensors=tensors))) == what
+
+
+def test_sharing_among_names_that_are_not_there_is_no_matter() -> None:
+    reference = seen(before=State(state(NAMES).tensors, {}, AB, AB))
+    assert whats("sharing", reference, seen(before=state({"a": ONE}))) == []
+
+
+# --- guards ---
+
+
+@pytest.mark.parametrize(
+    ("message", "word"),
+    [
+        ("Guard failed: x.size()[0] == 3", "size"),
+        ("Guard failed: n == 3", "value"),
+        ("Expected input at *args[0].shape[1] to be equal to 4, but got 3. If you meant", "size"),
+        ("Expected input at *args[1] to be equal to 3, but got 4", "value"),
+        ("Unexpected number of dimensions in input at *args[0].shape (expected 1, got 2)", "size"),
+        ("Trying to flatten user inputs with exported input tree spec: \nx", "structure"),
+    ],
+)
+def test_a_refused_call(message: str, word: str) -> None:
+    candidate = seen(call(failed=raised(message)))
+    assert whats("guards", seen(call()), candidate) == [("refused", word)]
+    assert run("outputs", seen(call()), candidate) == []
+
+
+def test_other_failures_are_none_of_its_business() -> None:
+    candidate = seen(call(failed=raised("Expected input batch_size (2) to match target batch_size (3).")))
+    assert run("guards", seen(call()), candidate) == []
+    assert len(run("outputs", seen(call()), candidate)) == 1
+
+
+def test_recorded_metadata() -> None:
+    real = snapshot(torch.ones(2, 3))
+    turned = snapshot(torch.ones(3, 2), values=False)
+    told = Placeholder("input", "[0][0]", turned, real)
+    fine = Placeholder("input", "[0][1]", snapshot(torch.ones(2, 3), values=False), real)
+    value = Placeholder("input", "[0][2]", "int: 3", "int: 4")
+    (shape, other) = run("guards", seen(), replace(seen(), placeholders=(told, fine, value)))
+    assert shape.what == ("recorded", "shape", "input") and "args[0]" in shape.message
+    assert "handed in: [2, 3]; recorded: [3, 2]" in shape.message
+    assert other.what == ("recorded", "value", "input")
+
+
+def test_a_refusal_that_follows_from_a_wrong_record_is_no_second_finding() -> None:
+    real, turned = snapshot(torch.ones(2, 3)), snapshot(torch.ones(3, 2), values=False)
+    candidate = replace(
+        seen(call(failed=raised("Guard failed: x.size()[0] == 3"))),
+        placeholders=(Placeholder("input", "[0][0]", turned, real),),
+    )
+    assert whats("guards", seen(call()), candidate) == [("recorded", "shape", "input")]
+
+
+# --- purity ---
+
+BEFORE = World(
+    state({"n": ONE}),
+    {"": True},
+    {"": 0},
+    {"k": "int: 1"},
+    Tree("", (Leaf("[0][0]", snapshot(ONE)),)),
+    {"grad mode": True},
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (lambda w: w, None),
+        (lambda w: replace(w, state=state({"n": ONE + 1})), ("export", "buffer", "value")),
+        (lambda w: replace(w, state=state()), ("export", "buffer", "missing")),
+        (lambda w: replace(w, state=replace(w.state, same=AB)), ("export", "sharing")),
+        (lambda w: replace(w, training={"": False}), ("export", "training flag")),
+        (lambda w: replace(w, hooks={"": 1}), ("export", "hooks")),
+        (lambda w: replace(w, attributes={}), ("export", "attribute")),
+        (lambda w: replace(w, ambient={"grad mode": False}), ("export", "global", "grad mode")),
+        (
+            lambda w: replace(w, inputs=Tree("", (Leaf("[0][0]", snapshot(ONE.view(1, 2))),))),
+            ("export", "input", "shape"),
+        ),
+    ],
+)
+def test_purity(change: Callable[[World], World], what: tuple[str, ...] | None) -> None:
+    touched = replace(seen(), touches=(Touch("export", BEFORE, change(BEFORE)),))
+    assert whats("purity", seen(), touched) == ([what] if what else [])

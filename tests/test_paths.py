@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+import torch
+
+from harness.case import Case
+from harness.observation import Observation
+from harness.paths import Path, Stopwatch, all_paths, observe_eager, observe_paths, select_paths
+from harness.snapshot import TensorSnapshot
+
+NAMES = ["nonstrict:module@cpu", "nonstrict:unflatten@cpu", "strict:module@cpu", "strict:unflatten@cpu"]
+
+MODEL = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+        self.register_buffer("count", torch.zeros(()))
+
+    def forward(self, x, flag, *, scale):
+        self.count.add_(1)
+        x.mul_(0.5)
+        return {"out": self.linear(x) * scale if flag else x, "in": x}
+"""
+ARGS = "(torch.ones(2, 3), True), {'scale': torch.full((3,), 0.5)}"
+
+
+def observations(case: Case, *globs: str) -> list[Observation]:
+    return list(observe_paths(case, select_paths(globs), Stopwatch()))
+
+
+def test_canonical_order_and_names() -> None:
+    assert [str(path) for path in all_paths()] == NAMES
+    assert [path.device for path in all_paths(["cpu", "cuda"])] == ["cpu"] * 4 + ["cuda"] * 4
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_parse_undoes_str(name: str) -> None:
+    assert str(Path.parse(name)) == name
+    assert Path.parse(name.removesuffix("@cpu")) == Path.parse(name)
+
+
+@pytest.mark.parametrize("text", ["nonstrict", "lazy:module", "strict:run", "strict+swap:module@cpu", ""])
+def test_what_is_no_path_is_refused_with_a_reason(text: str) -> None:
+    with pytest.raises(ValueError, match=r"not a path|no mode|no runner|no transform"):
+        Path.parse(text)
+
+
+def test_globs() -> None:
+    assert [str(path) for path in select_paths(["nonstrict*"])] == NAMES[:2]
+    assert [str(path) for path in select_paths(["*:unflatten"])] == [NAMES[1], NAMES[3]]
+    assert select_paths([]) == all_paths()
+    assert select_paths(["*@cuda"], ["cpu", "cuda"]) == all_paths(["cuda"])
+    with pytest.raises(ValueError, match="names no path"):
+        select_paths(["compile*"])
+
+
+def test_every_path_sees_what_eager_sees(case: Callable[[str, str], Case]) -> None:
+    model = case(MODEL, ARGS)
+    eager = observe_eager(model, "cpu", Stopwatch())
+    assert len(eager.calls) == 3 and not eager.notes
+    first = eager.calls[0].outputs
+    assert first is not None and [leaf.where for leaf in first.leaves] == ["['out']", "['in']"]
+    assert [leaf.role for leaf in first.leaves] == ["fresh", "output-is-input"]
+    for seen in observations(model):
+        assert seen.failure is None and len(seen.calls) == 3
+        assert [spot.where for spot in seen.placeholders if spot.kind == "input"] == [
+            "[0][0]",
+            "[0][1]",
+            "[1]['scale']",
+        ]
+        assert len(seen.placeholders) == 3 + 3
+
+
+def test_calls_see_other_values_and_a_moving_state(case: Callable[[str, str], Case]) -> None:
+    calls = observe_eager(case(MODEL, ARGS), "cpu", Stopwatch()).calls
+    counts = [call.state.tensors["count"].values for call in calls]
+    assert [None if count is None else count.item() for count in counts] == [1, 2, 3]
+    inputs = [call.inputs.leaves[0].value for call in calls]
+    texts = [str(leaf.values) for leaf in inputs if isinstance(leaf, TensorSnapshot)]
+    assert all(one != other for one, other in pairwise(texts))
+
+
+def test_one_export_serves_both_runners(
+    case: Callable[[str, str], Case], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exports: list[object] = []
+    export = torch.export.export
+
+    def counted(*args: object, **kwargs: object) -> object:
+        exports.append(kwargs["strict"])
+        return export(*args, **kwargs)  # type: ignore[arg-type]  # passed through as they come
+
+    monkeypatch.setattr(torch.export, "export", counted)
+    observations(case(MODEL, ARGS))
+    assert exports == [False, True]
+
+
+def test_a_failed_export_ends_all_its_paths(case: Callable[[str], Case]) -> None:
+    branches = """
+class Model(nn.Module):
+    def forward(self, x):
+        return x if x.sum() > 0 else x + 1
+"""
+    for seen in observations(case(branches), "nonstrict*"):
+        assert seen.failure is not None and seen.failure.stage == "export"
+        assert seen.calls == () and seen.before is None and len(seen.touches) == 1
+
+
+def test_a_change_of_python_state_is_noted(case: Callable[[str], Case]) -> None:
+    counts = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+
+    def forward(self, x):
+        self.calls += 1
+        return x + self.calls
+"""
+    eager = observe_eager(case(counts), "cpu", Stopwatch())
+    assert "calls" in eager.notes["first call only"]
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_cuda(case: Callable[[str, str], Case]) -> None:
+    model = case(MODEL, ARGS)
+    for seen in observe_paths(model, all_paths(["cuda"]), Stopwatch()):
+        assert seen.failure is None and len(seen.calls) == 3
+        outputs = seen.calls[0].outputs
+        assert outputs is not None
+        assert all(leaf.value.device == "cuda" for leaf in outputs.leaves if not isinstance(leaf.value, str))

@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from harness.case import Case
+from harness.findings import Finding
+from harness.paths import all_paths, select_paths
+from harness.verdict import judge
+
+FINE = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+        self.register_buffer("seen", torch.zeros(3))
+
+    def forward(self, x):
+        self.seen.add_(x.sum(0))
+        return torch.dropout(self.linear(x), 0.5, True) + torch.rand_like(x)
+"""
+
+BROKEN = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        base = torch.zeros(4)
+        self.register_buffer("head", base[:3])
+        self.register_buffer("tail", base[1:])
+
+    def forward(self, x):
+        self.head.add_(1)
+        return x + self.tail
+"""
+
+
+def test_a_sound_model_is_ok_on_every_path(case: Callable[[str], Case]) -> None:
+    verdict = judge(case(FINE), all_paths())
+    assert verdict.valid and verdict.invalid_reason == "" and verdict.findings == ()
+    assert [result.path for result in verdict.paths] == [str(path) for path in all_paths()]
+    assert {result.status for result in verdict.paths} == {"ok"}
+    assert verdict.torch_seconds > 0
+
+
+@pytest.mark.parametrize(
+    ("forward", "reason"),
+    [
+        ("raise ValueError('no')", "eager raised ValueError in call 0: no"),
+        ("return x / 0", "not finite"),
+        ("return x + next(COUNT)", "disagrees with itself"),
+    ],
+)
+def test_a_model_that_cannot_be_judged_is_invalid(
+    case: Callable[[str], Case], forward: str, reason: str
+) -> None:
+    body = f"""
+import itertools
+COUNT = itertools.count()
+
+class Model(nn.Module):
+    def forward(self, x):
+        {forward}
+"""
+    verdict = judge(case(body), all_paths())
+    assert not verdict.valid and reason in verdict.invalid_reason
+    assert verdict.findings == () and verdict.paths == ()
+
+
+def test_an_input_that_is_state_is_invalid(case: Callable[[str], Case]) -> None:
+    body = """
+class Model(nn.Module):
+    def forward(self, x):
+        return x + 1
+
+STATE = torch.nn.Parameter(torch.ones(2))
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.state = STATE
+
+    def forward(self, x):
+        return x + 1
+"""
+    odd = case(body)
+    odd = Case(odd.name, odd.source, lambda: ((model := torch.nn.Linear(2, 2)), (model.weight,)))
+    assert "shares memory" in judge(odd, all_paths()).invalid_reason
+
+
+def test_python_state_is_judged_on_the_first_call_only(case: Callable[[str], Case]) -> None:
+    body = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+
+    def forward(self, x):
+        self.calls += 1
+        return x + self.calls
+"""
+    verdict = judge(case(body), select_paths(["nonstrict*"]))
+    assert verdict.valid and verdict.findings == ()
+
+
+def test_one_cause_is_one_finding_with_its_consequences(case: Callable[[str], Case]) -> None:
+    verdict = judge(case(BROKEN), all_paths())
+    assert [(finding.check, finding.path) for finding in verdict.findings] == [
+        ("sharing", "nonstrict:unflatten@cpu")
+    ]
+    finding = verdict.findings[0]
+    assert any(line.startswith("outputs: ") for line in finding.also)
+    assert "strict:unflatten@cpu" in finding.also
+    assert [result.status for result in verdict.paths] == ["ok", "finding", "ok", "finding"]
+
+
+def test_only_the_chosen_checks_run(case: Callable[[str], Case]) -> None:
+    verdict = judge(case(BROKEN), all_paths(), ["outputs"])
+    assert [finding.check for finding in verdict.findings] == ["outputs"]
+    with pytest.raises(ValueError, match="no check 'output'"):
+        judge(case(BROKEN), all_paths(), ["output"])
+
+
+def test_verdicts_travel(case: Callable[[str], Case]) -> None:
+    verdict = judge(case(BROKEN), select_paths(["nonstrict*"]))
+    assert pickle.loads(pickle.dumps(verdict)) == verdict
+    finding = verdict.findings[0]
+    assert Finding.from_dict(json.loads(json.dumps(finding.as_dict()))) == finding
+
+
+def test_a_fingerprint_is_the_same_on_every_device(case: Callable[[str], Case]) -> None:
+    finding = judge(case(BROKEN), select_paths(["nonstrict*"])).findings[0]
+    moved = Finding.from_dict({**finding.as_dict(), "device": "cuda", "message": "another"})
+    assert moved.fingerprint == finding.fingerprint and len(finding.fingerprint) == 10
+    other = Finding.from_dict({**finding.as_dict(), "runner": "module"})
+    assert other.fingerprint != finding.fingerprint
+
+
+def test_the_caller_notices_nothing(
+    case: Callable[[str], Case], capfd: pytest.CaptureFixture[str], recwarn: pytest.WarningsRecorder
+) -> None:
+    torch.manual_seed(5)
+    before = torch.get_rng_state()
+    body = "class Model(nn.Module):\n    def forward(self, x):\n        return x if x.sum() > 0 else x + 1"
+    judge(case(body), all_paths())
+    assert torch.equal(before, torch.get_rng_state())
+    assert capfd.readouterr() == ("", "") and not recwarn.list
