@@ -9,7 +9,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from itertools import count, islice
 
@@ -60,7 +60,7 @@ class Settings:
 
 
 class Campaign:
-    """One run. Iterate over ``events()`` once."""
+    """One run. Iterate over ``run()`` once."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class Campaign:
         self._causes: dict[str, Cause] = {}
         self._started = time.monotonic()
 
-    def events(self) -> Iterator[events.Event]:
+    def run(self) -> Iterator[events.Event]:
         """Run, and tell what happens while it happens."""
         settings = self._settings
         self._started = time.monotonic()
@@ -161,9 +161,7 @@ class Campaign:
                 alone = self._alone(workers, index, self._job)
                 yield from self._results(workers, (index,), alone)
 
-    def _alone(
-        self, workers: Workers, index: int, job: Job
-    ) -> Task[tuple[ExampleResult, ...]]:
+    def _alone(self, workers: Workers, index: int, job: Job) -> Task[tuple[ExampleResult, ...]]:
         return workers.submit(self._settings.example_seconds, self._work, job, (index,))
 
     def _post_mortem(self, workers: Workers, index: int, death: Death) -> ExampleResult:
@@ -185,7 +183,7 @@ class Campaign:
         for path in paths_for(index, self._job.paths):
             one = self._alone(workers, index, Job(self._job.seed, (path,))).wait(self._stop)
             if isinstance(one, Death):
-                findings.append(death_finding(path, one))
+                add_death(findings, path, one)
                 results.append(PathResult(str(path), "finding", one.kind))
             elif isinstance(one, Failure):
                 return _failed(index, one.error)
@@ -256,21 +254,26 @@ class Campaign:
                     break
 
 
-def death_finding(path: Path, death: Death) -> Finding:
-    """Return the finding for a path that takes the whole process down, or never ends."""
+def add_death(findings: list[Finding], path: Path, death: Death) -> None:
+    """Add the finding for a path that takes the process down, or never ends; one for all paths."""
     what = "never ends" if death.kind == "hang" else "takes the process down"
-    return Finding(
+    new = Finding(
         path=str(path),
         mode=path.mode,
-        transforms=tuple(path.transforms),
+        transforms=path.transforms,
         runner=path.runner,
         device=path.device,
         check="alive",
         kind=death.kind,
         stage="run",
-        signature=(death.kind, death.reason if death.kind == "abort" else ""),
+        signature=("alive", death.kind, death.reason if death.kind == "abort" else ""),
         message=f"eager runs; this path {what} ({death.reason})",
     )
+    for place, old in enumerate(findings):
+        if old.signature == new.signature:
+            findings[place] = replace(old, also=(*old.also, new.path))
+            return
+    findings.append(new)
 
 
 def _failed(index: int, error: BaseException) -> ExampleResult:

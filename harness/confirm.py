@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import os
 import runpy
-import signal
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from harness.pool import exit_reason, quiet, server
-
-if TYPE_CHECKING:
-    from multiprocessing.process import BaseProcess
+from harness.pool import end, exit_reason, quiet, server
 
 SECONDS = 120.0
 """Time limit of one file. A file that shows a hang has a shorter one of its own inside."""
@@ -79,19 +73,9 @@ def run_file(file: Path, seconds: float = SECONDS) -> Run:
             process.join(seconds)
             late = process.is_alive()
         finally:
-            _kill(process)
+            end(process)
         text = Path(log.name).read_text(errors="replace")
     return Run(None if late else process.exitcode, text)
-
-
-def _kill(process: BaseProcess) -> None:
-    """End the child if it still runs, and whatever it started: it leads a group of its own."""
-    if process.is_alive():
-        process.kill()
-    if process.pid is not None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-    process.join()
 
 
 def _run(file: str, log: str) -> None:

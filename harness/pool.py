@@ -5,10 +5,12 @@ All are forked from one server that has torch imported and has run nothing (see 
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import multiprocessing
 import os
 import signal
+import traceback
 import warnings
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import contextmanager
@@ -23,7 +25,9 @@ from harness.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from multiprocessing.connection import Connection
     from multiprocessing.context import ForkServerContext
+    from multiprocessing.process import BaseProcess
     from threading import Event
     from types import TracebackType
 
@@ -167,9 +171,44 @@ def exit_reason(code: int | None) -> str:
 
 
 def call_fresh(seconds: float, task: Callable[..., T], *args: object) -> T | Death | Failure:
-    """``task(*args)`` in a process of its own."""
-    with Workers(1, tasks_each=1, silent=False) as workers:
-        return workers.submit(seconds, task, *args).wait()
+    """``task(*args)`` in a process of its own, whatever that process does to itself."""
+    receiver, sender = server().Pipe(duplex=False)
+    process = server().Process(target=_answer, args=(sender, task, args))
+    process.start()
+    sender.close()
+    try:
+        if not receiver.poll(seconds):
+            return Death("hang", f"no answer within {seconds:g} s")
+        answer: T | Failure = receiver.recv()
+        return answer
+    except EOFError:
+        process.join(POLL_SECONDS)
+        return Death("abort", exit_reason(process.exitcode))
+    finally:
+        end(process)
+
+
+def end(process: BaseProcess) -> None:
+    """End a child that leads a process group, and whatever it started."""
+    if process.is_alive():
+        process.kill()
+    if process.pid is not None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.join()
+
+
+def _answer(sender: Connection, task: Callable[..., object], args: tuple[object, ...]) -> None:
+    os.setpgid(0, 0)
+    quiet(silent=False)
+    # What the task prints must not mix with what we print.
+    os.dup2(2, 1)
+    answer: object
+    try:
+        answer = task(*args)
+    except Exception as error:
+        answer = Failure(RuntimeError("".join(traceback.format_exception(error))))
+    sender.send(answer)
 
 
 def _start(silent: bool) -> None:

@@ -67,8 +67,6 @@ def add(commands: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run a campaign; return 0 (nothing new), 1 (new findings) or 2 (the harness failed)."""
-    from rich.console import Console
-
     from harness.campaign import Campaign, Settings
     from harness.corpus import open_fingerprints
     from harness.reporting.console import ConsoleReport
@@ -76,6 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.reporting.ndjson import NdjsonLog
     from harness.reporting.repro_files import ReproFiles
     from harness.reporting.summary import SummaryFile, Tally
+    from harness.reporting.text import make_console
 
     settings = Settings(
         paths=chosen_paths(arguments.paths, arguments.device),
@@ -95,12 +94,12 @@ def run(arguments: argparse.Namespace) -> int:
         NdjsonLog(folder.log),
         ReproFiles(folder),
         SummaryFile(folder, tally),
-        ConsoleReport(Console(), folder, tally),
+        ConsoleReport(make_console(), folder, tally),
     )
     corpora = Path("corpora")
     known = open_fingerprints(corpora) if corpora.is_dir() else frozenset()
     with _interruptible() as stop:
-        for event in Campaign(settings, known=known, stop=stop).events():
+        for event in Campaign(settings, known=known, stop=stop).run():
             for listener in listeners:
                 listener(event)
     if tally.harness_errors:

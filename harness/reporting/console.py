@@ -104,9 +104,7 @@ class ConsoleReport:
     def _finding(self, event: FindingFound) -> None:
         commands = self._commands(event.finding.fingerprint, event.finding.path)
         tag = "known: " if event.known else ""
-        block = finding_block(
-            event.finding, commands, self._console, source=event.source, tag=tag
-        )
+        block = finding_block(event.finding, commands, self._console, source=event.source, tag=tag)
         self._console.print(block, soft_wrap=True)
 
     def _finish(self, event: CampaignFinished) -> None:
@@ -124,7 +122,7 @@ class ConsoleReport:
     def _findings(self) -> None:
         if not self._tally.shown:
             return
-        rows = table("fingerprint", "count", "finding", "example", "program")
+        rows = table("fingerprint", "count", "finding", "example")
         for fingerprint, shown in self._tally.shown.items():
             what = headline(shown.finding).rpartition("  [")[0]
             if shown.known:
@@ -134,7 +132,6 @@ class ConsoleReport:
                 str(self._tally.occurrences[fingerprint]),
                 what,
                 str(shown.first_example),
-                str(self._folder.repro(fingerprint)),
             )
         self._console.print(rows)
 

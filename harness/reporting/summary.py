@@ -89,7 +89,8 @@ class Tally:
         if event.valid:
             self.valid += 1
         else:
-            self.invalid_reasons[event.invalid_reason] += 1
+            # The rest of the line is about this one program.
+            self.invalid_reasons[event.invalid_reason.partition(":")[0]] += 1
         refused = False
         for result in event.paths:
             tally = self.paths.setdefault(result.path, PathTally())
@@ -129,9 +130,7 @@ class Tally:
             "torch_seconds": round(self.torch_seconds, 3),
             "paths": {path: vars(tally) for path, tally in self.paths.items()},
             "features": dict(sorted(self.features.items())),
-            "findings": [
-                self._finding(fingerprint, shown) for fingerprint, shown in self.shown.items()
-            ],
+            "findings": [self._finding(fingerprint, shown) for fingerprint, shown in self.shown.items()],
             "unconfirmed": self.unconfirmed,
             "harness_errors": self.harness_errors,
             "invalid_reasons": dict(self.invalid_reasons.most_common()),

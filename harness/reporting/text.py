@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from rich.console import Group, RenderableType
-from rich.padding import Padding
+from rich.console import Console
 from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
@@ -14,12 +13,12 @@ from rich.text import Text
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rich.console import Console
-
     from harness.findings import Finding
 
 MAX_LINES = 10
 """Of a difference: what does not fit there belongs in the repro file."""
+
+PLAIN_WIDTH = 160
 
 _HEADER = re.compile(r"\A(#[^\n]*\n)+\n*")
 
@@ -39,29 +38,31 @@ def difference(finding: Finding) -> str:
     return "\n".join(cut)
 
 
-def source_block(source: str, console: Console) -> RenderableType:
+def source_text(source: str, console: Console) -> Text:
     """Return the program, highlighted where there are colors."""
-    text = _HEADER.sub("", source).strip("\n")
-    if console.is_terminal:
-        return Syntax(text, "python", theme="ansi_dark", background_color="default")
-    return Text(text)
+    code = _HEADER.sub("", source).strip("\n")
+    if not console.is_terminal:
+        return Text(code)
+    return Syntax(code, "python", theme="ansi_dark", background_color="default").highlight(code)
 
 
 def finding_block(
     finding: Finding, commands: Iterable[str], console: Console, *, source: str = "", tag: str = ""
-) -> RenderableType:
-    """Return the whole of a finding: what, the program, the difference, how to reproduce it."""
-    parts: list[RenderableType] = [Text(f"{tag}{headline(finding)}", style="bold red")]
+) -> Text:
+    """Return the whole of a finding: what, the program, the difference, how to reproduce it.
+
+    Print it with ``soft_wrap``: program and commands are there to be copied.
+    """
+    block = Text(f"{tag}{headline(finding)}\n", style="")
+    block.stylize("bold red")
     if source:
-        parts.append(Padding(source_block(source, console), (1, 0, 1, 2)))
-    parts.append(Padding(Text(difference(finding)), (0, 0, 0, 2)))
-    parts.extend(Padding(Text(line, style="dim"), (0, 0, 0, 2)) for line in finding.also[:3])
-    # Never wrapped: these are there to be copied.
-    parts.extend(
-        Padding(Text(f"$ {command}", style="cyan", no_wrap=True, overflow="ignore"), (0, 0, 0, 2))
-        for command in commands
-    )
-    return Group(*parts, Text(""))
+        block.append_text(Text("\n")).append_text(source_text(source, console)).append("\n\n")
+    block.append(difference(finding) + "\n")
+    for line in finding.also[:3]:
+        block.append(f"also: {line}\n", style="dim")
+    for command in commands:
+        block.append(f"$ {command}\n", style="cyan")
+    return block
 
 
 def table(*headers: str) -> Table:
@@ -70,3 +71,9 @@ def table(*headers: str) -> Table:
     for header in headers:
         made.add_column(header, overflow="fold")
     return made
+
+
+def make_console() -> Console:
+    """Return a console on stdout; where that is no terminal, lines may be long."""
+    console = Console()
+    return console if console.is_terminal else Console(width=PLAIN_WIDTH)

@@ -1,0 +1,141 @@
+"""``exportdiff check``: every path and check on one model of the user's own."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from harness.cli.arguments import add_path_options, chosen_paths, duration
+from harness.errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from harness.cli.types import Subparsers
+    from harness.findings import Finding
+    from harness.paths import Path
+    from harness.pool import Death
+    from harness.target import Target
+    from harness.verdict import Verdict
+
+
+def add(commands: Subparsers) -> None:
+    """Add the command."""
+    parser = commands.add_parser("check", help="compare your own model, eager to exported")
+    parser.add_argument(
+        "target",
+        metavar="TARGET",
+        help="FILE.py:NAME or package.module:NAME; a callable that returns (model, args) or "
+        "(model, args, kwargs)",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument(
+        "--limit",
+        type=duration,
+        default=600.0,
+        metavar="TIME",
+        help="for the model, e.g. 90s (default: 10m)",
+    )
+    add_path_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Judge the model in fresh processes; return 1 if there is a finding, else 0."""
+    from harness.target import Target
+
+    target = Target.parse(arguments.target)
+    paths = chosen_paths(arguments.paths, arguments.device)
+    verdict = _verdict(target, paths, arguments.limit)
+    if not verdict.valid:
+        raise UsageError(f"{target.written}: {verdict.invalid_reason}")
+    if arguments.json:
+        _print_json(verdict)
+    else:
+        _print_table(target, verdict)
+    return 1 if verdict.findings else 0
+
+
+def _verdict(target: Target, paths: Sequence[Path], limit: float) -> Verdict:
+    """Judge once; what is found must show again in a second process."""
+    from harness.pool import Death
+    from harness.verdict import Verdict
+
+    first = _judged(target, paths, limit)
+    if isinstance(first, Death):
+        return _one_by_one(target, paths, limit, first)
+    if not first.findings:
+        return first
+    second = _judged(target, paths, limit)
+    again = set() if isinstance(second, Death) else {f.fingerprint for f in second.findings}
+    confirmed = tuple(f for f in first.findings if f.fingerprint in again)
+    dropped = len(first.findings) - len(confirmed)
+    if dropped:
+        print(f"{dropped} difference(s) did not show in a second process", file=sys.stderr)
+    return Verdict(True, "", first.paths, confirmed, first.torch_seconds)
+
+
+def _judged(target: Target, paths: Sequence[Path], limit: float) -> Verdict | Death:
+    from harness.pool import Failure, call_fresh
+    from harness.target import judge_target
+
+    answer = call_fresh(limit, judge_target, target, tuple(paths))
+    if isinstance(answer, str):
+        raise UsageError(answer)
+    if isinstance(answer, Failure):
+        raise answer.error
+    return answer
+
+
+def _one_by_one(target: Target, paths: Sequence[Path], limit: float, death: Death) -> Verdict:
+    """Find the paths that take the process down. All of them: it is the model that does."""
+    from harness.campaign import add_death
+    from harness.pool import Death
+    from harness.verdict import PathResult, Verdict
+
+    results: list[PathResult] = []
+    findings: list[Finding] = []
+    seconds = 0.0
+    for path in paths:
+        one = _judged(target, (path,), limit)
+        if isinstance(one, Death):
+            add_death(findings, path, one)
+            results.append(PathResult(str(path), "finding", one.reason))
+        elif not one.valid:
+            return one
+        else:
+            results.extend(one.paths)
+            findings.extend(one.findings)
+            seconds += one.torch_seconds
+    if all(result.reason == death.reason for result in results):
+        what = "hangs" if death.kind == "hang" else "takes the process down"
+        raise UsageError(f"{target.written} {what} by itself ({death.reason})")
+    return Verdict(True, "", tuple(results), tuple(findings), seconds)
+
+
+def _print_json(verdict: Verdict) -> None:
+    from harness.reporting.summary import finding_dict
+
+    document = {
+        "paths": {r.path: {"status": r.status, "reason": r.reason} for r in verdict.paths},
+        "findings": [finding_dict(finding) for finding in verdict.findings],
+    }
+    print(json.dumps(document, indent=1, ensure_ascii=False))
+
+
+def _print_table(target: Target, verdict: Verdict) -> None:
+    from harness.reporting.text import finding_block, make_console, table
+
+    console = make_console()
+    rows = table("path", "status", "")
+    for result in verdict.paths:
+        rows.add_row(result.path, result.status, result.reason)
+    console.print(rows)
+    for finding in verdict.findings:
+        console.print()
+        command = f"exportdiff check {target.written} --paths '{finding.path}'"
+        console.print(finding_block(finding, (command,), console), soft_wrap=True)
+    if not verdict.findings:
+        console.print(f"no difference on {len(verdict.paths)} paths", highlight=False)

@@ -1,0 +1,168 @@
+"""A finding and its program -> a self-contained file that shows exactly this difference.
+
+The file imports torch and nothing of this project. It is put together from short pieces, one per
+thing that can differ, so that it holds what this finding needs and nothing else.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from dataclasses import dataclass
+from importlib.metadata import version
+from string import Template
+from typing import TYPE_CHECKING
+
+from harness import repro_parts as parts
+
+if TYPE_CHECKING:
+    from harness.findings import Finding
+
+HANG_SECONDS = 30
+"""After so long, the file itself calls it a hang."""
+
+
+class NoReproError(ValueError):
+    """There is no way yet to write this finding down as a file."""
+
+
+@dataclass(frozen=True)
+class _Program:
+    """What the rest of the file must know of the source."""
+
+    source: str
+    has_kwargs: bool
+    random_build: bool
+    random_forward: bool
+
+
+def repro_source(finding: Finding, source: str) -> str:
+    """Return the text of the repro file. Raises NoReproError for an unknown check or mode."""
+    program = _read(_without_header(source))
+    body = _body(finding, program)
+    return "\n".join((_header(finding), _imports(body), program.source.strip("\n"), body))
+
+
+def _without_header(source: str) -> str:
+    """Cut a repro file back to its program: a corpus file may be fuzzed and checked like any other."""
+    source = re.sub(r"\A# /// script\n(#[^\n]*\n)+", "", source)
+    return re.split(r"^if __name__ ==", source, maxsplit=1, flags=re.MULTILINE)[0].strip("\n")
+
+
+def _read(source: str) -> _Program:
+    """Find out what ``make`` returns, and whether random numbers play a part."""
+    returned = 2
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef) and node.name == "make":
+            for statement in ast.walk(node):
+                if isinstance(statement, ast.Return) and isinstance(statement.value, ast.Tuple):
+                    returned = len(statement.value.elts)
+    layers = set(re.findall(r"\bnn\.([A-Z]\w*)", source)) - _WITHOUT_NUMBERS
+    return _Program(
+        source=source,
+        has_kwargs=returned == 3,
+        random_build=bool(layers) or re.search(r"\brand|\bnormal_|\buniform_", source) is not None,
+        random_forward=re.search(r"rand|[Dd]ropout|bernoulli|multinomial|normal_", source) is not None,
+    )
+
+
+_WITHOUT_NUMBERS = {
+    "Module",
+    "ModuleList",
+    "ModuleDict",
+    "Sequential",
+    "Parameter",
+    "ReLU",
+    "GELU",
+    "SiLU",
+    "Tanh",
+    "Sigmoid",
+    "Identity",
+    "Flatten",
+    "LayerNorm",
+    "BatchNorm1d",
+    "BatchNorm2d",
+    "Softmax",
+}
+"""What of ``nn`` draws no random numbers when it is made."""
+
+
+def _header(finding: Finding) -> str:
+    torch = version("torch").partition("+")[0]
+    fields = {
+        "fingerprint": finding.fingerprint,
+        "path": finding.path,
+        "check": finding.check,
+        "kind": finding.kind,
+        "stage": finding.stage,
+        "signature": list(finding.signature),
+        "torch": torch,
+        "status": "open",
+    }
+    lines = [
+        "# /// script",
+        '# requires-python = ">=3.10"',
+        f'# dependencies = ["torch=={torch}"]',
+        "#",
+        "# [tool.exportdiff]",
+        # A JSON string or list of strings is the same thing in TOML.
+        *(f"# {key} = {json.dumps(value)}" for key, value in fields.items()),
+        "# ///",
+    ]
+    if finding.stage == "run" and finding.kind == "mismatch" and finding.call:
+        lines.append(f"# Shows in call {finding.call}, counted from 0.")
+    return "\n".join(lines)
+
+
+def _imports(body: str) -> str:
+    names = [name for name in ("itertools", "re", "subprocess", "sys", "warnings") if f"{name}." in body]
+    lines = [f"import {name}" for name in names]
+    return "\n".join((*lines, ""))
+
+
+def _body(finding: Finding, program: _Program) -> str:
+    """Put the part below the program together."""
+    seed = "torch.manual_seed(0)" if program.random_build else ""
+    device = finding.device if finding.device != "cpu" else ""
+    unpack = "args, kwargs" if program.has_kwargs else "args"
+    star = "*args, **kwargs" if program.has_kwargs else "*args"
+    if finding.mode not in ("nonstrict", "strict") or finding.transforms:
+        raise NoReproError(f"no way to write down the path {finding.path}")
+    if finding.runner not in ("module", "unflatten"):
+        raise NoReproError(f"no way to write down the runner {finding.runner}")
+    export = f"torch.export.export(model, {unpack}, strict={finding.mode == 'strict'})"
+    lower = {"module": "ep.module()", "unflatten": "torch.export.unflatten(ep)"}[finding.runner]
+    fresh = "fresh()" if seed or device else "make()"
+    call = finding.call or 0
+    values = {
+        "make": fresh,
+        "unpack": unpack,
+        "star": star,
+        "export": export,
+        "lower": lower,
+        "runner": finding.runner,
+        "mode": finding.mode,
+        "inputs": f"{fresh}[1:]" if program.has_kwargs else f"{fresh}[1]",
+        "calls": str(call + 1),
+        "seconds": str(HANG_SECONDS),
+        "reseed": "torch.manual_seed(call)" if call else "torch.manual_seed(0)",
+        "error": _raised(finding),
+    }
+    pieces: list[str] = []
+    if fresh == "fresh()":
+        pieces.append(parts.fresh(seed=bool(seed), device=device))
+    if call:
+        pieces.append(parts.inputs(kwargs=program.has_kwargs))
+    pieces += parts.look(finding)
+    main = parts.main(finding, reseed=program.random_forward)
+    pieces.append(main)
+    return "\n\n\n".join(["", *(Template(p).substitute(values).strip("\n") for p in pieces)]) + "\n"
+
+
+def _raised(finding: Finding) -> str:
+    """Return the class of the exception that a finding is about."""
+    raised = re.search(r"raised (\w+)", finding.message)
+    refused = re.search(r"^(\w+): ", finding.message, re.MULTILINE)
+    found = raised or refused
+    return found[1] if found else "Exception"

@@ -1,0 +1,445 @@
+"""The pieces that repro files are put together from: plain torch, as one would type it."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from harness.findings import Finding
+
+# How one looks at a tensor ``t`` (or a leaf that is none), by the word for what differs.
+FACTS = {
+    "value": "t.tolist()",
+    "rounding": "t.tolist()",
+    "sign-of-zero": "t.tolist()",
+    "dtype": "t.dtype",
+    "device": "t.device.type",
+    "shape": "list(t.shape)",
+    "stride": "[stride for size, stride in zip(t.shape, t.stride()) if size > 1 and t.numel()]",
+    "offset": "t.storage_offset()",
+    "requires-grad": "t.requires_grad",
+    "missing": "list(t.shape)",
+}
+LEAF_FACTS = {"kind": "isinstance(t, torch.Tensor)", "python-value": "t"}
+TENSOR_WORDS = frozenset(FACTS)
+
+
+def word(finding: Finding) -> str:
+    """Return which property differs, of those that ``FACTS`` can look at."""
+    return next((w for w in finding.signature if w in FACTS or w in LEAF_FACTS), "value")
+
+
+def fresh(*, seed: bool, device: str) -> str:
+    """Build under the same random numbers every time, and on the right device."""
+    lines = ["def fresh():"]
+    if seed:
+        lines.append("    torch.manual_seed(0)")
+    if device:
+        lines += [f'    with torch.device("{device}"):', "        return make()"]
+    else:
+        lines.append("    return make()")
+    return "\n".join(lines)
+
+
+def inputs(*, kwargs: bool) -> str:
+    """Fresh inputs with other values, for a finding that only a later call shows."""
+    unpack = "_, args, kwargs" if kwargs else "_, args"
+    given = "args, kwargs" if kwargs else "args"
+    return textwrap.dedent(f'''\
+        def inputs(call):
+            """The example inputs; later calls get other values, views of one memory stay such."""
+            {unpack} = $make
+            scale, shift = [(1, 0), (-0.5, 0.25), (0.75, -0.125)][call]
+            tensors = [t for t in torch.utils._pytree.tree_leaves(({given},)) if hasattr(t, "dtype")]
+            for t in {{t.untyped_storage()._cdata: t.detach() for t in tensors}}.values():
+                flat = t.as_strided((t.untyped_storage().nbytes() // t.element_size(),), (1,), 0)
+                if flat.is_floating_point():
+                    flat.mul_(scale).add_(shift)
+                elif flat.dtype == torch.bool and call:
+                    flat.logical_not_()
+            return {given}''')
+
+
+def look(finding: Finding) -> list[str]:
+    """Return the function that notes the thing to compare, by name; none where unneeded."""
+    what = finding.signature[2] if len(finding.signature) > 2 else ""
+    if finding.kind != "mismatch" or finding.check == "guards":
+        return []
+    if finding.check == "sharing":
+        return [_tensors_look(memory=what.startswith("memory"))]
+    if finding.check == "purity":
+        return [_purity_look(finding)]
+    if finding.check == "state":
+        return [_state_look(finding)]
+    if what == "structure":
+        return [
+            'def look(out):\n    return {"output structure": str(torch.utils._pytree.tree_flatten(out)[1])}'
+        ]
+    return [_leaves_look(word(finding), "output" if finding.check == "outputs" else "input")]
+
+
+def _tensors_look(*, memory: bool) -> str:
+    return (
+        "def look(module):\n"
+        + f'    """{"The memory of all" if memory else "All"} parameters and buffers by name."""\n'
+        + "    state = [*module.named_parameters(remove_duplicate=False)]\n"
+        + "    state += module.named_buffers(remove_duplicate=False)\n"
+        + f"    return {{name: t{'.untyped_storage()._cdata' if memory else ''} for name, t in state}}"
+    )
+
+
+def _leaves_look(what: str, name: str) -> str:
+    if what in LEAF_FACTS:
+        keep = "" if what == "kind" else " if not isinstance(t, torch.Tensor)"
+        fact = LEAF_FACTS[what]
+    else:
+        keep = " if isinstance(t, torch.Tensor)"
+        fact = FACTS[what]
+    return (
+        "def look(tree):\n"
+        f'    """What is compared: the {what} of each {name}."""\n'
+        "    leaves = enumerate(torch.utils._pytree.tree_leaves(tree))\n"
+        f'    return {{f"{what} of {name} {{i}}": str({fact}) for i, t in leaves{keep}}}'
+    )
+
+
+def _state_look(finding: Finding) -> str:
+    what = word(finding)
+    key, doc = f"{what} of {{name}}", f"What is compared: the {what} of each parameter and buffer."
+    if what == "missing":
+        key, doc = "{name}", "All parameters and buffers by name."
+    lines = [
+        "def look(module):",
+        f'    """{doc}"""',
+        "    state = [*module.named_parameters(remove_duplicate=False)]",
+        "    state += module.named_buffers(remove_duplicate=False)",
+    ]
+    if finding.runner == "unflatten":
+        lines += [
+            "    # A call's own copy (n@1.w) only counts where n.w is missing.",
+            '    state.sort(key=lambda pair: "@" not in pair[0])',
+            '    state = [(re.sub(r"@\\d+", "", name), t) for name, t in state]',
+        ]
+    lines.append(f'    return {{f"{key}": str({FACTS[what]}) for name, t in state}}')
+    return "\n".join(lines)
+
+
+def _purity_look(finding: Finding) -> str:
+    """Return a look at the world around an export: only at what this finding is about."""
+    sort = finding.signature[3]
+    what = word(finding)
+    given = "model, args"
+    if sort in ("parameter", "buffer"):
+        body = (
+            f"    state = model.named_{sort}s(remove_duplicate=False)\n"
+            f'    return {{f"{what} of {{name}}": str({FACTS[what]}) for name, t in state}}'
+        )
+    elif sort == "input":
+        leaf = LEAF_FACTS.get(what) or FACTS[what]
+        keep = "" if what in LEAF_FACTS else " if isinstance(t, torch.Tensor)"
+        body = (
+            "    leaves = enumerate(torch.utils._pytree.tree_leaves(args))\n"
+            f'    return {{f"{what} of input {{i}}": str({leaf}) for i, t in leaves{keep}}}'
+        )
+    elif sort == "sharing":
+        body = (
+            "    state = [*model.named_parameters(remove_duplicate=False)]\n"
+            "    state += model.named_buffers(remove_duplicate=False)\n"
+            "    place = lambda t: (id(t), t.untyped_storage()._cdata)\n"
+            '    return {f"tensor of {name}": place(t) for name, t in state}'
+        )
+    elif sort == "training flag":
+        body = (
+            "    modules = model.named_modules(remove_duplicate=False)\n"
+            '    return {f"{name}.training": m.training for name, m in modules}'
+        )
+    elif sort == "hooks":
+        body = (
+            "    modules = model.named_modules(remove_duplicate=False)\n"
+            '    kinds = ["_forward_hooks", "_forward_pre_hooks", "_state_dict_hooks"]\n'
+            '    return {f"hooks of {name}": [len(getattr(m, k)) for k in kinds]'
+            " for name, m in modules}"
+        )
+    elif sort == "attribute":
+        body = (
+            "    standard = vars(torch.nn.Module())\n"
+            "    return {\n"
+            '        f"{name}.{key}": f"a tensor, id {id(value)}"'
+            " if isinstance(value, torch.Tensor) else repr(value)\n"
+            "        for name, m in model.named_modules()\n"
+            "        for key, value in vars(m).items()\n"
+            "        if key not in standard\n"
+            "    }"
+        )
+    else:
+        body = (
+            "    return {\n"
+            '        "grad mode": torch.is_grad_enabled(),\n'
+            '        "default dtype": torch.get_default_dtype(),\n'
+            '        "random number generator": torch.get_rng_state().tolist(),\n'
+            "    }"
+        )
+    return f"def look({given}):\n" + body
+
+
+START = """\
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+"""
+
+VERDICT = """\
+    wrong = [name for name in expected if seen.get(name, expected[name]) != expected[name]]
+    for name in wrong[:1]:
+        print(f"BUG: {name}: eager gives {expected[name]}, $runner gives {seen[name]}")
+    if not wrong:
+        print("ok: $runner gives what eager gives")
+    sys.exit(bool(wrong))
+"""
+
+MISSING = """\
+    wrong = [name for name in expected if name not in seen]
+    print(f"BUG: $runner has no {wrong[0]}" if wrong else "ok: $runner has all that eager has")
+    sys.exit(bool(wrong))
+"""
+
+CALL_0 = """\
+    eager, $unpack = $make
+    out = eager($star)
+    expected = look(%(thing)s)
+
+    model, $unpack = $make
+    ep = $export
+    candidate = $lower
+    $unpack = $inputs
+    out = candidate($star)
+    seen = look(%(thing_here)s)
+"""
+
+CALL_N = """\
+    eager, $unpack = $make
+    model, $unpack = $make
+    ep = $export
+    candidate = $lower
+    for call in range($calls):
+        $unpack = inputs(call)
+        out = eager($star)
+        expected = look(%(thing)s)
+        $unpack = inputs(call)
+        out = candidate($star)
+        seen = look(%(thing_here)s)
+"""
+
+AT_START = """\
+    eager, $unpack = $make
+    model, $unpack = $make
+    ep = $export
+    candidate = $lower
+    expected, seen = look(eager), look(candidate)
+"""
+
+PURITY = """\
+    model, $unpack = $make
+    expected = look(model, ($unpack,))
+    ep = $export
+    seen = look(model, ($unpack,))
+    wrong = [name for name in expected if seen.get(name) != expected[name]]
+    for name in wrong[:1]:
+        print(f"BUG: {name}: {expected[name]} before export, {seen.get(name)} after it"[:500])
+    if not wrong:
+        print("ok: export leaves all as it was")
+    sys.exit(bool(wrong))
+"""
+
+SHARING = """\
+    eager, $unpack = $make
+    model, $unpack = $make
+    ep = $export
+    candidate = $lower
+    ours, theirs = look(eager), look(candidate)
+    pairs = itertools.combinations(sorted(ours.keys() & theirs.keys()), 2)
+    wrong = [(a, b) for a, b in pairs if %(condition)s]
+    for a, b in wrong[:1]:
+        print(f"BUG: %(what)s")
+    if not wrong:
+        print("ok: $runner shares what eager shares")
+    sys.exit(bool(wrong))
+"""
+
+TORN = """\
+    model, $unpack = $make
+    ep = $export
+    candidate = $lower
+    tensors = look(candidate)
+    bases = {name: re.sub(r"@\\d+", "", name) for name in tensors if "@" in name}
+    wrong = [n for n, base in bases.items() if base in tensors and tensors[n] is not tensors[base]]
+    print(f"BUG: {wrong[0]} is a tensor of its own" if wrong else "ok: all calls share their state")
+    sys.exit(bool(wrong))
+"""
+
+RECORDED_INPUT = """\
+    model, $unpack = $make
+    ep = $export
+    $unpack = $inputs
+    names = [s.arg.name for s in ep.graph_signature.input_specs if s.kind.name == "USER_INPUT"]
+    actual = dict(zip(names, torch.utils._pytree.tree_leaves(($unpack,))))
+"""
+
+RECORDED_STATE = """\
+    model, $unpack = $make
+    ep = $export
+    model, $unpack = $make
+    state = dict(model.named_%(sort)ss(remove_duplicate=False))
+    actual = {n: state[fqn] for n, fqn in ep.graph_signature.inputs_to_%(sort)ss.items()}
+"""
+
+RECORDED = """\
+    wrong = []
+    for node in ep.graph.nodes:
+        if node.op == "placeholder" and node.name in actual:
+            expected, seen = (%(fact)s for t in (actual[node.name], node.meta["val"]))
+            if expected != seen:
+                wrong.append(f"%(what)s of {node.name}: handed in {expected}, recorded {seen}")
+    print(f"BUG: {wrong[0]}" if wrong else "ok: the graph records its inputs as they are")
+    sys.exit(bool(wrong))
+"""
+
+CRASH = """\
+    eager, $unpack = $make
+    eager($star)
+    model, $unpack = $make
+    seen = "nothing"
+    try:
+        ep = $export
+%(rest)s    except Exception as error:
+        seen = f"{type(error).__name__}: {str(error).strip()[:200]!r}"
+    bug = seen.startswith("$error:")
+    print(f"{'BUG' if bug else 'ok'}: eager raises nothing, %(stage)s raises {seen}")
+    sys.exit(bug)
+"""
+
+CRASH_N = """\
+    eager, $unpack = $make
+    model, $unpack = $make
+    ep = $export
+    candidate = $lower
+    seen = "nothing"
+    try:
+        for call in range($calls):
+            $unpack = inputs(call)
+            eager($star)
+            $unpack = inputs(call)
+            candidate($star)
+    except Exception as error:
+        seen = f"{type(error).__name__}: {str(error).strip()[:200]!r}"
+    bug = seen.startswith("$error:")
+    print(f"{'BUG' if bug else 'ok'}: eager raises nothing, call {call} of $runner raises {seen}")
+    sys.exit(bug)
+"""
+
+ALIVE = """\
+if __name__ == "__main__":
+    if sys.argv[1:] == ["run"]:  # in a process of its own, which this may take down
+        warnings.simplefilter("ignore")
+        model, $unpack = $make
+        ep = $export
+        candidate = $lower
+        $unpack = $inputs
+        candidate($star)
+        sys.exit(0)
+    try:
+        code = subprocess.run([sys.executable, __file__, "run"], timeout=$seconds).returncode
+    except subprocess.TimeoutExpired:
+        code = "no end within $seconds s"
+    bug = %(bug)s
+    print(f"BUG: {code}" if bug else "ok: the process ends by itself")
+    sys.exit(bug)
+"""
+
+
+def main(finding: Finding, *, reseed: bool) -> str:
+    """Return the template of the part below ``if __name__``."""
+    text = _main(finding)
+    if reseed:
+        text = _reseeded(text)
+    return text if text.startswith("if __name__") else START + text
+
+
+def _main(finding: Finding) -> str:
+    if finding.kind in ("abort", "hang"):
+        bug = "isinstance(code, str)" if finding.kind == "hang" else "isinstance(code, int) and code < 0"
+        return ALIVE % {"bug": bug}
+    if finding.kind == "crash" or "refused" in finding.signature[:3]:
+        return _crash(finding)
+    if finding.check == "sharing":
+        return _sharing(finding)
+    if finding.check == "guards":
+        return _recorded(finding)
+    if finding.check == "purity":
+        return PURITY if finding.stage == "export" else _lowering(PURITY)
+    if finding.check == "state" and finding.call is None:
+        return AT_START + (MISSING if "missing" in finding.signature else VERDICT)
+    things = {
+        "outputs": ("out", "out"),
+        "inputs": ("($unpack,)", "($unpack,)"),
+        "state": ("eager", "candidate"),
+    }
+    thing, here = things[finding.check]
+    template = CALL_N if finding.call else CALL_0
+    return template % {"thing": thing, "thing_here": here} + VERDICT
+
+
+def _lowering(text: str) -> str:
+    first, ep, rest = text.partition("    ep = $export\n")
+    first, before, _ = first.partition("    expected")
+    assert ep and before
+    look = "    expected = look(model, ($unpack,))\n"
+    rest = rest.replace("export", "lowering")
+    return f"{first}{ep}{look}    candidate = $lower\n{rest}"
+
+
+def _crash(finding: Finding) -> str:
+    if finding.call:
+        return CRASH_N
+    rest = ""
+    if finding.stage != "export":
+        rest += "        candidate = $lower\n"
+    if finding.stage == "run":
+        rest += "        $unpack = $inputs\n        candidate($star)\n"
+    stage = {"export": "export", "lower": "making the $runner", "run": "calling the $runner"}
+    return CRASH % {"rest": rest, "stage": stage[finding.stage]}
+
+
+def _sharing(finding: Finding) -> str:
+    what = finding.signature[2]
+    if what == "call-variant-has-its-own":
+        return TORN
+    if what == "one-tensor-became-several":
+        condition = "ours[a] is ours[b] and theirs[a] is not theirs[b]"
+        text = "{a} and {b} are one tensor in eager, two in the $runner"
+    elif what == "memory-no-longer-shared":
+        condition = "ours[a] == ours[b] and theirs[a] != theirs[b]"
+        text = "{a} and {b} share memory in eager, not in the $runner"
+    else:
+        condition = "theirs[a] == theirs[b] and ours[a] != ours[b]"
+        text = "{a} and {b} share memory in the $runner, not in eager"
+    return SHARING % {"condition": condition, "what": text}
+
+
+def _recorded(finding: Finding) -> str:
+    _, what, sort = finding.signature[2:5]
+    fact = "(t.item() if isinstance(t, torch.Tensor) else t)" if what == "value" else FACTS[what]
+    if what == "value":
+        fact = "t"
+    head = RECORDED_INPUT if sort == "input" else RECORDED_STATE % {"sort": sort}
+    return head + RECORDED % {"fact": fact, "what": what}
+
+
+def _reseeded(text: str) -> str:
+    """Give both sides of every call the same random numbers."""
+    lines: list[str] = []
+    for line in text.splitlines(keepends=True):
+        if "eager($star)" in line or "candidate($star)" in line:
+            lines.append(line[: len(line) - len(line.lstrip())] + "$reseed\n")
+        lines.append(line)
+    return "".join(lines)
