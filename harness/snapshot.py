@@ -143,7 +143,7 @@ class State:
     constants: Mapping[str, TensorSnapshot]
     """Tensors that are plain attributes: export calls them constants."""
     same: tuple[frozenset[str], ...] = ()
-    """Names that are one tensor object: the groups of two and more."""
+    """Names, constants included, that are one tensor object: the groups of two and more."""
     shared: tuple[frozenset[str], ...] = ()
     """Names whose tensors live in one storage: the groups of two and more."""
     torn: tuple[str, ...] = ()
@@ -194,7 +194,12 @@ def state_snapshot(module: nn.Module, *, identity: bool = True) -> State:
         if (copied := seen.get(id(tensor))) is None:
             copied = seen[id(tensor)] = snapshot(tensor)
         tensors[name] = copied
-    constants = {name: snapshot(tensor) for name, tensor in named_constants(module)}
+    constants: dict[str, TensorSnapshot] = {}
+    for name, tensor in named_constants(module):
+        if (copied := seen.get(id(tensor))) is None:
+            copied = seen[id(tensor)] = snapshot(tensor)
+        constants[name] = copied
+        live.setdefault(name, tensor)
     if not identity:
         return State(tensors, constants, torn=tuple(torn))
     return State(

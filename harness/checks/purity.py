@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from harness.observation import Observation, Touch
+    from harness.snapshot import TensorSnapshot
 
 
 def purity(reference: Observation, candidate: Observation) -> Iterator[Difference]:
@@ -29,22 +30,25 @@ def purity(reference: Observation, candidate: Observation) -> Iterator[Differenc
 
 def _state(touch: Touch) -> Iterator[Difference]:
     before, after = touch.before.state, touch.after.state
-    for name, tensor in before.tensors.items():
-        sort = sort_of(tensor)
-        if name not in after.tensors:
-            yield _changed(touch, (sort, "missing"), f"removed {sort} {name}")
-            continue
-        found = compare_leaf(tensor, after.tensors[name], metadata=True)
-        if found is not None:
-            details = _worded(found.details)
-            yield _changed(touch, (sort, found.word), f"changed {sort} {name}", details)
-    for name, tensor in before.constants.items():
-        found = compare_leaf(tensor, after.constants.get(name, "nothing"), metadata=True)
-        if found is not None:
-            details = _worded(found.details)
-            yield _changed(touch, ("constant", found.word), f"changed constant {name}", details)
+    told: set[str] = set()
+    for sort, name, tensor, later in _pairs(touch):
+        found = compare_leaf(tensor, later or "nothing", metadata=True)
+        if found is not None and name not in told:
+            word = found.word if later else "missing"
+            yield _changed(touch, (sort, word), f"changed {sort} {name}", _worded(found.details))
+            # What shares its memory has changed with it.
+            told.update(*(group for group in before.shared if name in group))
     if set(before.same) != set(after.same) or set(before.shared) != set(after.shared):
         yield _changed(touch, ("sharing",), "changed which tensors of the model are shared")
+
+
+def _pairs(touch: Touch) -> Iterator[tuple[str, str, TensorSnapshot, TensorSnapshot | None]]:
+    before, after = touch.before.state, touch.after.state
+    # Constants first: a tensor that is a buffer as well changes because it is a constant.
+    for name, tensor in before.constants.items():
+        yield "constant", name, tensor, after.constants.get(name)
+    for name, tensor in before.tensors.items():
+        yield sort_of(tensor), name, tensor, after.tensors.get(name)
 
 
 def _inputs(touch: Touch) -> Iterator[Difference]:

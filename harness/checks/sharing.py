@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from harness.observation import Observation
+    from harness.snapshot import State
 
 Groups = tuple[frozenset[str], ...]
 
@@ -26,14 +27,18 @@ def _compare(reference: Observation, candidate: Observation) -> Iterator[Differe
     if reference.before is None or candidate.before is None:
         return
     ours, theirs = reference.before, candidate.before
-    known = frozenset(ours.tensors) & frozenset(theirs.tensors)
+    known = _names(ours) & _names(theirs)
     split = list(_not_together(ours.same, theirs.same, known))
     told = set().union(*split)
     for names in split:
-        sort = sort_of(ours.tensors[min(names)])
+        # Buffers and constants are one sort here: export keeps buffers that do not persist as constants.
+        parameters = [
+            name for name in names if name in ours.tensors and sort_of(ours.tensors[name]) == "parameter"
+        ]
+        sort = "parameter" if parameters else "buffer"
         yield mismatch(
             ("one-tensor-became-several", sort),
-            f"in eager {_list(names)} are one {sort}, here they are different tensors",
+            f"in eager {_list(names)} are one tensor, here they are different tensors",
             stage="lower",
         )
     for names in _not_together(ours.shared, theirs.shared, known):
@@ -55,6 +60,10 @@ def _compare(reference: Observation, candidate: Observation) -> Iterator[Differe
             f"{_list(theirs.torn)}: not the tensor of the first call",
             stage="lower",
         )
+
+
+def _names(state: State) -> frozenset[str]:
+    return frozenset(state.tensors) | frozenset(state.constants)
 
 
 def _not_together(wanted: Groups, present: Groups, known: frozenset[str]) -> Iterator[frozenset[str]]:
