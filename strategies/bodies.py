@@ -60,6 +60,7 @@ class Scope:
     frames: list[Frame]
     depth: int = 0
     fresh: list[int] = field(default_factory=lambda: [0])
+    called: list[Path] = field(default_factory=list)
     finished: bool = False
 
     def try_out(self, stmt: Stmt) -> bool:
@@ -191,12 +192,12 @@ def _assign_op(scope: Scope) -> Stmt | None:
 def _recent(scope: Scope) -> list[Expr]:
     """Mostly just the newest variable: code whose results are used finds more than dead code."""
     tensors = scope.tensors()
-    return tensors if scope.choose.chance(40) else tensors[:1]
+    return tensors if scope.choose.chance(30) else tensors[:1]
 
 
 def _assign(scope: Scope, value: Expr, near: Expr) -> Assign:
     """Bind a result to the operand's own name, or to a new one."""
-    reuse = isinstance(near, Var) and not scope.choose.chance(30)
+    reuse = isinstance(near, Var) and not scope.choose.chance(5 if scope.depth else 30)
     return Assign(near.name if reuse and isinstance(near, Var) else scope.name(), value)
 
 
@@ -243,6 +244,9 @@ def _call(scope: Scope) -> Stmt | None:
     callees = [path for path, value in walk(scope.frames[0].owner, reach) if _callable(value)]
     if not callees:
         return None
+    again = [path for path in scope.called if path in callees]
+    if again and scope.choose.on("calls.again") and scope.choose.chance(60):
+        callees = again
     path = scope.choose.pick(callees)
     callee = resolve(scope.frames[0].owner, path)
     assert isinstance(callee, Instance)
@@ -263,6 +267,7 @@ def _call(scope: Scope) -> Stmt | None:
             else:
                 args.append(value)
     given = tuple(pair for pair in kwargs if pair[1] != Lit(None))
+    scope.called.append(path)
     call = Call(path, tuple(args), given)
     if scope.choose.on("calls.dropped") and scope.choose.chance(25):
         return Do(call)
@@ -340,7 +345,7 @@ def _branch(scope: Scope) -> Stmt | None:
     skipped = [frame for frame in scope.frames if not scope.machine.holds(cond, frame)]
     then, then_frames = _suite(scope, [*taken], skipped)
     orelse: list[Stmt] = []
-    if scope.choose.chance(60):
+    if scope.choose.chance(75):
         orelse, skipped = _suite(scope, [*skipped], taken)
     if not then:
         return None
@@ -352,8 +357,8 @@ def _branch(scope: Scope) -> Stmt | None:
 def _suite(scope: Scope, active: list[Frame], others: list[Frame]) -> tuple[list[Stmt], list[Frame]]:
     """Draw one side of an ``if``; a side that no scenario takes is drawn as if the others took it."""
     frames = active or [frame.copy() for frame in others]
-    inner = Scope(scope.choose, scope.machine, scope.args, frames, scope.depth + 1, scope.fresh)
-    body = draw_statements(inner, 1 + scope.choose.upto(1))
+    inner = Scope(scope.choose, scope.machine, scope.args, frames, scope.depth + 1, scope.fresh, scope.called)
+    body = draw_statements(inner, 2 if scope.choose.chance(30) else 1)
     if body and scope.choose.on("control.early_return") and scope.choose.chance(40) and not inner.finished:
         value = draw_result(inner)
         if value is not None:
@@ -370,12 +375,10 @@ Maker = Callable[[Scope], Stmt | None]
 def draw_statements(scope: Scope, count: int) -> list[Stmt]:
     """Draw up to ``count`` statements; each was accepted by every scenario that reaches it."""
     body: list[Stmt] = []
-    # A child that is never called tests little: mostly begin with a call.
-    if scope.depth == 0 and not scope.choose.chance(30):
-        maker = scope.choose.pick((_call, _call, _loop))
-        call = maker(scope)
-        if call is not None and scope.try_out(call):
-            body.append(call)
+    if scope.depth == 0 and not scope.choose.chance(25):
+        opening = scope.choose.pick(_openings(scope))(scope)
+        if opening is not None:
+            body.append(opening)
     for _ in range(count):
         if scope.finished or not scope.frames:
             break
@@ -385,38 +388,53 @@ def draw_statements(scope: Scope, count: int) -> list[Stmt]:
     return body
 
 
-def _draw_statement(scope: Scope) -> Stmt | None:
-    for maker in (scope.choose.pick(_MAKERS), _assign_op):
-        if maker is _branch:
-            stmt = _branch(scope)
-            if stmt is not None:
-                return stmt
-            continue
+def _openings(scope: Scope) -> list[Maker]:
+    """What a body mostly begins with: a child that is never called, or a flag that is never read, tests
+    little."""
+    flags = any(arg.kind != "tensor" for arg in scope.args)
+    return [_tried(_call), _tried(_call), _tried(_loop), *([_branch] * 4 if flags else [])]
+
+
+def _tried(maker: Maker) -> Maker:
+    """A maker whose statements are executed in every scenario, or dropped."""
+
+    def make(scope: Scope) -> Stmt | None:
         stmt = maker(scope)
-        if stmt is not None and scope.try_out(stmt):
-            return stmt
-    return None
+        return stmt if stmt is not None and scope.try_out(stmt) else None
+
+    return make
 
 
-# Weighted by repetition, simplest first.
+def _draw_statement(scope: Scope) -> Stmt | None:
+    makers = _NESTED_MAKERS if scope.depth else _MAKERS
+    return scope.choose.pick(makers)(scope) or _plain(scope)
+
+
+_plain = _tried(_assign_op)
+
+
+# Weighted by repetition, simplest first. A branch executes its statements while it draws them.
 _MAKERS: list[Maker] = [
-    _assign_op,
-    _assign_op,
-    _call,
-    _call,
-    _call,
-    _inplace_op,
-    _inplace_op,
+    *[_plain] * 2,
+    *[_tried(_call)] * 6,
+    *[_tried(_inplace_op)] * 3,
+    *[_branch] * 2,
+    _tried(_loop),
+]
+
+# Branches mostly decide on who is called: that is where the graphs of two calls come to differ.
+_NESTED_MAKERS: list[Maker] = [
+    _plain,
+    *[_tried(_call)] * 5,
+    _tried(_inplace_op),
     _branch,
-    _branch,
-    _loop,
 ]
 
 
 def draw_result(scope: Scope) -> Expr | None:
     """The tensor that a method returns: mostly the most recent one."""
     tensors: list[Expr] = [*scope.variables()[:3]]
-    if scope.choose.chance(70):
+    if not scope.choose.chance(20):
         return tensors[0] if tensors else None
     if scope.choose.on("output.state"):
         tensors += scope.attributes()[:2]

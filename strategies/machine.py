@@ -95,6 +95,11 @@ class Frame:
     names: dict[str, Value]
     tank: list[int]
 
+    def assign(self, name: str, value: Value) -> None:
+        """Bind a variable; ``names`` stays ordered by the latest binding."""
+        self.names.pop(name, None)
+        self.names[name] = value
+
     def copy(self) -> Frame:
         """A copy that shares nothing mutable, for trying out a statement."""
         memo: dict[int, object] = {}
@@ -275,7 +280,7 @@ class Machine:
             if isinstance(stmt, Return):
                 return True, self.evaluate(stmt.value, frame)
             if isinstance(stmt, Assign):
-                frame.names[stmt.target] = self.evaluate(stmt.value, frame)
+                frame.assign(stmt.target, self.evaluate(stmt.value, frame))
             elif isinstance(stmt, Do):
                 self.evaluate(stmt.value, frame)
             elif isinstance(stmt, Loop):
@@ -293,7 +298,7 @@ class Machine:
             raise Rejected("not iterable")
         for child in list(box.attrs.values()):
             args = [frame.names[stmt.target], *(self.evaluate(arg, frame) for arg in stmt.args)]
-            frame.names[stmt.target] = self.call(child, args, {}, frame.tank)
+            frame.assign(stmt.target, self.call(child, args, {}, frame.tank))
 
     def holds(self, test: Cond, frame: Frame) -> bool:
         """The truth of a condition."""

@@ -106,8 +106,9 @@ class ClassBuilder:
             # Mostly the newest class, so that most classes end up below the root.
             first = self.choose.pick(usable) if self.choose.chance(30) else usable[0]
             self.add(Child("a", New(first)))
-            if self.choose.on("hierarchy.second_child") and self.choose.chance(60):
-                self.add(self._second("b", usable))
+            if self.choose.on("hierarchy.more_children"):
+                for attr in "bc"[: self.choose.upto(2)]:
+                    self.add(self._another(attr, usable))
         if self.choose.on("hierarchy.layer") and self.choose.chance(50):
             self.add(Child("layer", self._draw_layer()))
         if self.choose.on("hierarchy.container") and self.choose.chance(50):
@@ -119,11 +120,11 @@ class ClassBuilder:
         if self.choose.on("state.tied") and self.choose.chance(60):
             self._tie()
 
-    def _second(self, attr: str, usable: list[str]) -> Init:
+    def _another(self, attr: str, usable: list[str]) -> Init:
         options: list[Init] = [Child(attr, New(name)) for name in usable]
-        if self.choose.on("hierarchy.shared") and self.choose.chance(60):
+        if self.choose.on("hierarchy.shared") and self.choose.chance(40):
             options = [Bind((attr,), ("a",))]
-        if self.choose.on("hierarchy.alias") and self.choose.chance(60):
+        if self.choose.on("hierarchy.alias") and self.choose.chance(40):
             deep = [p for p, v in walk(self.owner, 3) if len(p) > 1 and _is_module(v)]
             if deep:
                 options = [Bind((attr,), path) for path in deep]
@@ -190,13 +191,13 @@ class ClassBuilder:
 
     # arguments
 
-    def draw_args(self) -> tuple[Arg, ...]:
-        """``x``, maybe a second tensor, and flags; those with a default come last."""
+    def draw_args(self, flags: int = 60) -> tuple[Arg, ...]:
+        """``x``, maybe a second tensor, and (in that many percent) flags; those with a default come last."""
         args = [Arg("x", "tensor")]
         if self.choose.on("calls.second_tensor") and self.choose.chance(40):
             args.append(Arg("y", "tensor"))
         for name, kind in (("flag", "bool"), ("n", "int"), ("mode", "str")):
-            if self.choose.on(f"calls.{kind}") and self.choose.chance(60):
+            if self.choose.on(f"calls.{kind}") and self.choose.chance(flags):
                 default = Lit(self.choose.pick(LITERALS[kind][:2]))
                 # Once one argument has a default, all that follow need one.
                 wanted = self.choose.chance(40) or args[-1].default is not None
@@ -244,7 +245,7 @@ class ClassBuilder:
             for arg in args
         }
         scope = Scope(self.choose, self.machine, args, [Frame(self.owner, names, [FUEL]).copy()])
-        body = draw_statements(scope, 1 + self.choose.upto(3))
+        body = draw_statements(scope, 2 + self.choose.upto(3))
         outputs = draw_outputs(scope) if scope.frames else Var("x")
         assert outputs is not None, "x is a tensor"
         body.append(Return(outputs))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from hypothesis import assume
 from hypothesis import strategies as st
@@ -12,16 +12,14 @@ from strategies.machine import Machine
 from strategies.modules import DEPTH, INSTANCES, ClassBuilder, Style, count_instances
 from strategies.program import (
     Arg,
-    Child,
     ClassDef,
-    Container,
     Input,
     Lit,
-    New,
     Program,
     TensorInput,
 )
 from strategies.swarm import WEIGHTS, Chooser, Draw
+from strategies.tidy import instantiated, tidy
 from strategies.types import Shape
 
 SHAPES: tuple[Shape, ...] = ((2, 2), (3,), (2, 3), (1, 3), (3, 3), (2, 1), (2, 2, 2), (1,), ())
@@ -47,7 +45,7 @@ def programs(draw: Draw, *, weights: Mapping[str, int] = WEIGHTS) -> Program:
         machine = Machine(classes, training)
         builder = ClassBuilder(choose, machine, style, "ABCDE"[index], levels)
         cls = builder.draw_child_class()
-        level = 1 + max((levels[name] for name in _used(cls)), default=0)
+        level = 1 + max((levels[name] for name in instantiated(cls)), default=0)
         if level < DEPTH and count_instances(builder.owner) <= INSTANCES:
             classes.append(cls)
             levels[cls.name] = level
@@ -55,10 +53,13 @@ def programs(draw: Draw, *, weights: Mapping[str, int] = WEIGHTS) -> Program:
     root = ClassBuilder(choose, machine, style, "Model", levels)
     root.draw_tensors()
     root.draw_children()
-    args = root.draw_args()
+    # The root is only ever called with one set of flags, so its branches on them are half dead.
+    args = root.draw_args(flags=20)
     inputs = {arg.name: given for arg in args if (given := _draw_input(choose, root, arg))}
     model = root.draw_root_class(inputs, args)
-    program = _arrange(_reachable([*classes, model]), args, inputs, choose, training)
+    program = _arrange((*classes, model), args, inputs, choose, training)
+    if not choose.on("model.debris"):
+        program = tidy(program)
     assume(Machine(program.classes, training).accepts(program))
     return program
 
@@ -95,23 +96,3 @@ def _arrange(
         else:
             positional.append(inputs[arg.name])
     return Program(classes, tuple(positional), tuple(keyword), training)
-
-
-def _used(cls: ClassDef) -> Iterator[str]:
-    """The classes that a class instantiates itself."""
-    for init in cls.init:
-        if isinstance(init, Child) and not init.new.layer:
-            yield init.new.name
-        elif isinstance(init, Container):
-            for item in init.items:
-                if isinstance(item, New) and not item.layer:
-                    yield item.name
-
-
-def _reachable(classes: list[ClassDef]) -> tuple[ClassDef, ...]:
-    """Without the classes that the root never instantiates."""
-    needed = {classes[-1].name}
-    for cls in reversed(classes):
-        if cls.name in needed:
-            needed.update(_used(cls))
-    return tuple(cls for cls in classes if cls.name in needed)

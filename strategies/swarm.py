@@ -28,7 +28,7 @@ WEIGHTS: dict[str, int] = {
     "hierarchy.shared": 60,
     "hierarchy.alias": 50,
     "hierarchy.attach": 25,
-    "hierarchy.second_child": 60,
+    "hierarchy.more_children": 80,
     # state
     "state.parameter": 40,
     "state.buffer": 60,
@@ -42,6 +42,7 @@ WEIGHTS: dict[str, int] = {
     "calls.str": 25,
     "calls.optional": 30,
     "calls.second_tensor": 30,
+    "calls.again": 80,
     "calls.keyword": 40,
     "calls.pass_down": 60,
     "calls.dropped": 25,
@@ -76,6 +77,7 @@ WEIGHTS: dict[str, int] = {
     "output.argument": 30,
     "output.state": 45,
     "model.training": 30,
+    "model.debris": 20,
 }
 """Percent of the examples that may use a feature at all."""
 
