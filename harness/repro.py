@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 HANG_SECONDS = 30
 """After so long, the file itself calls it a hang."""
 
+MODULES = ("itertools", "re", "subprocess", "sys", "warnings")
+"""What else than torch a file may import."""
+
 
 class NoReproError(ValueError):
     """There is no way yet to write this finding down as a file."""
@@ -39,15 +42,25 @@ class _Program:
 
 def repro_source(finding: Finding, source: str) -> str:
     """Return the text of the repro file. Raises NoReproError for an unknown check or mode."""
-    program = _read(_without_header(source))
+    program = _read(_program_of(source))
     body = _body(finding, program)
     return "\n".join((_header(finding), _imports(body), program.source.strip("\n"), body))
 
 
-def _without_header(source: str) -> str:
-    """Cut a repro file back to its program: a corpus file may be fuzzed and checked like any other."""
-    source = re.sub(r"\A# /// script\n(#[^\n]*\n)+", "", source)
-    return re.split(r"^if __name__ ==", source, maxsplit=1, flags=re.MULTILINE)[0].strip("\n")
+def _program_of(source: str) -> str:
+    """Cut a repro file back to its program; any other source is one already."""
+    header = re.match(r"# /// script\n(#[^\n]*\n)+", source)
+    if header is None:
+        return source.strip("\n")
+    source = source[header.end() :]
+    ends = [
+        node.end_lineno
+        for node in ast.parse(source).body
+        if isinstance(node, ast.FunctionDef) and node.name == "make"
+    ]
+    kept = source.splitlines()[: ends[0] if ends else None]
+    ours = {f"import {name}" for name in MODULES}
+    return "\n".join(line for line in kept if line not in ours).strip("\n")
 
 
 def _read(source: str) -> _Program:
@@ -116,7 +129,7 @@ def _header(finding: Finding) -> str:
 
 
 def _imports(body: str) -> str:
-    names = [name for name in ("itertools", "re", "subprocess", "sys", "warnings") if f"{name}." in body]
+    names = [name for name in MODULES if re.search(rf"\b{name}\.", body)]
     lines = [f"import {name}" for name in names]
     return "\n".join((*lines, ""))
 
@@ -148,6 +161,7 @@ def _body(finding: Finding, program: _Program) -> str:
         "seconds": str(HANG_SECONDS),
         "reseed": "torch.manual_seed(call)" if call else "torch.manual_seed(0)",
         "error": _raised(finding),
+        "name": _named(finding),
     }
     pieces: list[str] = []
     if fresh == "fresh()":
@@ -166,3 +180,9 @@ def _raised(finding: Finding) -> str:
     refused = re.search(r"^(\w+): ", finding.message, re.MULTILINE)
     found = raised or refused
     return found[1] if found else "Exception"
+
+
+def _named(finding: Finding) -> str:
+    """Return the parameter or buffer that a finding is about."""
+    found = re.search(r"(?:parameter|buffer|constant) ([\w.@]+)", finding.message)
+    return found[1] if found else ""

@@ -90,17 +90,15 @@ def _tensors_look(*, memory: bool) -> str:
 
 
 def _leaves_look(what: str, name: str) -> str:
-    if what in LEAF_FACTS:
-        keep = "" if what == "kind" else " if not isinstance(t, torch.Tensor)"
-        fact = LEAF_FACTS[what]
-    else:
-        keep = " if isinstance(t, torch.Tensor)"
-        fact = FACTS[what]
+    keep = "" if what == "kind" else " if isinstance(t, torch.Tensor)"
+    if what == "python-value":
+        keep = " if not isinstance(t, torch.Tensor)"
+    fact = LEAF_FACTS.get(what) or FACTS[what]
     return (
         "def look(tree):\n"
         f'    """What is compared: the {what} of each {name}."""\n'
-        "    leaves = enumerate(torch.utils._pytree.tree_leaves(tree))\n"
-        f'    return {{f"{what} of {name} {{i}}": str({fact}) for i, t in leaves{keep}}}'
+        f"    leaves = [t for t in torch.utils._pytree.tree_leaves(tree){keep}]\n"
+        f'    return {{f"{what} of {name} {{i}}": str({fact}) for i, t in enumerate(leaves)}}'
     )
 
 
@@ -109,11 +107,12 @@ def _state_look(finding: Finding) -> str:
     key, doc = f"{what} of {{name}}", f"What is compared: the {what} of each parameter and buffer."
     if what == "missing":
         key, doc = "{name}", "All parameters and buffers by name."
+    if "constant" in finding.signature:
+        return _constants_look(f"{what} of {{name}}", FACTS[what])
     lines = [
         "def look(module):",
         f'    """{doc}"""',
-        "    state = [*module.named_parameters(remove_duplicate=False)]",
-        "    state += module.named_buffers(remove_duplicate=False)",
+        *STATE,
     ]
     if finding.runner == "unflatten":
         lines += [
@@ -125,11 +124,33 @@ def _state_look(finding: Finding) -> str:
     return "\n".join(lines)
 
 
+STATE = (
+    "    state = [*module.named_parameters(remove_duplicate=False)]",
+    "    state += module.named_buffers(remove_duplicate=False)",
+)
+
+
+def _constants_look(key: str, fact: str, argument: str = "module") -> str:
+    """Look at tensors that are plain attributes; a path may have made them buffers."""
+    return "\n".join(
+        (
+            f"def look({argument}):",
+            f"    modules = {argument.partition(',')[0]}.named_modules(remove_duplicate=False)",
+            "    stores = [(name, {**m._buffers, **vars(m)}) for name, m in modules]",
+            '    state = [(f"{p}.{n}", t) for p, store in stores for n, t in store.items()]',
+            "    state = [(name, t) for name, t in state if isinstance(t, torch.Tensor)]",
+            f'    return {{f"{key}": str({fact}) for name, t in state}}',
+        )
+    )
+
+
 def _purity_look(finding: Finding) -> str:
     """Return a look at the world around an export: only at what this finding is about."""
     sort = finding.signature[3]
     what = word(finding)
     given = "model, args"
+    if sort == "constant":
+        return _constants_look(f"{what} of {{name}}", FACTS[what], given)
     if sort in ("parameter", "buffer"):
         body = (
             f"    state = model.named_{sort}s(remove_duplicate=False)\n"
@@ -189,18 +210,18 @@ if __name__ == "__main__":
 """
 
 VERDICT = """\
-    wrong = [name for name in expected if seen.get(name, expected[name]) != expected[name]]
-    for name in wrong[:1]:
-        print(f"BUG: {name}: eager gives {expected[name]}, $runner gives {seen[name]}")
+    wrong = [n for n in expected if n in seen and seen[n] != expected[n]]
+    for n in wrong[:1]:
+        print(f"BUG: {n}: eager gives {expected[n]}, $runner gives {seen[n]}")
     if not wrong:
         print("ok: $runner gives what eager gives")
     sys.exit(bool(wrong))
 """
 
 MISSING = """\
-    wrong = [name for name in expected if name not in seen]
-    print(f"BUG: $runner has no {wrong[0]}" if wrong else "ok: $runner has all that eager has")
-    sys.exit(bool(wrong))
+    bug = "$name" in expected and "$name" not in seen
+    print(f"{'BUG' if bug else 'ok'}: is $name in eager: True, in $runner: {not bug}")
+    sys.exit(bug)
 """
 
 CALL_0 = """\
@@ -282,7 +303,8 @@ RECORDED_INPUT = """\
     ep = $export
     $unpack = $inputs
     names = [s.arg.name for s in ep.graph_signature.input_specs if s.kind.name == "USER_INPUT"]
-    actual = dict(zip(names, torch.utils._pytree.tree_leaves(($unpack,))))
+    leaves = torch.utils._pytree.tree_leaves(($unpack,))
+    actual = {n: t for n, t in zip(names, leaves) if %(keep)sisinstance(t, torch.Tensor)}
 """
 
 RECORDED_STATE = """\
@@ -428,11 +450,11 @@ def _sharing(finding: Finding) -> str:
 
 def _recorded(finding: Finding) -> str:
     _, what, sort = finding.signature[2:5]
-    fact = "(t.item() if isinstance(t, torch.Tensor) else t)" if what == "value" else FACTS[what]
-    if what == "value":
-        fact = "t"
-    head = RECORDED_INPUT if sort == "input" else RECORDED_STATE % {"sort": sort}
-    return head + RECORDED % {"fact": fact, "what": what}
+    if sort == "input":
+        head = RECORDED_INPUT % {"keep": "not " if what == "value" else ""}
+    else:
+        head = RECORDED_STATE % {"sort": sort}
+    return head + RECORDED % {"fact": "t" if what == "value" else FACTS[what], "what": what}
 
 
 def _reseeded(text: str) -> str:

@@ -1,0 +1,172 @@
+"""The engine: order, determinism, processes that die, time limits, and interruption."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import os
+import threading
+import time
+from collections.abc import Sequence
+
+from harness.campaign import Campaign, Settings
+from harness.confirm import Confirmation
+from harness.events import (
+    CampaignFinished,
+    CampaignStarted,
+    Event,
+    ExampleDone,
+    FindingFound,
+    FindingShrunk,
+    FindingUnconfirmed,
+    HarnessError,
+)
+from harness.findings import Finding
+from harness.paths import select_paths
+from harness.triage import MAX_ATTEMPTS
+from harness.verdict import PathResult, Verdict
+from harness.work import ExampleResult, Job, paths_for
+
+NONSTRICT = select_paths(["nonstrict:*"])
+UNFLATTEN = "nonstrict:unflatten@cpu"
+DIES, HANGS, RAISES, EAGER_DIES = 5, 9, 11, 13
+
+
+def found(word: str, path: str = UNFLATTEN) -> Finding:
+    return Finding(path, "nonstrict", (), "unflatten", "cpu", "outputs", "mismatch", "run", (word,), "m", 0)
+
+
+def source_of(seed: int, index: int) -> tuple[str, tuple[str, ...]]:
+    # Later programs are shorter: there is something to shrink to.
+    lines = "\n".join(["x = 1"] * max(1, 40 - index))
+    return f"{lines}\ndef make():\n    return M(), ()\n# {index}\n", ("a.b",)
+
+
+def work(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
+    """Judge made-up programs: every third differs; some take the process down or never end."""
+    results = []
+    for index in indices:
+        unflattens = any(path.runner == "unflatten" for path in job.paths)
+        if index == EAGER_DIES or (index == DIES and unflattens):
+            os.abort()
+        if index == HANGS and unflattens:
+            time.sleep(600)
+        if index == RAISES:
+            raise ZeroDivisionError("ours")
+        source, features = source_of(job.seed, index)
+        findings = (found("third"), found("third")) if index % 3 == 0 else ()
+        paths = tuple(PathResult(str(path), "ok") for path in job.paths)
+        verdict = Verdict(True, "", paths, findings, 0.001)
+        results.append(ExampleResult(index, verdict, features, source if findings else "", 0.01))
+    return tuple(results)
+
+
+def calm(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
+    """Do the same without deaths, and slow enough to be interrupted."""
+    time.sleep(0.02)
+    return work(job, [index for index in indices if index not in (DIES, HANGS, RAISES, EAGER_DIES)])
+
+
+def yes(source: str) -> Confirmation:
+    return Confirmation(True, "BUG")
+
+
+def no(source: str) -> Confirmation:
+    return Confirmation(False, "ok")
+
+
+def test_a_death_in_a_batch_is_pinned_on_its_example_and_path() -> None:
+    settings = Settings(NONSTRICT, examples=16, workers=2, example_seconds=1.0)
+    events = list(Campaign(settings, work=work, source=source_of, confirm=yes).run())
+
+    done = [event for event in events if isinstance(event, ExampleDone)]
+    errors = [event for event in events if isinstance(event, HarnessError)]
+    # The batch of an exception in our own code is lost as a whole.
+    assert {error.example for error in errors} == {RAISES}
+    assert [e.index for e in done] == [i for i in range(16) if i != RAISES]
+    by_index = {event.index: event for event in done}
+    assert not by_index[EAGER_DIES].valid
+    assert by_index[EAGER_DIES].invalid_reason == "eager abort"
+    for index, kind in ((DIES, "abort"), (HANGS, "hang")):
+        assert {p.path: p.status for p in by_index[index].paths} == {
+            "nonstrict:module@cpu": "ok",
+            UNFLATTEN: "finding",
+        }
+        event = next(e for e in events if isinstance(e, FindingFound) and e.example == index)
+        assert (event.finding.kind, event.finding.path) == (kind, UNFLATTEN)
+    assert isinstance(events[0], CampaignStarted)
+    assert events[-1].as_dict()["reason"] == "examples"
+
+
+def timeless(events: Sequence[Event]) -> list[dict[str, object]]:
+    return [
+        {k: v for k, v in e.as_dict().items() if k not in ("at", "workers", "torch_seconds", "seconds")}
+        for e in events
+    ]
+
+
+def test_workers_do_not_change_what_is_told() -> None:
+    told = [
+        timeless(list(Campaign(Settings(NONSTRICT, seed=3, examples=10, workers=n)).run())) for n in (1, 2)
+    ]
+    assert told[0] == told[1]
+    assert sum(e["event"] == "example_done" for e in told[0]) == 10
+
+
+def test_the_smallest_program_that_confirms_stands_for_a_finding() -> None:
+    settings = Settings(NONSTRICT, examples=24)
+    events = list(Campaign(settings, work=calm, source=source_of, confirm=yes).run())
+    first = [event for event in events if isinstance(event, FindingFound)]
+    assert [event.example for event in first] == [0]
+    assert [event.example for event in events if isinstance(event, FindingShrunk)] == [21]
+
+
+def test_what_does_not_confirm_is_tried_a_few_times_and_never_shown() -> None:
+    settings = Settings(NONSTRICT, examples=24)
+    events = list(Campaign(settings, work=calm, source=source_of, confirm=no).run())
+    tried = [event for event in events if isinstance(event, FindingUnconfirmed)]
+    assert len(tried) == MAX_ATTEMPTS
+    assert not any(isinstance(event, FindingFound) for event in events)
+
+
+def test_known_findings_are_marked() -> None:
+    known = {found("third").fingerprint}
+    settings = Settings(NONSTRICT, examples=4)
+    campaign = Campaign(settings, known=known, work=calm, source=source_of, confirm=yes)
+    assert [e.known for e in campaign.run() if isinstance(e, FindingFound)] == [True]
+
+
+def test_an_interruption_ends_it_cleanly() -> None:
+    stop = threading.Event()
+    settings = Settings(NONSTRICT, workers=1)
+    campaign = Campaign(settings, stop=stop, work=calm, source=source_of, confirm=yes)
+    events = []
+    for event in campaign.run():
+        events.append(event)
+        if isinstance(event, ExampleDone) and event.index > 30:
+            stop.set()
+    assert isinstance(events[-1], CampaignFinished)
+    assert events[-1].reason == "interrupted"
+
+
+def test_a_time_limit_ends_it() -> None:
+    settings = Settings(NONSTRICT, seconds=0.5)
+    campaign = Campaign(settings, work=calm, source=source_of, confirm=yes)
+    *_, last = campaign.run()
+    assert isinstance(last, CampaignFinished)
+    assert (last.reason, last.at < 20) == ("time", True)
+
+
+def test_shards_are_disjoint_and_complete() -> None:
+    shards = [list(Settings((), examples=11, shard=(i, 3)).indices()) for i in (1, 2, 3)]
+    assert sorted(functools.reduce(operator.iadd, shards, [])) == list(range(11))
+    assert shards[0] == [0, 3, 6, 9]
+
+
+def test_strict_paths_run_on_every_fourth_program_only() -> None:
+    every = select_paths([])
+    strict = select_paths(["strict:*"])
+    assert [set(paths_for(i, every)) == set(every) for i in range(5)] == [
+        True, False, False, False, True,
+    ]  # fmt: skip
+    assert all(paths_for(i, strict) == strict for i in range(5))

@@ -1,0 +1,41 @@
+"""The corpus, replayed: every file does what its header says, on this torch."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.cli.replay import outcome
+from harness.confirm import run_file
+from harness.corpus import find_files, open_fingerprints, read_entry
+
+CORPORA = Path(__file__).parents[1] / "corpora"
+FILES = list(find_files([CORPORA]))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(CORPORA)))
+def test_file_is_as_recorded(file: Path) -> None:
+    entry = read_entry(file)
+    assert not entry.problem
+    assert outcome(entry, run_file(file))[0] == "as recorded"
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(CORPORA)))
+def test_file_imports_torch_and_nothing_of_this_project(file: Path) -> None:
+    imported = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            imported |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            imported.add((node.module or "").partition(".")[0])
+    assert imported - sys.stdlib_module_names == {"torch"}
+
+
+def test_open_fingerprints_are_those_of_open_files(tmp_path: Path) -> None:
+    for status in ("open", "fixed"):
+        header = f'# [tool.exportdiff]\n# status = "{status}"\n# fingerprint = "{status}-1"\n'
+        (tmp_path / f"{status}.py").write_text(f"# /// script\n{header}# ///\n")
+    assert open_fingerprints(tmp_path) == {"open-1"}

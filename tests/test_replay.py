@@ -1,0 +1,70 @@
+"""``exportdiff replay``: one word a file, and no file that can spoil it for the others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+
+HEADER = '# /// script\n# dependencies = ["torch"]\n#\n# [tool.exportdiff]\n# status = "{}"\n# ///\n'
+
+FILES = {
+    "ok_open": (HEADER.format("open") + "import sys\nprint('BUG')\nsys.exit(1)\n", "as recorded"),
+    "ok_seed": (HEADER.format("seed") + "import sys\nprint('ok')\nsys.exit(0)\n", "as recorded"),
+    "fixed": (HEADER.format("open") + "print('ok')\n", "FIXED"),
+    "again": (HEADER.format("fixed") + "import sys\nsys.exit(1)\n", "BROKEN"),
+    "syntax": (HEADER.format("open") + "def f(:\n", "BROKEN"),
+    "no_make": (HEADER.format("open") + "make()\n", "BROKEN"),
+    "endless": (HEADER.format("open") + "while True:\n    pass\n", "BROKEN"),
+    "segfault": (HEADER.format("open") + "import ctypes\nctypes.string_at(0)\n", "BROKEN"),
+    "odd_exit": (HEADER.format("open") + "import os\nos._exit(3)\n", "BROKEN"),
+    "no_header": ("print('hello')\n", "BROKEN"),
+    "no_status": (HEADER.format("whatever"), "BROKEN"),
+    "bad_toml": ("# /// script\n# a = = 1\n# ///\n", "BROKEN"),
+    "late": (HEADER.format("seed") + "print('ok')\n", "as recorded"),
+}
+
+DETAILS = {
+    "syntax": "SyntaxError",
+    "no_make": "NameError: name 'make' is not defined (line 7)",
+    "endless": "time limit",
+    "segfault": "SIGSEGV",
+    "odd_exit": "exit code 3",
+    "no_header": "header",
+    "no_status": "'whatever'",
+}
+
+
+def test_every_file_gets_its_word(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, (text, _) in FILES.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    missing = tmp_path / "gone.py"
+    assert main(["replay", "--limit", "2s", str(tmp_path), str(missing)]) == 1
+    lines = {Path(line[13:].split("  ")[0]).stem: line for line in _lines(capsys)}
+    assert {name: line[:11].strip() for name, line in lines.items()} == {
+        **{name: word for name, (_, word) in FILES.items()},
+        "gone": "BROKEN",
+    }
+    for name, detail in DETAILS.items():
+        assert detail in lines[name]
+
+
+def test_all_as_recorded_is_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "a.py"
+    file.write_text(FILES["ok_open"][0])
+    assert main(["replay", str(file)]) == 0
+    assert _lines(capsys) == [f"as recorded  {file}  (open) BUG"]
+
+
+def test_nothing_to_replay_is_a_mistake(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["replay"]) == 2
+    assert "corpora/" in capsys.readouterr().err
+
+
+def _lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    return capsys.readouterr().out.splitlines()

@@ -1,0 +1,211 @@
+"""Repro files: for each check, one that shows the bug while it is there and nothing when it is not."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+from harness.case import case_from_source
+from harness.corpus import read_entry
+from harness.faults import FAULTS
+from harness.findings import Finding
+from harness.paths import select_paths
+from harness.repro import NoReproError, repro_source
+from harness.verdict import judge
+
+SOURCE = """\
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x + 1
+
+
+def make():
+    return Model(), (torch.ones(2),)
+"""
+
+
+def run(file: Path) -> tuple[object, str]:
+    """Run a file as a script in this process, where a fault may be planted."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), pytest.raises(SystemExit) as end:
+        runpy.run_path(str(file), run_name="__main__")
+    return end.value.code, printed.getvalue()
+
+
+@pytest.mark.parametrize("name", sorted(FAULTS))
+def test_file_shows_the_bug_only_while_it_is_there(name: str, tmp_path: Path) -> None:
+    fault = FAULTS[name]
+    paths = select_paths([fault.paths])
+    with fault.plant():
+        verdict = judge(case_from_source(fault.source), paths)
+    finding = next(f for f in verdict.findings if f.check == fault.check)
+    file = tmp_path / "repro.py"
+    file.write_text(repro_source(finding, fault.source))
+
+    with fault.plant():
+        code, printed = run(file)
+    assert code == 1
+    assert re.fullmatch(r"BUG: .+\n", printed)
+    code, printed = run(file)
+    assert code == 0
+    assert re.fullmatch(r"ok: .+\n", printed)
+
+
+def finding(**changes: object) -> Finding:
+    fields: dict[str, object] = {
+        "path": "nonstrict:unflatten@cpu",
+        "mode": "nonstrict",
+        "transforms": (),
+        "runner": "unflatten",
+        "device": "cpu",
+        "check": "outputs",
+        "kind": "mismatch",
+        "stage": "run",
+        "signature": ("outputs", "mismatch", "value", "fresh"),
+        "message": "call 0: output differs in value",
+        "call": 0,
+    }
+    return Finding.from_dict({**fields, **changes})
+
+
+WORDS: dict[str, list[tuple[str, ...]]] = {
+    "outputs": [
+        ("value", "fresh"),
+        ("dtype", "fresh"),
+        ("shape", "fresh"),
+        ("stride", "fresh"),
+        ("kind", "fresh"),
+        ("python-value", "fresh"),
+        ("structure",),
+    ],
+    "inputs": [("value",), ("requires-grad",), ("offset",), ("python-value",)],
+    "state": [
+        ("value", "buffer"),
+        ("value", "constant"),
+        ("stride", "parameter", "at-start"),
+        ("missing", "buffer"),
+    ],
+    "sharing": [
+        ("one-tensor-became-several", "buffer"),
+        ("memory-no-longer-shared",),
+        ("memory-became-shared",),
+        ("call-variant-has-its-own",),
+    ],
+    "guards": [
+        ("refused", "AssertionError", "Guard failed"),
+        ("recorded", "stride", "input"),
+        ("recorded", "value", "input"),
+        ("recorded", "shape", "buffer"),
+        ("recorded", "dtype", "parameter"),
+    ],
+    "purity": [
+        (stage, *what)
+        for stage in ("export", "lower")
+        for what in (
+            ("buffer", "value"),
+            ("parameter", "missing"),
+            ("constant", "value"),
+            ("sharing",),
+            ("input", "value"),
+            ("training flag",),
+            ("hooks",),
+            ("attribute",),
+            ("global", "grad mode"),
+        )
+    ],
+}
+
+
+@pytest.mark.parametrize("runner", ["module", "unflatten"])
+@pytest.mark.parametrize(
+    ("check", "what"), [(check, what) for check, words in WORDS.items() for what in words]
+)
+def test_every_kind_of_mismatch_has_a_file_that_runs(
+    check: str, what: tuple[str, ...], runner: str, tmp_path: Path
+) -> None:
+    per_call = check in ("outputs", "inputs", "state") and not {"missing", "at-start"} & {*what}
+    for call in (0, 2) if per_call or what[0] == "refused" else (None,):
+        shown = finding(
+            check=check,
+            runner=runner,
+            signature=(check, "mismatch", *what),
+            stage=what[0] if check == "purity" else "run",
+            call=call,
+            message="buffer b is missing",
+        )
+        file = tmp_path / "repro.py"
+        file.write_text(repro_source(shown, STATEFUL))
+        code, printed = run(file)
+        assert (code, printed[:3]) == (0, "ok:"), printed
+
+
+STATEFUL = """\
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.l = nn.Linear(2, 2)
+        self.m = self.l
+        self.drop = nn.Dropout()
+        self.register_buffer("b", torch.zeros(2))
+        self.k = torch.ones(2)
+
+    def forward(self, x, n, scale=None):
+        self.b.add_(1)
+        x.mul_(2)
+        return {"a": self.drop(self.l(x)) * scale + self.b + self.k, "n": n}
+
+
+def make():
+    return Model(), (torch.ones(3, 2), 3), {"scale": torch.ones(2)}
+"""
+
+
+@pytest.mark.parametrize("stage", ["export", "lower", "run"])
+@pytest.mark.parametrize("call", [None, 0, 1])
+def test_every_stage_of_crash_has_a_file_that_runs(stage: str, call: int | None, tmp_path: Path) -> None:
+    shown = finding(kind="crash", stage=stage, call=call, message="call 0 raised KeyError, eager did not")
+    file = tmp_path / "repro.py"
+    file.write_text(repro_source(shown, STATEFUL))
+    code, printed = run(file)
+    assert (code, printed[:3]) == (0, "ok:"), printed
+
+
+def test_file_is_short_has_metadata_and_stands_alone(tmp_path: Path) -> None:
+    file = tmp_path / "repro.py"
+    text = repro_source(finding(), SOURCE)
+    file.write_text(text)
+    assert SOURCE.strip() in text.replace("import sys\nimport warnings\n\n", "")
+    assert "harness" not in text
+    shown = text.partition("return Model()")[2]
+    assert len([line for line in shown.splitlines() if line]) <= 25
+    entry = read_entry(file)
+    assert (entry.status, entry.fingerprint, entry.problem) == ("open", finding().fingerprint, "")
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_repro_of_a_repro_replaces_header_and_script() -> None:
+    once = repro_source(finding(), SOURCE)
+    assert repro_source(finding(), once) == once
+
+
+def test_other_devices_build_there() -> None:
+    text = repro_source(finding(device="cuda", path="nonstrict:unflatten@cuda"), SOURCE)
+    assert 'with torch.device("cuda"):' in text
+
+
+def test_unknown_modes_are_said_to_be_unknown() -> None:
+    with pytest.raises(NoReproError, match="compile"):
+        repro_source(finding(mode="compile", path="compile:compiled@cpu"), SOURCE)
