@@ -201,6 +201,13 @@ def test_sharing(ours: State, theirs: State, what: list[tuple[str, ...]]) -> Non
     assert whats("sharing", reference, seen(before=replace(theirs, tensors=tensors))) == what
 
 
+def test_constants_share_like_buffers() -> None:
+    reference = seen(before=State({}, state({"a": ONE, "b": ONE}).tensors, AB, AB))
+    split = seen(before=State(state({"a": ONE}).tensors, state({"b": ONE}).tensors))
+    assert whats("sharing", reference, split) == [("one-tensor-became-several", "buffer")]
+    assert whats("sharing", reference, seen(before=State({}, state({"a": ONE}).tensors))) == []
+
+
 def test_sharing_among_names_that_are_not_there_is_no_matter() -> None:
     reference = seen(before=State(state(NAMES).tensors, {}, AB, AB))
     assert whats("sharing", reference, seen(before=state({"a": ONE}))) == []
@@ -285,3 +292,12 @@ BEFORE = World(
 def test_purity(change: Callable[[World], World], what: tuple[str, ...] | None) -> None:
     touched = replace(seen(), touches=(Touch("export", BEFORE, change(BEFORE)),))
     assert whats("purity", seen(), touched) == ([what] if what else [])
+
+
+def test_a_buffer_that_changes_because_it_is_a_constant_is_told_once() -> None:
+    shared = (frozenset({"n", "k"}),)
+    before = State(state({"n": ONE}).tensors, state({"k": ONE}).tensors, shared, shared)
+    after = State(state({"n": ONE + 1}).tensors, state({"k": ONE + 1}).tensors, shared, shared)
+    touch = Touch("export", replace(BEFORE, state=before), replace(BEFORE, state=after))
+    (found,) = run("purity", seen(), replace(seen(), touches=(touch,)))
+    assert found.what == ("export", "constant", "value") and found.spoils == "start"

@@ -161,7 +161,7 @@ def module_loses_buffer_updates() -> Iterator[None]:
     aten = torch.ops.aten
     with _after_module(
         lambda lowered: _make_functional(
-            lowered, "get_attr", {aten.add_.Tensor: aten.add.Tensor, aten.copy_.default: aten.clone}
+            lowered, "get_attr", {aten.add_.Tensor: aten.add.Tensor, aten.copy_.default: aten.copy.default}
         )
     ):
         yield
