@@ -151,15 +151,15 @@ class Campaign:
         answer = task.wait(self._stop)
         if isinstance(answer, tuple):
             yield from answer
-        elif isinstance(answer, Failure):
-            yield from (_failed(index, answer.error) for index in batch)
-        elif len(batch) == 1:
-            yield self._post_mortem(workers, batch[0], answer)
-        else:
+        elif len(batch) > 1:
             # One of them killed the process: run each by itself, and the guilty one is known.
             for index in batch:
                 alone = self._alone(workers, index, self._job)
                 yield from self._results(workers, (index,), alone)
+        elif isinstance(answer, Failure):
+            yield _failed(batch[0], answer.error)
+        else:
+            yield self._post_mortem(workers, batch[0], answer)
 
     def _alone(self, workers: Workers, index: int, job: Job) -> Task[tuple[ExampleResult, ...]]:
         return workers.submit(self._settings.example_seconds, self._work, job, (index,))

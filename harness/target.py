@@ -45,11 +45,10 @@ class Target:
 
 def judge_target(target: Target, paths: Sequence[RunPath]) -> Verdict | str:
     """Judge the user's model in this process; return the text of the mistake if it is theirs."""
-    from harness.verdict import judge
+    from harness.work import judge_case
 
     try:
-        case = load(target)
-        return judge(case, paths)
+        return judge_case(load(target), paths)
     except UsageError as error:
         return str(error)
 

@@ -68,7 +68,7 @@ def _run_example(job: Job, index: int) -> ExampleResult:
     source = ""
     try:
         source, features = program_source(job.seed, index)
-        verdict = _judge(case_from_source(source), paths_for(index, job.paths))
+        verdict = judge_case(case_from_source(source), paths_for(index, job.paths))
     except Exception:
         error = f"{traceback.format_exc()}\nwhile judging\n{source}"
         return ExampleResult(index, None, features, source, error=error)
@@ -77,7 +77,8 @@ def _run_example(job: Job, index: int) -> ExampleResult:
     return ExampleResult(index, verdict, features, shown, seconds)
 
 
-def _judge(case: Case, paths: Sequence[Path]) -> Verdict:
+def judge_case(case: Case, paths: Sequence[Path]) -> Verdict:
+    """Judge along paths; along none, run eager alone to see whether it survives."""
     from harness.paths import Stopwatch, observe_eager
     from harness.verdict import Verdict, judge
 

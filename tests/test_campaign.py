@@ -81,7 +81,6 @@ def test_a_death_in_a_batch_is_pinned_on_its_example_and_path() -> None:
 
     done = [event for event in events if isinstance(event, ExampleDone)]
     errors = [event for event in events if isinstance(event, HarnessError)]
-    # The batch of an exception in our own code is lost as a whole.
     assert {error.example for error in errors} == {RAISES}
     assert [e.index for e in done] == [i for i in range(16) if i != RAISES]
     by_index = {event.index: event for event in done}

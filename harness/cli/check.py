@@ -65,7 +65,7 @@ def _verdict(target: Target, paths: Sequence[Path], limit: float) -> Verdict:
 
     first = _judged(target, paths, limit)
     if isinstance(first, Death):
-        return _one_by_one(target, paths, limit, first)
+        return _one_by_one(target, paths, limit)
     if not first.findings:
         return first
     second = _judged(target, paths, limit)
@@ -89,12 +89,16 @@ def _judged(target: Target, paths: Sequence[Path], limit: float) -> Verdict | De
     return answer
 
 
-def _one_by_one(target: Target, paths: Sequence[Path], limit: float, death: Death) -> Verdict:
-    """Find the paths that take the process down. All of them: it is the model that does."""
+def _one_by_one(target: Target, paths: Sequence[Path], limit: float) -> Verdict:
+    """Find the paths that take the process down: first eager alone, then one path at a time."""
     from harness.campaign import add_death
     from harness.pool import Death
     from harness.verdict import PathResult, Verdict
 
+    eager = _judged(target, (), limit)
+    if isinstance(eager, Death):
+        what = "hangs" if eager.kind == "hang" else "takes the process down"
+        raise UsageError(f"{target.written} {what} by itself ({eager.reason})")
     results: list[PathResult] = []
     findings: list[Finding] = []
     seconds = 0.0
@@ -109,9 +113,6 @@ def _one_by_one(target: Target, paths: Sequence[Path], limit: float, death: Deat
             results.extend(one.paths)
             findings.extend(one.findings)
             seconds += one.torch_seconds
-    if all(result.reason == death.reason for result in results):
-        what = "hangs" if death.kind == "hang" else "takes the process down"
-        raise UsageError(f"{target.written} {what} by itself ({death.reason})")
     return Verdict(True, "", tuple(results), tuple(findings), seconds)
 
 

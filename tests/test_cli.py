@@ -1,0 +1,261 @@
+"""The command line: exit codes, one line for each mistake, JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from harness.cli.arguments import duration, shard
+
+ROOT = Path(__file__).parents[1]
+
+MODELS = """\
+import os
+
+import torch
+from torch import nn
+
+
+class Good(nn.Module):
+    def forward(self, x):
+        return x + 1
+
+
+class Raises(nn.Module):
+    def forward(self, x):
+        raise ValueError("no")
+
+
+class Dies(nn.Module):
+    def forward(self, x):
+        if torch.compiler.is_exporting():
+            os.abort()
+        return x
+
+
+class Differs(nn.Module):
+    def forward(self, x):
+        return x + 2 if torch.compiler.is_exporting() else x + 1
+
+
+def good():
+    print("the model may print")
+    return Good(), (torch.ones(2),)
+
+
+def with_kwargs():
+    return Good(), (), {"x": torch.ones(2)}
+
+
+def raises():
+    return Raises(), (torch.ones(2),)
+
+
+def dies():
+    return Dies(), (torch.ones(2),)
+
+
+def differs():
+    return Differs(), (torch.ones(2),)
+
+
+def broken():
+    raise KeyError("oh")
+
+
+def alone():
+    return Good()
+
+
+number = 3
+"""
+
+
+@pytest.fixture
+def models(tmp_path: Path) -> Path:
+    file = tmp_path / "models.py"
+    file.write_text(MODELS)
+    return file
+
+
+def test_no_difference_is_0(models: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", f"{models}:good"]) == 0
+    assert "no difference on 4 paths" in capsys.readouterr().out
+
+
+def test_a_module_can_be_named_and_return_kwargs(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(models.parent)
+    assert main(["check", "models:with_kwargs", "--paths", "nonstrict:module"]) == 0
+
+
+def test_a_difference_is_1_and_json_holds_it(models: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["check", f"{models}:differs", "--paths", "nonstrict:module"]
+    assert main([*command, "--json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    (finding,) = document["findings"]
+    assert (finding["check"], finding["kind"]) == ("outputs", "mismatch")
+    assert document["paths"]["nonstrict:module@cpu"]["status"] == "finding"
+    assert main(command) == 1
+    assert "outputs mismatch on nonstrict:module@cpu" in capsys.readouterr().out
+
+
+def test_a_path_that_dies_is_a_finding(models: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", f"{models}:dies", "--paths", "nonstrict:*", "--json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    (finding,) = document["findings"]
+    assert (finding["kind"], finding["also"]) == ("abort", ["nonstrict:unflatten@cpu"])
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("nonsense", "write FILE.py:NAME"),
+        ("gone.py:make", "no such file"),
+        ("no.such.module:make", "ModuleNotFoundError"),
+        ("{}:nothing", "defines no 'nothing'"),
+        ("{}:number", "is a int"),
+        ("{}:broken", "KeyError: 'oh' (line"),
+        ("{}:alone", "expected (model, args)"),
+        ("{}:raises", "eager raised ValueError in call 0: no"),
+    ],
+)
+def test_mistakes_are_2_and_one_line(
+    target: str, said: str, models: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", target.format(models)]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("def f(:\n", "SyntaxError: invalid syntax (line 1)"),
+        ("x = 1\nraise OSError('disk')\n", "OSError: disk (line 2)"),
+        ("import os\nos.abort()\n", "SIGABRT"),
+        ("import sys\nsys.exit(0)\n", "SystemExit"),
+    ],
+)
+def test_files_that_do_not_import_are_2(
+    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "bad.py"
+    file.write_text(text)
+    assert main(["check", f"{file}:make", "--paths", "nonstrict:module"]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--paths", "nothing:*"],
+        ["--out", "{file}"],
+        ["--device", "cuda"],
+    ],
+)
+def test_fuzz_mistakes_are_2_and_one_line(
+    arguments: list[str], models: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import torch
+
+    if "cuda" in arguments and torch.cuda.is_available():
+        pytest.skip("cuda is there: no mistake")
+    assert main(["fuzz", "--examples", "1", *(a.format(file=models) for a in arguments)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["fuzz", "--time", "soon"],
+        ["fuzz", "--examples", "0"],
+        ["fuzz", "--examples", "3", "--time", "1m"],
+        ["fuzz", "--shard", "3/2"],
+        ["fuzz", "--profile", "wild"],
+        ["fuzz", "--workers", "none"],
+        ["show"],
+        [],
+    ],
+)
+def test_arguments_that_argparse_refuses_are_2(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(arguments)
+    assert end.value.code == 2
+
+
+def test_durations_and_shards() -> None:
+    assert [duration(text) for text in ("90s", "10m", "1h", "2.5")] == [90, 600, 3600, 2.5]
+    assert shard("2/5") == (2, 5)
+
+
+def test_show_prints_a_program_that_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "--seed", "1", "--example", "2", "--features"]) == 0
+    source = capsys.readouterr().out
+    assert "\n# features: " in source
+    namespace: dict[str, object] = {}
+    exec(source, namespace)
+    assert callable(namespace["make"])
+
+
+def test_help_does_not_import_torch() -> None:
+    code = """
+import sys
+from harness.cli import main
+try:
+    main(["--help"])
+finally:
+    assert "torch" not in sys.modules
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "fuzz" in done.stdout
+
+
+def test_fuzz_writes_its_folder_and_show_agrees(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    arguments = ["fuzz", "--examples", "5", "--seed", "2", "--workers", "1", "--out", str(out)]
+    code = main([*arguments, "--paths", "nonstrict:*"])
+    summary = json.loads((out / "summary.json").read_text())
+    assert (summary["examples"], summary["harness_errors"]) == (5, 0)
+    assert set(summary["paths"]) == {"nonstrict:module@cpu", "nonstrict:unflatten@cpu"}
+    assert code == (1 if summary["findings"] else 0)
+    for finding in summary["findings"]:
+        assert (out / finding["repro"]).is_file()
+    lines = [json.loads(line) for line in (out / "events.ndjson").read_text().splitlines()]
+    assert [e["index"] for e in lines if e["event"] == "example_done"] == [0, 1, 2, 3, 4]
+
+
+def test_ctrl_c_ends_a_campaign_with_its_summary_written(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "harness.cli", "fuzz", "--workers", "1", "--out", str(out)]
+    process = subprocess.Popen(
+        [*command, "--paths", "nonstrict:module"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    log = out / "events.ndjson"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if log.exists() and "example_done" in log.read_text():
+            break
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGINT)
+    output, _ = process.communicate(timeout=30)
+    assert process.returncode in (0, 1)
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["finished"] == "interrupted"
+    assert "interrupted" in output

@@ -1,0 +1,208 @@
+"""Listeners: what they make of a stream of events."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from harness.errors import UsageError
+from harness.events import (
+    CampaignFinished,
+    CampaignStarted,
+    Event,
+    ExampleDone,
+    FindingFound,
+    FindingShrunk,
+    FindingUnconfirmed,
+    HarnessError,
+)
+from harness.findings import Finding
+from harness.reporting.console import ConsoleReport
+from harness.reporting.folder import Folder
+from harness.reporting.ndjson import NdjsonLog
+from harness.reporting.repro_files import ReproFiles
+from harness.reporting.summary import SummaryFile, Tally
+from harness.verdict import PathResult, Status
+
+MODULE, UNFLATTEN = "nonstrict:module@cpu", "nonstrict:unflatten@cpu"
+FINDING = Finding(
+    path=UNFLATTEN,
+    mode="nonstrict",
+    transforms=(),
+    runner="unflatten",
+    device="cpu",
+    check="outputs",
+    kind="mismatch",
+    stage="run",
+    signature=("outputs", "mismatch", "value"),
+    message="\n".join(f"line {number}" for number in range(15)),
+    call=0,
+)
+OTHER = Finding.from_dict({**FINDING.as_dict(), "signature": ("outputs", "mismatch", "dtype")})
+
+
+def example(index: int, *fingerprints: str, refused: bool = False, valid: bool = True) -> Event:
+    status: Status = "unsupported" if refused else "ok"
+    paths = (
+        PathResult(MODULE, status, "data-dependent" if refused else ""),
+        PathResult(UNFLATTEN, "finding" if fingerprints else status),
+    )
+    reason = "" if valid else "eager raised ValueError: of 3"
+    return ExampleDone(1.0, index, valid, reason, ("op.map",), paths if valid else (), fingerprints, 0.5, 0.6)
+
+
+EVENTS: tuple[Event, ...] = (
+    CampaignStarted(0.0, 7, 5, None, 2, (MODULE, UNFLATTEN), "cpu", "default", (1, 1), "2.13.0", "3.11.7"),
+    example(0),
+    example(1, FINDING.fingerprint),
+    FindingFound(1.5, FINDING, 1, "x = [1]\n", "first\n", False),
+    example(2, FINDING.fingerprint, OTHER.fingerprint),
+    FindingUnconfirmed(1.7, OTHER, 2, "ok"),
+    example(3, refused=True),
+    example(4, valid=False),
+    HarnessError(1.8, 5, "Traceback\nKeyError: 'ours'"),
+    FindingShrunk(1.9, FINDING, 2, "y = 1\n", "smaller\n"),
+    CampaignFinished(2.0, "examples"),
+)
+
+FINDING_KEYS = {
+    "fingerprint",
+    "path",
+    "mode",
+    "transforms",
+    "runner",
+    "device",
+    "check",
+    "kind",
+    "stage",
+    "known",
+    "count",
+    "first_example",
+    "first_seconds",
+    "repro",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    folder = Folder(tmp_path / "out")
+    folder.prepare()
+    return folder
+
+
+def test_summary_has_the_promised_shape(folder: Folder) -> None:
+    tally = Tally()
+    summary = SummaryFile(folder, tally)
+    for event in EVENTS:
+        tally(event)
+        summary(event)
+    document = json.loads(folder.summary.read_text())
+    (finding,) = document.pop("findings")
+    assert document == {
+        "torch": "2.13.0",
+        "python": "3.11.7",
+        "seed": 7,
+        "seconds": 2.0,
+        "examples": 5,
+        "valid": 4,
+        "invalid": 1,
+        "unsupported": 1,
+        "examples_per_second": 2.5,
+        "torch_seconds": 2.5,
+        "paths": {
+            MODULE: {"runs": 4, "ok": 3, "unsupported": 1, "findings": 0},
+            UNFLATTEN: {"runs": 4, "ok": 1, "unsupported": 1, "findings": 2},
+        },
+        "features": {"op.map": 5},
+        "unconfirmed": 1,
+        "harness_errors": 1,
+        "invalid_reasons": {"eager raised ValueError": 1},
+        "unsupported_reasons": {f"{MODULE}: data-dependent": 1, f"{UNFLATTEN}: ": 1},
+        "finished": "examples",
+    }
+    assert finding.keys() >= FINDING_KEYS
+    assert finding["repro"] == f"findings/{FINDING.fingerprint}.py"
+    assert (finding["count"], finding["first_example"], finding["first_seconds"]) == (2, 1, 1.5)
+    assert (finding["known"], finding["transforms"]) == (False, [])
+
+
+def test_ndjson_is_on_disk_after_every_event(folder: Folder) -> None:
+    log = NdjsonLog(folder.log)
+    for number, event in enumerate(EVENTS, 1):
+        log(event)
+        lines = folder.log.read_text().splitlines()
+        assert len(lines) == number
+        assert json.loads(lines[-1])["at"] == event.at
+    names = [json.loads(line)["event"] for line in lines]
+    assert names[0] == "campaign_started"
+    assert names[3:6] == ["finding_found", "example_done", "finding_unconfirmed"]
+    assert json.loads(lines[3])["finding"]["fingerprint"] == FINDING.fingerprint
+
+
+def test_repro_files_hold_the_confirmed_text_and_then_the_smaller_one(folder: Folder) -> None:
+    files = ReproFiles(folder)
+    for event in EVENTS[:4]:
+        files(event)
+    assert folder.repro(FINDING.fingerprint).read_text() == "first\n"
+    for event in EVENTS[4:]:
+        files(event)
+    assert folder.repro(FINDING.fingerprint).read_text() == "smaller\n"
+    assert len(list(folder.findings.iterdir())) == 1
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_console_shows_program_difference_and_commands(folder: Folder, *, terminal: bool) -> None:
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=terminal, width=100, no_color=True)
+    tally = Tally()
+    report = ConsoleReport(console, folder, tally)
+    for event in EVENTS:
+        tally(event)
+        report(event)
+    shown = screen.getvalue()
+    file = folder.repro(FINDING.fingerprint)
+    assert "outputs mismatch on nonstrict:unflatten@cpu" in shown
+    assert "line 8" in shown
+    assert "line 9" not in shown
+    assert "… 6 more lines" in shown
+    assert f"$ python {file}\n" in shown or terminal
+    assert f"exportdiff check {file}:make --paths {UNFLATTEN}" in shown
+    assert OTHER.fingerprint not in shown
+    assert "KeyError: 'ours'" in shown
+    last = shown.strip().splitlines()[-1]
+    assert last.startswith("1 findings, 1 new; reproduce one with: python ")
+    if not terminal:
+        assert "x = [1]" in shown
+        assert not any(line != line.rstrip() for line in shown.splitlines() if "=" in line)
+
+
+def test_console_says_how_to_go_on_when_there_is_nothing(folder: Folder) -> None:
+    screen = io.StringIO()
+    tally = Tally()
+    report = ConsoleReport(Console(file=screen, width=100), folder, tally)
+    for event in (EVENTS[0], EVENTS[1], EVENTS[-1]):
+        tally(event)
+        report(event)
+    assert "exportdiff show --seed 7 --example 0" in screen.getvalue().splitlines()[-1]
+
+
+def test_folder_is_cleared_of_its_own_files_only(folder: Folder) -> None:
+    folder.summary.write_text("{}")
+    folder.repro("0123").write_text("old")
+    mine = folder.root / "notes.txt"
+    mine.write_text("keep")
+    folder.prepare()
+    assert not folder.summary.exists()
+    assert list(folder.findings.iterdir()) == []
+    assert mine.read_text() == "keep"
+
+
+def test_folder_must_not_be_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "out"
+    file.write_text("")
+    with pytest.raises(UsageError, match="is a file"):
+        Folder(file).prepare()
