@@ -42,6 +42,7 @@ class Failure:
 _PLUMBING = {
     "__init__.py:export",
     "_trace.py:_export",
+    "_trace.py:_export_for_training",
     "_trace.py:wrapper",
     "exported_program.py:wrapper",
     "unflatten.py:forward",
@@ -49,6 +50,7 @@ _PLUMBING = {
     "_stats.py",
     "_contextlib.py",
     "_utils.py",
+    "_utils_internal.py",
     "interpreter.py",
     "graph_module.py",
     "module.py",

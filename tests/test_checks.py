@@ -10,7 +10,7 @@ import torch
 
 from harness.checks import CHECKS, Difference
 from harness.checks.compare import compare_leaf
-from harness.checks.crash import message_words
+from harness.checks.crash import message_words, shortened
 from harness.findings import Stage
 from harness.observation import Call, Failure, Observation, Placeholder, Touch, World
 from harness.snapshot import Leaf, State, Tree, snapshot, tree_snapshot
@@ -141,6 +141,14 @@ def test_words_of_a_message_hold_no_names_or_numbers() -> None:
     assert message_words(message) == "The size of tensor must match at"
 
 
+def test_messages_lose_what_torch_appends_and_where_it_lives() -> None:
+    message = (
+        'bad\n\n  File "/home/me/lib/torch/fx/graph.py", line 3\nWhile executing %x\nOriginal traceback:'
+    )
+    assert shortened(message) == 'bad\n  File "torch/fx/graph.py", line 3'
+    assert shortened("a\n" * 9) == "\n".join("a" * 5)
+
+
 # --- inputs ---
 
 
@@ -170,6 +178,17 @@ def test_a_missing_name_counts_if_the_graph_takes_it() -> None:
     theirs = seen()
     assert whats("state", ours, theirs) == [("missing", "buffer"), ("missing", "parameter")]
     assert whats("state", ours, replace(theirs, dropped=frozenset({"n", "p"}))) == []
+
+
+def test_a_name_that_was_dropped_counts_if_eager_updates_its_tensor() -> None:
+    ours = seen(call(tensors={"n": ONE + 1}), before=state({"n": ONE}))
+    theirs = replace(seen(call()), dropped=frozenset({"n"}))
+    (found,) = run("state", ours, theirs)
+    assert found.what == ("value", "buffer") and found.call == 0
+    alias = replace(seen(call(), before=state({"m": ONE})), dropped=frozenset({"n"}))
+    shared = (frozenset({"n", "m"}),)
+    ours = replace(ours, before=State(state({"n": ONE, "m": ONE}).tensors, {}, shared, shared))
+    assert run("state", ours, alias) == []
 
 
 def test_where_a_clone_begins_is_no_matter() -> None:

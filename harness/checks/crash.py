@@ -28,7 +28,17 @@ def message_words(message: str) -> str:
     return " ".join(_WORD.findall(_QUOTED.sub(" ", line))[:_WORDS])
 
 
+# What torch appends to a message: advice, and tracebacks that name this machine's folders.
+_APPENDED = ("While executing ", "Original traceback:", "Use tlparse ", "For more information, run with")
+_FOLDER = re.compile(r"[^\s\"']*/(?=torch/)")
+
+
 def shortened(message: str, lines: int = 5, width: int = 200) -> str:
     """Cut a message to what a person reads first."""
-    kept = [line.rstrip() for line in message.strip().splitlines() if line.strip()]
-    return "\n".join(line if len(line) <= width else line[: width - 1] + "…" for line in kept[:lines])
+    kept: list[str] = []
+    for line in filter(None, map(str.rstrip, message.strip().splitlines())):
+        if line.startswith(_APPENDED) or len(kept) == lines:
+            break
+        line = _FOLDER.sub("", line)
+        kept.append(line if len(line) <= width else line[: width - 1] + "…")
+    return "\n".join(kept)

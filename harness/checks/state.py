@@ -26,13 +26,14 @@ def state(reference: Observation, candidate: Observation) -> Iterator[Difference
         if ours.failure is not None or theirs.failure is not None:
             return
         yield from _compare(ours.state, theirs.state, number)
+        yield from _forgotten(reference.before, ours.state, candidate, number)
 
 
 def _missing(ours: State, candidate: Observation) -> Iterator[Difference]:
     """Look for names that are gone, though the graph takes their tensor as input.
 
     Dynamo drops tensors that the graph does not use and all names of a tensor but one, and torch
-    says so (torch/export/unflatten.py, on aliasing): that is no finding.
+    says so (torch/export/unflatten.py, on aliasing): that alone is no finding.
     """
     present = candidate.before.tensors if candidate.before is not None else {}
     for name, tensor in ours.tensors.items():
@@ -43,6 +44,21 @@ def _missing(ours: State, candidate: Observation) -> Iterator[Difference]:
                 stage="lower",
             )
             yield replace(gone, alone=True)
+
+
+def _forgotten(before: State, after: State, candidate: Observation, call: int) -> Iterator[Difference]:
+    """Look for tensors that eager updates and that the path has under no name."""
+    present = candidate.before.tensors.keys() if candidate.before is not None else set()
+    for name in sorted(candidate.dropped - present):
+        aliases = set().union(*(group for group in before.shared if name in group))
+        found = compare_leaf(before.tensors[name], after.tensors[name])
+        if found is not None and not aliases & present:
+            sort = sort_of(before.tensors[name])
+            yield mismatch(
+                (found.word, sort),
+                f"after call {call}: eager has updated {sort} {name}, which is not here at all",
+                call=call,
+            )
 
 
 def _compare(ours: State, theirs: State, call: int | None) -> Iterator[Difference]:
