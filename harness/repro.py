@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 HANG_SECONDS = 30
 """After so long, the file itself calls it a hang."""
 
-MODULES = ("itertools", "re", "subprocess", "sys", "warnings")
+MODULES = ("contextlib", "itertools", "re", "subprocess", "sys", "warnings")
 """What else than torch a file may import."""
 
 

@@ -80,12 +80,15 @@ def look(finding: Finding) -> list[str]:
 
 
 def _tensors_look(*, memory: bool) -> str:
-    return (
-        "def look(module):\n"
-        + f'    """{"The memory of all" if memory else "All"} parameters and buffers by name."""\n'
-        + "    state = [*module.named_parameters(remove_duplicate=False)]\n"
-        + "    state += module.named_buffers(remove_duplicate=False)\n"
-        + f"    return {{name: t{'.untyped_storage()._cdata' if memory else ''} for name, t in state}}"
+    whole = "{name: t.untyped_storage()._cdata for name, t in state}" if memory else "dict(state)"
+    doc = "The memory of all" if memory else "All"
+    return "\n".join(
+        (
+            "def look(module):",
+            f'    """{doc} parameters and buffers by name."""',
+            *STATE,
+            f"    return {whole}",
+        )
     )
 
 
@@ -259,16 +262,28 @@ AT_START = """\
     expected, seen = look(eager), look(candidate)
 """
 
-PURITY = """\
+PURITY_EXPORT = """\
     model, $unpack = $make
     expected = look(model, ($unpack,))
-    ep = $export
+    with contextlib.suppress(Exception):  # it may refuse, but not leave a mess behind
+        $export
     seen = look(model, ($unpack,))
-    wrong = [name for name in expected if seen.get(name) != expected[name]]
-    for name in wrong[:1]:
-        print(f"BUG: {name}: {expected[name]} before export, {seen.get(name)} after it"[:500])
+"""
+
+PURITY_LOWER = """\
+    model, $unpack = $make
+    ep = $export
+    expected = look(model, ($unpack,))
+    $lower
+    seen = look(model, ($unpack,))
+"""
+
+PURITY_VERDICT = """\
+    wrong = [n for n in {**expected, **seen} if seen.get(n) != expected.get(n)]
+    for n in wrong[:1]:
+        print(f"BUG: {n}: {expected.get(n)} before %(what)s, {seen.get(n)} after it"[:500])
     if not wrong:
-        print("ok: export leaves all as it was")
+        print("ok: %(what)s leaves all as it was")
     sys.exit(bool(wrong))
 """
 
@@ -398,7 +413,9 @@ def _main(finding: Finding) -> str:
     if finding.check == "guards":
         return _recorded(finding)
     if finding.check == "purity":
-        return PURITY if finding.stage == "export" else _lowering(PURITY)
+        head = PURITY_EXPORT if finding.stage == "export" else PURITY_LOWER
+        what = "export" if finding.stage == "export" else "making the $runner"
+        return head + PURITY_VERDICT % {"what": what}
     if finding.check == "state" and finding.call is None:
         return AT_START + (MISSING if "missing" in finding.signature else VERDICT)
     things = {
@@ -409,15 +426,6 @@ def _main(finding: Finding) -> str:
     thing, here = things[finding.check]
     template = CALL_N if finding.call else CALL_0
     return template % {"thing": thing, "thing_here": here} + VERDICT
-
-
-def _lowering(text: str) -> str:
-    first, ep, rest = text.partition("    ep = $export\n")
-    first, before, _ = first.partition("    expected")
-    assert ep and before
-    look = "    expected = look(model, ($unpack,))\n"
-    rest = rest.replace("export", "lowering")
-    return f"{first}{ep}{look}    candidate = $lower\n{rest}"
 
 
 def _crash(finding: Finding) -> str:

@@ -209,3 +209,11 @@ def test_other_devices_build_there() -> None:
 def test_unknown_modes_are_said_to_be_unknown() -> None:
     with pytest.raises(NoReproError, match="compile"):
         repro_source(finding(mode="compile", path="compile:compiled@cpu"), SOURCE)
+
+
+def test_a_purity_file_bears_with_an_export_that_refuses(tmp_path: Path) -> None:
+    refused = SOURCE.replace("return x + 1", "return x + 1 if x.sum() > 0 else x")
+    shown = finding(check="purity", stage="export", signature=("purity", "mismatch", "export", "hooks"))
+    file = tmp_path / "repro.py"
+    file.write_text(repro_source(shown, refused))
+    assert run(file)[0] == 0
