@@ -25,7 +25,7 @@ from harness.work import ExampleResult, Job, paths_for, program_source, run_batc
 
 BATCH = 8
 """Examples per task: enough to forget the cost of a task, few enough to keep all workers busy."""
-BATCHES_EACH = 24
+BATCHES_EACH = 100
 """A worker is replaced after so many: caches, modules and memory never build up."""
 AHEAD = 3
 """Batches queued per worker, so that none waits while results are taken in order."""

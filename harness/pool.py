@@ -6,6 +6,7 @@ All are forked from one server that has torch imported and has run nothing (see 
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import multiprocessing
 import os
@@ -213,3 +214,6 @@ def _answer(sender: Connection, task: Callable[..., object], args: tuple[object,
 
 def _start(silent: bool) -> None:
     quiet(silent=silent)
+    # Exporting makes garbage all the time: left to itself the collector takes a sixth of the run. The
+    # tasks call it instead, between two programs (see ``work.run_batch``).
+    gc.disable()

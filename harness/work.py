@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 import traceback
 from dataclasses import dataclass
@@ -49,7 +50,11 @@ def paths_for(index: int, paths: Sequence[Path]) -> tuple[Path, ...]:
 
 def run_batch(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
     """Judge some examples, one after the other."""
-    return tuple(_run_example(job, index) for index in indices)
+    results = tuple(_run_example(job, index) for index in indices)
+    gc.collect()
+    # What survived is caches: looking through them again after every batch would cost as much as this one.
+    gc.freeze()
+    return results
 
 
 def program_source(seed: int, index: int) -> tuple[str, tuple[str, ...]]:

@@ -284,7 +284,7 @@ def _argument(scope: Scope, arg: Arg, tensors: list[Expr]) -> Expr | None:
         return scope.choose.pick(tensors) if scope.choose.chance(60) else None
     mine = scope.flags(arg.kind) if scope.choose.on("calls.pass_down") else []
     options: list[Expr] = [Lit(value) for value in LITERALS[arg.kind]]
-    if mine and scope.choose.chance(60):
+    if mine and scope.choose.chance(75):
         options = [*mine, *(Not(flag) for flag in mine if arg.kind == "bool")]
     return scope.choose.pick(options)
 

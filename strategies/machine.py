@@ -43,7 +43,7 @@ from strategies.program import (
 )
 from strategies.types import TensorType, dense, swap
 
-FUEL = 16
+FUEL = 10
 """Tensor ops that one call of the model may execute: small programs are fast to test and to read."""
 
 CALLS = 3

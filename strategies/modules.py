@@ -31,7 +31,7 @@ from strategies.types import Shape
 DEPTH = 4
 """Levels of module classes, the root's included."""
 
-INSTANCES = 8
+INSTANCES = 6
 """Module instances that one child may bring along."""
 
 SCENARIOS = 4
@@ -230,7 +230,7 @@ class ClassBuilder:
         self.draw_children()
         args = self.draw_args()
         scope = Scope(self.choose, self.machine, args, self.frames(args))
-        body = draw_statements(scope, 1 + self.choose.upto(2))
+        body = draw_statements(scope, 1 + self.choose.upto(1))
         result = draw_result(scope) if scope.frames else Var("x")
         assert result is not None, "x is a tensor in every scenario"
         body.append(Return(result))
@@ -245,7 +245,7 @@ class ClassBuilder:
             for arg in args
         }
         scope = Scope(self.choose, self.machine, args, [Frame(self.owner, names, [FUEL]).copy()])
-        body = draw_statements(scope, 2 + self.choose.upto(3))
+        body = draw_statements(scope, 2 + self.choose.upto(2))
         outputs = draw_outputs(scope) if scope.frames else Var("x")
         assert outputs is not None, "x is a tensor"
         body.append(Return(outputs))

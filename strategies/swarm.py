@@ -44,7 +44,7 @@ WEIGHTS: dict[str, int] = {
     "calls.second_tensor": 30,
     "calls.again": 80,
     "calls.keyword": 40,
-    "calls.pass_down": 60,
+    "calls.pass_down": 85,
     "calls.dropped": 25,
     "calls.deep": 40,
     # control flow
@@ -77,7 +77,7 @@ WEIGHTS: dict[str, int] = {
     "output.argument": 30,
     "output.state": 45,
     "model.training": 30,
-    "model.debris": 20,
+    "model.debris": 12,
 }
 """Percent of the examples that may use a feature at all."""
 
