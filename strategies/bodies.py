@@ -60,7 +60,8 @@ class Scope:
     frames: list[Frame]
     depth: int = 0
     fresh: list[int] = field(default_factory=lambda: [0])
-    called: list[Path] = field(default_factory=list)
+    called: dict[tuple[Path, str], Expr] = field(default_factory=dict)
+    """What was passed last, by callee and argument: calls with other flags are what is interesting."""
     finished: bool = False
 
     def try_out(self, stmt: Stmt) -> bool:
@@ -244,7 +245,7 @@ def _call(scope: Scope) -> Stmt | None:
     callees = [path for path, value in walk(scope.frames[0].owner, reach) if _callable(value)]
     if not callees:
         return None
-    again = [path for path in scope.called if path in callees]
+    again = [path for path in callees if (path, "") in scope.called]
     if again and scope.choose.on("calls.again") and scope.choose.chance(60):
         callees = again
     path = scope.choose.pick(callees)
@@ -258,7 +259,7 @@ def _call(scope: Scope) -> Stmt | None:
     kwargs: list[tuple[str, Expr]] = []
     if isinstance(callee.kind, ClassDef):
         for arg in callee.kind.args[1:]:
-            value = _argument(scope, arg, tensors)
+            value = _argument(scope, arg, tensors, scope.called.get((path, arg.name)))
             if value is None:
                 # What follows an omitted argument can only go by keyword.
                 kwargs.append((arg.name, Lit(None)))
@@ -266,16 +267,18 @@ def _call(scope: Scope) -> Stmt | None:
                 kwargs.append((arg.name, value))
             else:
                 args.append(value)
+            if value is not None:
+                scope.called[path, arg.name] = value
     given = tuple(pair for pair in kwargs if pair[1] != Lit(None))
-    scope.called.append(path)
+    scope.called[path, ""] = first
     call = Call(path, tuple(args), given)
     if scope.choose.on("calls.dropped") and scope.choose.chance(25):
         return Do(call)
     return _assign(scope, call, first)
 
 
-def _argument(scope: Scope, arg: Arg, tensors: list[Expr]) -> Expr | None:
-    """What a call passes for one argument; None leaves it to its default."""
+def _argument(scope: Scope, arg: Arg, tensors: list[Expr], last: Expr | None) -> Expr | None:
+    """What a call passes for one argument, mostly not the ``last`` value; None leaves it to its default."""
     if arg.default is not None and scope.choose.chance(30):
         return None
     if arg.kind == "tensor":
@@ -286,6 +289,8 @@ def _argument(scope: Scope, arg: Arg, tensors: list[Expr]) -> Expr | None:
     options: list[Expr] = [Lit(value) for value in LITERALS[arg.kind]]
     if mine and scope.choose.chance(75):
         options = [*mine, *(Not(flag) for flag in mine if arg.kind == "bool")]
+    if last in options and len(options) > 1 and not scope.choose.chance(30):
+        options.remove(last)
     return scope.choose.pick(options)
 
 
@@ -392,7 +397,7 @@ def _openings(scope: Scope) -> list[Maker]:
     """What a body mostly begins with: a child that is never called, or a flag that is never read, tests
     little."""
     flags = any(arg.kind != "tensor" for arg in scope.args)
-    return [_tried(_call), _tried(_call), _tried(_loop), *([_branch] * 4 if flags else [])]
+    return [_tried(_call), _tried(_call), _tried(_loop), *([_branch] * 5 if flags else [])]
 
 
 def _tried(maker: Maker) -> Maker:

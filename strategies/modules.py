@@ -194,10 +194,12 @@ class ClassBuilder:
     def draw_args(self, flags: int = 60) -> tuple[Arg, ...]:
         """``x``, maybe a second tensor, and (in that many percent) flags; those with a default come last."""
         args = [Arg("x", "tensor")]
+        # Flags that reach through several levels: mostly take what a child takes.
+        below = self._child_kinds() if self.name != "Model" else set()
         if self.choose.on("calls.second_tensor") and self.choose.chance(40):
             args.append(Arg("y", "tensor"))
         for name, kind in (("flag", "bool"), ("n", "int"), ("mode", "str")):
-            if self.choose.on(f"calls.{kind}") and self.choose.chance(flags):
+            if self.choose.on(f"calls.{kind}") and self.choose.chance(90 if kind in below else flags):
                 default = Lit(self.choose.pick(LITERALS[kind][:2]))
                 # Once one argument has a default, all that follow need one.
                 wanted = self.choose.chance(40) or args[-1].default is not None
@@ -205,6 +207,10 @@ class ClassBuilder:
         if self.choose.on("calls.optional") and self.choose.chance(50):
             args.append(Arg("bias", "optional", Lit(None)))
         return tuple(args)
+
+    def _child_kinds(self) -> set[str]:
+        children = [v.kind for _, v in walk(self.owner, 1) if isinstance(v, Instance)]
+        return {arg.kind for kind in children if isinstance(kind, ClassDef) for arg in kind.args}
 
     def _values(self, arg: Arg) -> list[Value]:
         if arg.kind == "tensor":
