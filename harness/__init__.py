@@ -1,0 +1,1 @@
+"""How to test it: cases, paths, observations, checks, verdicts, campaigns and the command line."""

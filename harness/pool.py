@@ -64,24 +64,31 @@ def server() -> ForkServerContext:
     except ValueError:
         raise UsageError("this platform has no fork server: run on Linux or macOS") from None
     context.set_forkserver_preload(["harness.preload"])
-    with _importable():
+    with _environment():
         forkserver.ensure_running()
     return context
 
 
 @contextmanager
-def _importable() -> Iterator[None]:
-    """Let the server find this package: it looks at PYTHONPATH, not at our ``sys.path``."""
+def _environment() -> Iterator[None]:
+    """Set up the server's environment.
+
+    It finds this package by PYTHONPATH, not by our ``sys.path``. And torch iterates over sets of strings: a
+    fixed hash seed keeps findings the same from one campaign to the next.
+    """
     root = str(Path(__file__).parents[1])
-    before = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = root if not before else os.pathsep.join((root, before))
+    before = dict(os.environ)
+    path = before.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = root if not path else os.pathsep.join((root, path))
+    os.environ.setdefault("PYTHONHASHSEED", "0")
     try:
         yield
     finally:
-        if before is None:
-            del os.environ["PYTHONPATH"]
-        else:
-            os.environ["PYTHONPATH"] = before
+        for name in ("PYTHONPATH", "PYTHONHASHSEED"):
+            if name in before:
+                os.environ[name] = before[name]
+            else:
+                del os.environ[name]
 
 
 def quiet(*, threads: int = 1, silent: bool = True) -> None:

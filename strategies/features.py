@@ -24,7 +24,6 @@ from strategies.program import (
     Expr,
     Group,
     If,
-    Init,
     Lit,
     Loop,
     New,
@@ -33,7 +32,6 @@ from strategies.program import (
     Path,
     Program,
     Return,
-    Stmt,
     Tensor,
     TensorInput,
     Var,
@@ -41,7 +39,25 @@ from strategies.program import (
     statements,
 )
 
-Detector = Callable[[Program], bool]
+
+class Facts:
+    """A Program's parts, listed once for all detectors."""
+
+    def __init__(self, program: Program) -> None:
+        """List them."""
+        self.program = program
+        self.classes = program.classes
+        self.root = program.root
+        self.inputs = (*program.args, *(value for _, value in program.kwargs))
+        self.inits = [init for cls in program.classes for init in cls.init]
+        self.stmts = [stmt for cls in program.classes for stmt in statements(cls.body)]
+        self.exprs_of = {cls.name: list(expressions(cls.body)) for cls in program.classes}
+        self.exprs = [expr for exprs in self.exprs_of.values() for expr in exprs]
+        self.calls = [expr for expr in self.exprs if isinstance(expr, Call)]
+        self.ops = [expr for expr in self.exprs if isinstance(expr, Op)]
+
+
+Detector = Callable[[Facts], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,41 +70,19 @@ class Tag:
 
 def tags_of(program: Program) -> frozenset[str]:
     """The tags of a Program."""
-    return frozenset(name for name, tag in TAGS.items() if tag.detect(program))
+    facts = Facts(program)
+    return frozenset(name for name, tag in TAGS.items() if tag.detect(facts))
 
 
 # --- reading a Program -----------------------------------------------------------------------------
 
 
-def _inits(program: Program) -> Iterator[Init]:
-    for cls in program.classes:
-        yield from cls.init
-
-
-def _stmts(program: Program) -> Iterator[Stmt]:
-    for cls in program.classes:
-        yield from statements(cls.body)
-
-
-def _exprs(program: Program) -> Iterator[Expr]:
-    for cls in program.classes:
-        yield from expressions(cls.body)
-
-
-def _calls(program: Program) -> Iterator[Call]:
-    return (expr for expr in _exprs(program) if isinstance(expr, Call))
-
-
-def _ops(program: Program) -> Iterator[Op]:
-    return (expr for expr in _exprs(program) if isinstance(expr, Op))
-
-
-def _depth(program: Program) -> int:
+def _depth(facts: Facts) -> int:
     levels: dict[str, int] = {}
-    for cls in program.classes:
+    for cls in facts.classes:
         below = [levels[new.name] for new in _news(cls) if not new.layer]
         levels[cls.name] = 1 + max(below, default=0)
-    return levels[program.root.name]
+    return levels[facts.root.name]
 
 
 def _news(cls: ClassDef) -> Iterator[New]:
@@ -106,23 +100,23 @@ def _module_path(cls: ClassDef, path: Path) -> bool:
     return path[-1] not in own and path[-1] not in parameters
 
 
-def _binds(program: Program, modules: bool) -> Iterator[Bind]:
-    for cls in program.classes:
+def _binds(facts: Facts, modules: bool) -> Iterator[Bind]:
+    for cls in facts.classes:
         for init in cls.init:
             if isinstance(init, Bind) and _module_path(cls, init.source) is modules:
                 yield init
 
 
-def _inplace(program: Program, kind: str) -> Iterator[tuple[ClassDef, Op]]:
-    for cls in program.classes:
-        for expr in expressions(cls.body):
+def _inplace(facts: Facts, kind: str) -> Iterator[tuple[ClassDef, Op]]:
+    for cls in facts.classes:
+        for expr in facts.exprs_of[cls.name]:
             if isinstance(expr, Op) and OPS[expr.name].mutates == kind:
                 yield cls, expr
 
 
-def _mutated(program: Program, where: Callable[[ClassDef, Expr], bool]) -> bool:
+def _mutated(facts: Facts, where: Callable[[ClassDef, Expr], bool]) -> bool:
     return any(
-        where(cls, op.operands[0]) for kind in ("value", "metadata") for cls, op in _inplace(program, kind)
+        where(cls, op.operands[0]) for kind in ("value", "metadata") for cls, op in _inplace(facts, kind)
     )
 
 
@@ -134,12 +128,12 @@ def _is_local(cls: ClassDef, expr: Expr) -> bool:
     return isinstance(expr, Var) and not _is_argument(cls, expr)
 
 
-def _repeated(program: Program, differing: bool) -> bool:
+def _repeated(facts: Facts, differing: bool) -> bool:
     """Whether one method calls one child twice (with other Python arguments, if ``differing``)."""
-    for cls in program.classes:
+    for cls in facts.classes:
         seen: dict[Path, set[tuple[object, ...]]] = {}
         counts: Counter[Path] = Counter()
-        for expr in expressions(cls.body):
+        for expr in facts.exprs_of[cls.name]:
             if isinstance(expr, Call):
                 flags = tuple(a for a in expr.args if isinstance(a, Lit | Not))
                 named = tuple(pair for pair in expr.kwargs if isinstance(pair[1], Lit | Not))
@@ -151,10 +145,10 @@ def _repeated(program: Program, differing: bool) -> bool:
     return False
 
 
-def _passes_down(program: Program) -> bool:
-    for cls in program.classes:
+def _passes_down(facts: Facts) -> bool:
+    for cls in facts.classes:
         flags = {arg.name for arg in cls.args if arg.kind in ("bool", "int", "str")}
-        for expr in expressions(cls.body):
+        for expr in facts.exprs_of[cls.name]:
             if isinstance(expr, Call):
                 given = [*expr.args, *(value for _, value in expr.kwargs)]
                 names = [v.flag if isinstance(v, Not) else v for v in given]
@@ -163,16 +157,16 @@ def _passes_down(program: Program) -> bool:
     return False
 
 
-def _default_used(program: Program) -> bool:
-    by_name = {cls.name: cls for cls in program.classes}
+def _default_used(facts: Facts) -> bool:
+    by_name = {cls.name: cls for cls in facts.classes}
     children = {
         (cls.name, init.attr): init.new.name
-        for cls in program.classes
+        for cls in facts.classes
         for init in cls.init
         if isinstance(init, Child) and not init.new.layer
     }
-    for cls in program.classes:
-        for expr in expressions(cls.body):
+    for cls in facts.classes:
+        for expr in facts.exprs_of[cls.name]:
             if isinstance(expr, Call) and len(expr.callee) == 1:
                 child = by_name.get(children.get((cls.name, str(expr.callee[0])), ""))
                 if child and len(expr.args) + len(expr.kwargs) < len(child.args):
@@ -180,39 +174,39 @@ def _default_used(program: Program) -> bool:
     return False
 
 
-def _never_called(program: Program) -> bool:
-    for cls in program.classes:
-        called = {expr.callee[0] for expr in expressions(cls.body) if isinstance(expr, Call)}
+def _never_called(facts: Facts) -> bool:
+    for cls in facts.classes:
+        called = {expr.callee[0] for expr in facts.exprs_of[cls.name] if isinstance(expr, Call)}
         called |= {stmt.container[0] for stmt in statements(cls.body) if isinstance(stmt, Loop)}
         if any(isinstance(i, Child | Container) and i.attr not in called for i in cls.init):
             return True
     return False
 
 
-def _results(program: Program) -> list[Expr]:
-    returned = [s.value for s in statements(program.root.body) if isinstance(s, Return)]
+def _results(facts: Facts) -> list[Expr]:
+    returned = [s.value for s in statements(facts.root.body) if isinstance(s, Return)]
     return [item for value in returned for item in (value.items if isinstance(value, Group) else (value,))]
 
 
-def _early_return(program: Program) -> bool:
+def _early_return(facts: Facts) -> bool:
     return any(
         isinstance(inner, Return)
-        for stmt in _stmts(program)
+        for stmt in facts.stmts
         if isinstance(stmt, If)
         for inner in (*stmt.then, *stmt.orelse)
     )
 
 
 def _tests(name: str) -> Detector:
-    return lambda p: any(isinstance(s, If) and s.test.name == name for s in _stmts(p))
+    return lambda p: any(isinstance(s, If) and s.test.name == name for s in p.stmts)
 
 
 def _tensor_kind(kind: str) -> Detector:
-    return lambda p: any(isinstance(i, Tensor) and i.kind == kind for i in _inits(p))
+    return lambda p: any(isinstance(i, Tensor) and i.kind == kind for i in p.inits)
 
 
 def _container(kind: str) -> Detector:
-    return lambda p: any(isinstance(i, Container) and i.kind == kind for i in _inits(p))
+    return lambda p: any(isinstance(i, Container) and i.kind == kind for i in p.inits)
 
 
 def _arg_kind(kind: str) -> Detector:
@@ -220,7 +214,7 @@ def _arg_kind(kind: str) -> Detector:
 
 
 def _op_group(group: str) -> Detector:
-    return lambda p: any(OPS[op.name].group == group for op in _ops(p))
+    return lambda p: any(OPS[op.name].group == group for op in p.ops)
 
 
 def _layer(name: str) -> Detector:
@@ -240,7 +234,7 @@ TAGS: dict[str, Tag] = {
             any(len(b.target) == 1 == len(b.source) for b in _binds(p, modules=True))
             or any(
                 not isinstance(item, New) and len(item) == 1
-                for i in _inits(p)
+                for i in p.inits
                 if isinstance(i, Container)
                 for item in i.items
             )
@@ -267,17 +261,17 @@ TAGS: dict[str, Tag] = {
     "calls.int": Tag("a child takes an int", _arg_kind("int")),
     "calls.str": Tag("a child takes a str", _arg_kind("str")),
     "calls.optional": Tag("a child takes an optional tensor", _arg_kind("optional")),
-    "calls.keyword": Tag("an argument by keyword", lambda p: any(c.kwargs for c in _calls(p))),
+    "calls.keyword": Tag("an argument by keyword", lambda p: any(c.kwargs for c in p.calls)),
     "calls.default": Tag("an argument left to its default", _default_used),
     "calls.passed_down": Tag("a flag of the caller passed on", _passes_down),
     "calls.deep": Tag(
-        "a call past a child, of its own child", lambda p: any(len(c.callee) > 1 for c in _calls(p))
+        "a call past a child, of its own child", lambda p: any(len(c.callee) > 1 for c in p.calls)
     ),
     "calls.dropped": Tag(
         "a call whose result is not used",
-        lambda p: any(isinstance(s, Do) and isinstance(s.value, Call) for s in _stmts(p)),
+        lambda p: any(isinstance(s, Do) and isinstance(s.value, Call) for s in p.stmts),
     ),
-    "calls.loop": Tag("a loop over a container", lambda p: any(isinstance(s, Loop) for s in _stmts(p))),
+    "calls.loop": Tag("a loop over a container", lambda p: any(isinstance(s, Loop) for s in p.stmts)),
     "control.truthy": Tag("a branch on a flag", _tests("truthy")),
     "control.not": Tag("a branch on a negated flag", _tests("not")),
     "control.equals": Tag("a branch on equality with a constant", _tests("equals")),
@@ -288,7 +282,7 @@ TAGS: dict[str, Tag] = {
     "control.rank": Tag("a branch on x.dim()", _tests("rank")),
     "control.contiguous": Tag("a branch on x.is_contiguous()", _tests("contiguous")),
     "control.else": Tag(
-        "a branch with an else", lambda p: any(isinstance(s, If) and s.orelse for s in _stmts(p))
+        "a branch with an else", lambda p: any(isinstance(s, If) and s.orelse for s in p.stmts)
     ),
     "control.early_return": Tag("a return inside a branch", _early_return),
     "state.parameter": Tag("an nn.Parameter", _tensor_kind("parameter")),
@@ -300,7 +294,7 @@ TAGS: dict[str, Tag] = {
     ),
     "state.read_child": Tag(
         "a tensor of a child read by its parent",
-        lambda p: any(isinstance(e, Attr) and len(e.path) > 1 for e in _exprs(p)),
+        lambda p: any(isinstance(e, Attr) and len(e.path) > 1 for e in p.exprs),
     ),
     "inplace.value": Tag("an in-place op on values", lambda p: any(True for _ in _inplace(p, "value"))),
     "inplace.metadata": Tag(
@@ -319,7 +313,7 @@ TAGS: dict[str, Tag] = {
         "the result of an in-place op bound to a name",
         lambda p: any(
             isinstance(s, Assign) and isinstance(s.value, Op) and bool(OPS[s.value.name].mutates)
-            for s in _stmts(p)
+            for s in p.stmts
         ),
     ),
     **{
@@ -329,26 +323,24 @@ TAGS: dict[str, Tag] = {
     },
     "input.transposed": Tag(
         "a non-contiguous input",
-        lambda p: any(
-            isinstance(i, TensorInput) and i.transposed for i in (*p.args, *(value for _, value in p.kwargs))
-        ),
+        lambda p: any(isinstance(i, TensorInput) and i.transposed for i in p.inputs),
     ),
     "input.python": Tag(
         "a Python value as input of the model",
-        lambda p: any(isinstance(i, Lit) for i in (*p.args, *(v for _, v in p.kwargs))),
+        lambda p: any(isinstance(i, Lit) for i in p.inputs),
     ),
-    "input.keyword": Tag("an input by keyword", lambda p: bool(p.kwargs)),
-    "model.training": Tag("exported in train mode", lambda p: p.training),
+    "input.keyword": Tag("an input by keyword", lambda p: bool(p.program.kwargs)),
+    "model.training": Tag("exported in train mode", lambda p: p.program.training),
     "output.tuple": Tag(
         "a tuple returned",
         lambda p: any(
-            isinstance(s, Return) and isinstance(s.value, Group) and not s.value.keys for s in _stmts(p)
+            isinstance(s, Return) and isinstance(s.value, Group) and not s.value.keys for s in p.stmts
         ),
     ),
     "output.dict": Tag(
         "a dict returned",
         lambda p: any(
-            isinstance(s, Return) and isinstance(s.value, Group) and bool(s.value.keys) for s in _stmts(p)
+            isinstance(s, Return) and isinstance(s.value, Group) and bool(s.value.keys) for s in p.stmts
         ),
     ),
     "output.argument": Tag(

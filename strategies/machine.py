@@ -43,7 +43,7 @@ from strategies.program import (
 )
 from strategies.types import TensorType, dense, swap
 
-FUEL = 10
+FUEL = 9
 """Tensor ops that one call of the model may execute: small programs are fast to test and to read."""
 
 CALLS = 3

@@ -31,7 +31,7 @@ from strategies.types import Shape
 DEPTH = 4
 """Levels of module classes, the root's included."""
 
-INSTANCES = 6
+INSTANCES = 5
 """Module instances that one child may bring along."""
 
 SCENARIOS = 4
@@ -251,7 +251,7 @@ class ClassBuilder:
             for arg in args
         }
         scope = Scope(self.choose, self.machine, args, [Frame(self.owner, names, [FUEL]).copy()])
-        body = draw_statements(scope, 2 + self.choose.upto(2))
+        body = draw_statements(scope, 1 + self.choose.upto(3))
         outputs = draw_outputs(scope) if scope.frames else Var("x")
         assert outputs is not None, "x is a tensor"
         body.append(Return(outputs))

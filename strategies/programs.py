@@ -24,7 +24,7 @@ from strategies.types import Shape
 
 SHAPES: tuple[Shape, ...] = ((2, 2), (3,), (2, 3), (1, 3), (3, 3), (2, 1), (2, 2, 2), (1,), ())
 
-COUNTS = (1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 4, 5, 6)
+COUNTS = (1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 4, 5, 6)
 """Numbers of module classes, weighted by repetition."""
 
 

@@ -59,8 +59,8 @@ def add_path_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--device",
         choices=("cpu", "cuda", "auto"),
-        default="cpu",
-        help="where the candidates run; auto: cuda if there is one (default: cpu)",
+        default="auto",
+        help="where models run; auto: on the cpu, and on cuda as well if there is one (default: auto)",
     )
 
 
@@ -69,11 +69,9 @@ def chosen_paths(globs: Sequence[str], device: str) -> tuple[Path, ...]:
     from harness.paths import available_devices, select_paths
 
     available = available_devices()
-    if device == "auto":
-        device = available[-1]
-    if device not in available:
+    if device not in (*available, "auto"):
         raise UsageError(f"--device {device}: torch sees none here; use --device cpu")
     try:
-        return select_paths(globs, (device,))
+        return select_paths(globs, available if device == "auto" else (device,))
     except ValueError as error:
         raise UsageError(f"--paths {error}") from None

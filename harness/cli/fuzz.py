@@ -69,6 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run a campaign; return 0 (nothing new), 1 (new findings) or 2 (the harness failed)."""
     from harness.campaign import Campaign, Settings
     from harness.corpus import open_fingerprints
+    from harness.pool import server
     from harness.reporting.console import ConsoleReport
     from harness.reporting.folder import Folder
     from harness.reporting.ndjson import NdjsonLog
@@ -76,6 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.reporting.summary import SummaryFile, Tally
     from harness.reporting.text import make_console
 
+    server()  # it imports torch while we do
     settings = Settings(
         paths=chosen_paths(arguments.paths, arguments.device),
         seed=arguments.seed,
