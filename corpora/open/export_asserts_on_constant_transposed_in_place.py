@@ -1,0 +1,53 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "an in-place metadata op on a tensor constant fails an assertion in FakeTensor"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# affected = "2.13.0"
+# at-fault = "torch/_subclasses/fake_tensor.py, validate: asserts on what export left real"
+# ///
+"""`t_()` on a tensor that is a plain attribute: an internal assertion instead of an answer or a refusal.
+
+Non-strict export makes parameters and buffers fake, but not tensors that are plain attributes. Ops that
+read such a tensor convert it on the way; for ops that change metadata FakeTensorMode asserts instead.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = torch.ones(2, 3)
+
+    def forward(self, x):
+        self.table.t_()
+        return x + 1
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    model(*args)
+    model, args = make()
+    try:
+        torch.export.export(model, args, strict=False)
+        seen = "nothing"
+    except Exception as error:
+        seen = f"{type(error).__name__}: {error}"
+    bug = seen.startswith("AssertionError")
+    print(f"{'BUG' if bug else 'ok'}: eager raises nothing, export raises {seen[:120]}")
+    sys.exit(bug)

@@ -1,0 +1,49 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "an in-place change of an input's rank fails with IndexError in guard production"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# affected = "2.13.0"
+# at-fault = "torch/fx/experimental/symbolic_shapes.py, produce_guards_verbose, over the mutated fake input"
+# ///
+"""`unsqueeze_` on an input: guards are produced for a tensor that no caller ever has.
+
+The fake input is changed in place by the model, and guards are written afterwards, for its new rank,
+against constraints that were noted for its old one. The hazard of issue 93610, in non-strict export.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        x.unsqueeze_(0)
+        return x + 1
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    model(*args)
+    model, args = make()
+    try:
+        torch.export.export(model, args, strict=False)
+        seen = "nothing"
+    except Exception as error:
+        seen = f"{type(error).__name__}: {error}"
+    bug = seen.startswith("IndexError")
+    print(f"{'BUG' if bug else 'ok'}: eager raises nothing, export raises {seen[:120]}")
+    sys.exit(bug)
