@@ -1,0 +1,67 @@
+"""The property that the project exists for, on a fixed stretch of programs.
+
+What torch is known to get wrong does not fail these tests: a difference of a known signature is skipped, and
+the corpus holds the file that shows it. A new one fails them, with the file that reproduces it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.case import case_from_source
+from harness.findings import Finding
+from harness.paths import all_paths
+from harness.repro import repro_source
+from harness.work import judge_case, paths_for
+from strategies import draw_program, render
+
+SEED = 137013
+EXAMPLES = 120
+PARTS = 4
+
+OPEN = Path(__file__).parents[1] / "corpora" / "open"
+
+KNOWN: dict[tuple[str, ...], str] = {
+    ("outputs", "mismatch", "value"): "unflatten_merges_calls_of_other_variants.py",
+    ("sharing", "mismatch", "one-tensor-became-several", "buffer"): "unflatten_splits_aliased_constants.py",
+    ("purity", "mismatch", "export", "constant"): "export_updates_constants_for_real.py",
+    ("outputs", "crash", "export", "IndexError"): "export_fails_on_rank_changed_in_place.py",
+    ("outputs", "crash", "export", "AssertionError"): "export_asserts_on_constant_transposed_in_place.py",
+    ("outputs", "crash", "export", "StopIteration"): "export_fails_on_unread_constant.py",
+    ("guards", "mismatch"): "strict_records_mutated_input_shape.py",
+}
+"""The beginning of a signature, and the corpus file that shows the bug behind it."""
+
+
+def is_known(finding: Finding) -> bool:
+    return any(finding.signature[: len(start)] == start for start in KNOWN)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_exported_programs_do_what_eager_does(part: int, tmp_path: Path) -> None:
+    valid = 0
+    for index in range(part, EXAMPLES, PARTS):
+        source = render(draw_program(SEED, index))
+        # Every part takes strict export in its turn: the index within the part decides.
+        verdict = judge_case(case_from_source(source), paths_for(index // PARTS, all_paths(["cpu"])))
+        valid += verdict.valid
+        for finding in verdict.findings:
+            if not is_known(finding):
+                file = tmp_path / f"{finding.fingerprint}.py"
+                file.write_text(repro_source(finding, source))
+                pytest.fail(f"new finding, reproduce with: python {file}\n{finding.message}\n\n{source}")
+    assert valid >= 0.99 * (EXAMPLES // PARTS) - 1
+
+
+@pytest.mark.parametrize("file", sorted(set(KNOWN.values())))
+def test_what_is_known_is_in_the_corpus(file: str) -> None:
+    assert (OPEN / file).is_file()
+
+
+def test_a_verdict_does_not_depend_on_what_ran_before() -> None:
+    paths = all_paths(["cpu"])
+    first = [judge_case(case_from_source(render(draw_program(9, k))), paths) for k in range(6)]
+    again = [judge_case(case_from_source(render(draw_program(9, k))), paths) for k in reversed(range(6))]
+    assert [(v.paths, v.findings) for v in first] == [(v.paths, v.findings) for v in reversed(again)]
