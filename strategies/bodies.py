@@ -257,34 +257,37 @@ def _call(scope: Scope) -> Stmt | None:
     first = scope.choose.pick(_recent(scope))
     args: list[Expr] = [first]
     kwargs: list[tuple[str, Expr]] = []
-    if isinstance(callee.kind, ClassDef):
-        for arg in callee.kind.args[1:]:
-            value = _argument(scope, arg, tensors, scope.called.get((path, arg.name)))
-            if value is None:
-                # What follows an omitted argument can only go by keyword.
-                kwargs.append((arg.name, Lit(None)))
-            elif kwargs or (scope.choose.on("calls.keyword") and scope.choose.chance(40)):
-                kwargs.append((arg.name, value))
-            else:
-                args.append(value)
-            if value is not None:
-                scope.called[path, arg.name] = value
-    given = tuple(pair for pair in kwargs if pair[1] != Lit(None))
+    positional = True
+    for arg in callee.kind.args[1:] if isinstance(callee.kind, ClassDef) else ():
+        value = _argument(scope, arg, tensors, scope.called.get((path, arg.name)))
+        # What follows an omitted argument can only go by keyword.
+        if value is None or (scope.choose.on("calls.keyword") and scope.choose.chance(40)):
+            positional = False
+        if value is None:
+            continue
+        if positional:
+            args.append(value)
+        else:
+            kwargs.append((arg.name, value))
+        scope.called[path, arg.name] = value
     scope.called[path, ""] = first
-    call = Call(path, tuple(args), given)
+    call = Call(path, tuple(args), tuple(kwargs))
     if scope.choose.on("calls.dropped") and scope.choose.chance(25):
         return Do(call)
     return _assign(scope, call, first)
 
 
 def _argument(scope: Scope, arg: Arg, tensors: list[Expr], last: Expr | None) -> Expr | None:
-    """What a call passes for one argument, mostly not the ``last`` value; None leaves it to its default."""
+    """What a call passes for one argument, mostly not the ``last`` value; None leaves it to its default.
+
+    The Python value None is ``Lit(None)``.
+    """
     if arg.default is not None and scope.choose.chance(30):
         return None
     if arg.kind == "tensor":
         return scope.choose.pick(tensors)
     if arg.kind == "optional":
-        return scope.choose.pick(tensors) if scope.choose.chance(60) else None
+        return scope.choose.pick([*tensors, Lit(None)]) if scope.choose.chance(70) else None
     mine = scope.flags(arg.kind) if scope.choose.on("calls.pass_down") else []
     options: list[Expr] = [Lit(value) for value in LITERALS[arg.kind]]
     if mine and scope.choose.chance(75):

@@ -263,6 +263,10 @@ TAGS: dict[str, Tag] = {
     "calls.optional": Tag("a child takes an optional tensor", _arg_kind("optional")),
     "calls.keyword": Tag("an argument by keyword", lambda p: any(c.kwargs for c in p.calls)),
     "calls.default": Tag("an argument left to its default", _default_used),
+    "calls.none": Tag(
+        "None passed where a tensor may be",
+        lambda p: any(Lit(None) in (*c.args, *(value for _, value in c.kwargs)) for c in p.calls),
+    ),
     "calls.passed_down": Tag("a flag of the caller passed on", _passes_down),
     "calls.deep": Tag(
         "a call past a child, of its own child", lambda p: any(len(c.callee) > 1 for c in p.calls)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from harness.cli import check, fuzz, replay, show
 from harness.errors import UsageError
@@ -16,9 +16,17 @@ if TYPE_CHECKING:
 COMMANDS = (fuzz, check, replay, show)
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says in one line what is wrong with the arguments, without the usage above it."""
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with 2."""
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code (0: nothing found, 1: found, 2: could not run)."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="exportdiff",
         description="Differential testing of torch.export: random models, eager against exported.",
     )

@@ -81,7 +81,10 @@ class ConsoleReport:
         )
         return Text(
             f"{at:6.0f} s  {tally.examples} programs  {rate:.1f}/s  "
-            f"{len(tally.shown)} findings ({tally.new} new)  ok/unsupported/findings: {paths}"
+            f"{len(tally.shown)} findings ({tally.new} new)  ok/unsupported/findings: {paths}",
+            # On a terminal the line is redrawn: it must not wrap.
+            no_wrap=True,
+            overflow="ellipsis",
         )
 
     def _progress(self, at: float) -> None:
