@@ -246,7 +246,7 @@ def _call(scope: Scope) -> Stmt | None:
     if not callees:
         return None
     again = [path for path in callees if (path, "") in scope.called]
-    if again and scope.choose.on("calls.again") and scope.choose.chance(60):
+    if again and scope.choose.on("calls.again") and scope.choose.chance(75):
         callees = again
     path = scope.choose.pick(callees)
     callee = resolve(scope.frames[0].owner, path)
@@ -290,7 +290,7 @@ def _argument(scope: Scope, arg: Arg, tensors: list[Expr], last: Expr | None) ->
         return scope.choose.pick([*tensors, Lit(None)]) if scope.choose.chance(70) else None
     mine = scope.flags(arg.kind) if scope.choose.on("calls.pass_down") else []
     options: list[Expr] = [Lit(value) for value in LITERALS[arg.kind]]
-    if mine and scope.choose.chance(75):
+    if mine and scope.choose.chance(85):
         options = [*mine, *(Not(flag) for flag in mine if arg.kind == "bool")]
     if last in options and len(options) > 1 and not scope.choose.chance(30):
         options.remove(last)
@@ -383,8 +383,8 @@ Maker = Callable[[Scope], Stmt | None]
 def draw_statements(scope: Scope, count: int) -> list[Stmt]:
     """Draw up to ``count`` statements; each was accepted by every scenario that reaches it."""
     body: list[Stmt] = []
-    if scope.depth == 0 and not scope.choose.chance(25):
-        opening = scope.choose.pick(_openings(scope))(scope)
+    if scope.depth == 0 and not scope.choose.chance(10):
+        opening = scope.choose.pick(_openings(scope))(scope) or _tried(_call)(scope)
         if opening is not None:
             body.append(opening)
     for _ in range(count):
@@ -397,10 +397,25 @@ def draw_statements(scope: Scope, count: int) -> list[Stmt]:
 
 
 def _openings(scope: Scope) -> list[Maker]:
-    """What a body mostly begins with: a child that is never called, or a flag that is never read, tests
-    little."""
-    flags = any(arg.kind != "tensor" for arg in scope.args)
-    return [_tried(_call), _tried(_call), _tried(_loop), *([_branch] * 5 if flags else [])]
+    """What a body mostly begins with.
+
+    A child that is never called, or a flag that is never read, tests little. Who has children that take
+    flags mostly leaves the branching to them: that is how a flag reaches through several levels.
+    """
+    branches = 0
+    if any(arg.kind != "tensor" for arg in scope.args):
+        branches = 1 if _flagged_children(scope) else 5
+    return [_tried(_call), _tried(_call), _tried(_loop), *([_branch] * branches)]
+
+
+def _flagged_children(scope: Scope) -> bool:
+    kinds = [value.kind for _, value in walk(scope.frames[0].owner, 1) if isinstance(value, Instance)]
+    return any(
+        arg.kind in ("bool", "int", "str")
+        for kind in kinds
+        if isinstance(kind, ClassDef)
+        for arg in kind.args
+    )
 
 
 def _tried(maker: Maker) -> Maker:

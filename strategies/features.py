@@ -36,6 +36,7 @@ from strategies.program import (
     TensorInput,
     Var,
     expressions,
+    news,
     statements,
 )
 
@@ -80,17 +81,9 @@ def tags_of(program: Program) -> frozenset[str]:
 def _depth(facts: Facts) -> int:
     levels: dict[str, int] = {}
     for cls in facts.classes:
-        below = [levels[new.name] for new in _news(cls) if not new.layer]
+        below = [levels[new.name] for new in news(cls) if not new.layer]
         levels[cls.name] = 1 + max(below, default=0)
     return levels[facts.root.name]
-
-
-def _news(cls: ClassDef) -> Iterator[New]:
-    for init in cls.init:
-        if isinstance(init, Child):
-            yield init.new
-        elif isinstance(init, Container):
-            yield from (item for item in init.items if isinstance(item, New))
 
 
 def _module_path(cls: ClassDef, path: Path) -> bool:
@@ -218,7 +211,7 @@ def _op_group(group: str) -> Detector:
 
 
 def _layer(name: str) -> Detector:
-    return lambda p: any(new.layer and new.name == name for cls in p.classes for new in _news(cls))
+    return lambda p: any(new.layer and new.name == name for cls in p.classes for new in news(cls))
 
 
 # --- the table --------------------------------------------------------------------------
@@ -293,6 +286,10 @@ TAGS: dict[str, Tag] = {
     "state.buffer": Tag("a persistent buffer", _tensor_kind("buffer")),
     "state.scratch": Tag("a non-persistent buffer", _tensor_kind("scratch")),
     "state.constant": Tag("a tensor that is a plain attribute", _tensor_kind("constant")),
+    "state.scaled": Tag(
+        "an instance whose tensors start with values of its own",
+        lambda p: any(new.scale != 1.0 for cls in p.classes for new in news(cls)),
+    ),
     "state.tied": Tag(
         "one tensor under the names of two modules", lambda p: any(True for _ in _binds(p, False))
     ),

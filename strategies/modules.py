@@ -37,6 +37,9 @@ INSTANCES = 5
 SCENARIOS = 4
 """Combinations of argument values that a body is drawn under."""
 
+SCALES = (0.5, -1.0)
+"""None exceeds 1: the machine's bound on initial values holds for all."""
+
 FILLS: tuple[tuple[float, float | None], ...] = (
     (1.0, None),
     (-1.0, 2.0),
@@ -105,7 +108,7 @@ class ClassBuilder:
         if usable:
             # Mostly the newest class, so that most classes end up below the root.
             first = self.choose.pick(usable) if self.choose.chance(30) else usable[0]
-            self.add(Child("a", New(first)))
+            self.add(Child("a", self._new(first)))
             if self.choose.on("hierarchy.more_children"):
                 for attr in "bc"[: self.choose.upto(2)]:
                     self.add(self._another(attr, usable))
@@ -115,16 +118,22 @@ class ClassBuilder:
             container = self._draw_container(usable)
             if container is not None:
                 self.add(container)
-        if self.choose.on("hierarchy.attach") and self.choose.chance(50):
+        if self.choose.on("hierarchy.attach") and self.choose.chance(70):
             self._attach()
         if self.choose.on("state.tied") and self.choose.chance(60):
             self._tie()
 
+    def _new(self, name: str) -> New:
+        """An instance, mostly with values of its own where its class has tensors."""
+        owns = any(isinstance(init, Tensor) for init in self.machine.classes[name].init)
+        scaled = owns and self.choose.on("state.scaled") and self.choose.chance(60)
+        return New(name, scale=self.choose.pick(SCALES) if scaled else 1.0)
+
     def _another(self, attr: str, usable: list[str]) -> Init:
-        options: list[Init] = [Child(attr, New(name)) for name in usable]
-        if self.choose.on("hierarchy.shared") and self.choose.chance(40):
+        options: list[Init] = [Child(attr, self._new(name)) for name in usable]
+        if self.choose.on("hierarchy.shared") and self.choose.chance(60):
             options = [Bind((attr,), ("a",))]
-        if self.choose.on("hierarchy.alias") and self.choose.chance(40):
+        if self.choose.on("hierarchy.alias") and self.choose.chance(60):
             deep = [p for p, v in walk(self.owner, 3) if len(p) > 1 and _is_module(v)]
             if deep:
                 options = [Bind((attr,), path) for path in deep]
@@ -145,7 +154,7 @@ class ClassBuilder:
         existing: list[Path] = [p for p, v in walk(self.owner, 2) if _is_module(v)]
         items: list[New | Path] = []
         for _ in range(1 + self.choose.upto(2)):
-            options: list[New | Path] = [New(name) for name in usable]
+            options: list[New | Path] = [self._new(name) for name in usable]
             if self.choose.on("hierarchy.layer"):
                 options.append(self._draw_layer())
             if self.choose.on("hierarchy.shared"):
@@ -251,7 +260,7 @@ class ClassBuilder:
             for arg in args
         }
         scope = Scope(self.choose, self.machine, args, [Frame(self.owner, names, [FUEL]).copy()])
-        body = draw_statements(scope, 1 + self.choose.upto(3))
+        body = draw_statements(scope, 1 + self.choose.upto(2))
         outputs = draw_outputs(scope) if scope.frames else Var("x")
         assert outputs is not None, "x is a tensor"
         body.append(Return(outputs))

@@ -156,11 +156,16 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class New:
-    """A fresh instance of a class of the Program, or (``layer``) of an entry of the layer table."""
+    """A fresh instance of a class of the Program, or (``layer``) of an entry of the layer table.
+
+    ``scale`` multiplies the initial values of the instance's own tensors: two instances of one class that
+    hold the same values cannot be told apart when one is run for the other.
+    """
 
     name: str
     params: tuple[int, ...] = ()
     layer: bool = False
+    scale: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +256,15 @@ class Program:
         from strategies.features import tags_of  # features.py reads Programs, so not at the top
 
         return tags_of(self)
+
+
+def news(cls: ClassDef) -> Iterator[New]:
+    """Every module that a class makes in its own ``__init__``, in source order."""
+    for init in cls.init:
+        if isinstance(init, Child):
+            yield init.new
+        elif isinstance(init, Container):
+            yield from (item for item in init.items if isinstance(item, New))
 
 
 def statements(body: tuple[Stmt, ...]) -> Iterator[Stmt]:

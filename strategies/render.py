@@ -36,6 +36,7 @@ from strategies.program import (
     Tensor,
     TensorInput,
     Var,
+    news,
 )
 from strategies.types import numel
 
@@ -44,7 +45,8 @@ INDENT = "    "
 
 def render(program: Program) -> str:
     """The source of a module that defines ``Model``, the classes it uses, and ``make()``."""
-    blocks = [_class(cls) for cls in program.classes]
+    scaled = {new.name for cls in program.classes for new in news(cls) if new.scale != 1.0}
+    blocks = [_class(cls, cls.name in scaled) for cls in program.classes]
     blocks.append(_make(program))
     body = "\n\n\n".join("\n".join(block) for block in blocks)
     imports = ["import torch"]
@@ -54,11 +56,12 @@ def render(program: Program) -> str:
     return "\n".join(imports) + "\n\n\n" + body + "\n"
 
 
-def _class(cls: ClassDef) -> list[str]:
+def _class(cls: ClassDef, scaled: bool) -> list[str]:
     lines = [f"class {cls.name}(nn.Module):"]
-    if cls.init:
-        lines += [f"{INDENT}def __init__(self):", f"{INDENT * 2}super().__init__()"]
-        lines += [INDENT * 2 + _init(init) for init in cls.init]
+    if cls.init or scaled:
+        lines.append(f"{INDENT}def __init__(self{', scale=1.0' if scaled else ''}):")
+        lines.append(f"{INDENT * 2}super().__init__()")
+        lines += [INDENT * 2 + _init(init, scaled) for init in cls.init]
         lines.append("")
     arguments = ", ".join(["self", *(_arg(arg) for arg in cls.args)])
     lines.append(f"{INDENT}def forward({arguments}):")
@@ -70,7 +73,7 @@ def _arg(arg: Arg) -> str:
     return arg.name if arg.default is None else f"{arg.name}={arg.default.value!r}"
 
 
-def _init(init: Init) -> str:
+def _init(init: Init, scaled: bool) -> str:
     if isinstance(init, Child):
         return f"self.{init.attr} = {_new(init.new)}"
     if isinstance(init, Bind):
@@ -82,11 +85,11 @@ def _init(init: Init) -> str:
             return f"self.{init.attr} = nn.ModuleDict({{{pairs}}})"
         listed = ", ".join(items)
         return f"self.{init.attr} = nn.{init.kind}({f'[{listed}]' if init.kind == 'ModuleList' else listed})"
-    return _tensor(init)
+    return _tensor(init, scaled)
 
 
-def _tensor(init: Tensor) -> str:
-    value = _fill(init.fill)
+def _tensor(init: Tensor, scaled: bool) -> str:
+    value = _fill(init.fill) + (" * scale" if scaled else "")
     if init.kind == "parameter":
         return f"self.{init.attr} = nn.Parameter({value})"
     if init.kind == "constant":
@@ -108,7 +111,9 @@ def _fill(fill: Fill) -> str:
 
 
 def _new(new: New) -> str:
-    return LAYERS[new.name].template.format(p=new.params) if new.layer else f"{new.name}()"
+    if new.layer:
+        return LAYERS[new.name].template.format(p=new.params)
+    return f"{new.name}({'' if new.scale == 1.0 else new.scale})"
 
 
 def _path(path: Path) -> str:
@@ -201,8 +206,4 @@ def _make(program: Program) -> list[str]:
 
 
 def _random(cls: ClassDef) -> bool:
-    news = [init.new for init in cls.init if isinstance(init, Child)]
-    for init in cls.init:
-        if isinstance(init, Container):
-            news += [item for item in init.items if isinstance(item, New)]
-    return any(new.layer and LAYERS[new.name].random for new in news)
+    return any(new.layer and LAYERS[new.name].random for new in news(cls))

@@ -27,13 +27,14 @@ WEIGHTS: dict[str, int] = {
     "hierarchy.container": 40,
     "hierarchy.shared": 60,
     "hierarchy.alias": 50,
-    "hierarchy.attach": 25,
+    "hierarchy.attach": 40,
     "hierarchy.more_children": 80,
     # state
     "state.parameter": 40,
     "state.buffer": 60,
     "state.scratch": 30,
     "state.constant": 30,
+    "state.scaled": 70,
     "state.tied": 40,
     "state.read_child": 30,
     # calls
@@ -44,9 +45,9 @@ WEIGHTS: dict[str, int] = {
     "calls.second_tensor": 30,
     "calls.again": 80,
     "calls.keyword": 40,
-    "calls.pass_down": 85,
+    "calls.pass_down": 90,
     "calls.dropped": 25,
-    "calls.deep": 40,
+    "calls.deep": 55,
     # control flow
     "control.if": 70,
     "control.early_return": 30,

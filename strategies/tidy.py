@@ -31,6 +31,7 @@ from strategies.program import (
     Tensor,
     Var,
     expressions,
+    news,
     statements,
 )
 
@@ -38,7 +39,7 @@ from strategies.program import (
 def tidy(program: Program) -> Program:
     """The Program without dead assignments, and without attributes and classes that are never used."""
     classes = tuple(replace(cls, body=_live(cls.body)) for cls in program.classes)
-    return replace(program, classes=_used_classes(_used_attributes(classes)))
+    return replace(program, classes=_needed_scales(_used_classes(_used_attributes(classes))))
 
 
 # --- statements --------------------------------------------------------------------------
@@ -197,13 +198,7 @@ def _exists(cls: ClassDef, kept: list[Init], path: Path, usage: _Usage) -> bool:
 
 def instantiated(cls: ClassDef) -> set[str]:
     """The classes that a class makes instances of in its own ``__init__``."""
-    names: set[str] = set()
-    for init in cls.init:
-        if isinstance(init, Child) and not init.new.layer:
-            names.add(init.new.name)
-        elif isinstance(init, Container):
-            names |= {item.name for item in init.items if isinstance(item, New) and not item.layer}
-    return names
+    return {new.name for new in news(cls) if not new.layer}
 
 
 def _used_classes(classes: tuple[ClassDef, ...]) -> tuple[ClassDef, ...]:
@@ -213,3 +208,18 @@ def _used_classes(classes: tuple[ClassDef, ...]) -> tuple[ClassDef, ...]:
         if cls.name in needed:
             needed |= instantiated(cls)
     return tuple(cls for cls in classes if cls.name in needed)
+
+
+def _needed_scales(classes: tuple[ClassDef, ...]) -> tuple[ClassDef, ...]:
+    """Without scales for classes that have no tensor left to scale."""
+    scalable = {cls.name for cls in classes if any(isinstance(init, Tensor) for init in cls.init)}
+
+    def plain(item: New | Path) -> New | Path:
+        return replace(item, scale=1.0) if isinstance(item, New) and item.name not in scalable else item
+
+    def init(stmt: Init) -> Init:
+        if isinstance(stmt, Child) and stmt.new.name not in scalable:
+            return replace(stmt, new=replace(stmt.new, scale=1.0))
+        return replace(stmt, items=tuple(map(plain, stmt.items))) if isinstance(stmt, Container) else stmt
+
+    return tuple(replace(cls, init=tuple(map(init, cls.init))) for cls in classes)

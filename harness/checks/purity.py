@@ -35,8 +35,8 @@ def _state(touch: Touch) -> Iterator[Difference]:
         found = compare_leaf(tensor, later or "nothing", metadata=True)
         if found is not None and name not in told:
             word = found.word if later else "missing"
-            if sort == "constant" and word == "requires-grad":
-                # An in-place operation ran on it for real, and so left its history: one cause, one word.
+            if sort == "constant" and word in ("requires-grad", "sign-of-zero", "rounding"):
+                # An in-place operation ran on it for real: one cause, whatever is left to see of it.
                 word = "value"
             yield _changed(touch, (sort, word), f"changed {sort} {name}", _worded(found.details))
             # What shares its memory has changed with it.
