@@ -21,7 +21,6 @@ from strategies.program import (
     New,
     Path,
     Return,
-    Step,
     Tensor,
     Var,
 )
@@ -285,6 +284,3 @@ def count_instances(root: Instance, seen: set[int] | None = None) -> int:
         return 0
     seen.add(id(root))
     return 1 + sum(count_instances(v, seen) for v in root.attrs.values() if isinstance(v, Instance))
-
-
-__all__ = ["ClassBuilder", "Step", "Style", "count_instances"]

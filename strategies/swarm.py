@@ -82,9 +82,6 @@ WEIGHTS: dict[str, int] = {
 }
 """Percent of the examples that may use a feature at all."""
 
-_GRAIN = 4
-"""Bits that decide about one feature: weights are met to within 100 / 2**_GRAIN percent."""
-
 _PERCENT = st.integers(0, 99)
 _INDEX = [st.integers(0, n) for n in range(64)]
 
@@ -109,10 +106,10 @@ class Chooser:
         """
         if feature not in self._subset:
             group = self._groups[feature.split(".")[0]]
-            bits = self._draw(st.integers(0, 2 ** (_GRAIN * len(group)) - 1))
-            for index, member in enumerate(group):
-                share = (bits >> (_GRAIN * index)) % 2**_GRAIN
-                self._subset[member] = share >= 2**_GRAIN * (1 - self._weights[member] / 100)
+            # Bytes and not one wide integer: Hypothesis prefers small integers, and shrinks bytes one by one.
+            shares = self._draw(st.binary(min_size=len(group), max_size=len(group)))
+            for member, share in zip(group, shares, strict=True):
+                self._subset[member] = share >= 256 * (1 - self._weights[member] / 100)
         return self._subset[feature]
 
     def chance(self, percent: int) -> bool:
