@@ -62,7 +62,6 @@ class Scope:
     fresh: list[int] = field(default_factory=lambda: [0])
     called: dict[tuple[Path, str], Expr] = field(default_factory=dict)
     """What was passed last, by callee and argument: calls with other flags are what is interesting."""
-    finished: bool = False
 
     def try_out(self, stmt: Stmt) -> bool:
         """Execute a statement in every scenario, or in none; False where one rejects it."""
@@ -358,7 +357,6 @@ def _branch(scope: Scope) -> Stmt | None:
     if not then:
         return None
     scope.frames[:] = then_frames + skipped
-    scope.finished = not scope.frames
     return If(cond, tuple(then), tuple(orelse))
 
 
@@ -367,7 +365,7 @@ def _suite(scope: Scope, active: list[Frame], others: list[Frame]) -> tuple[list
     frames = active or [frame.copy() for frame in others]
     inner = Scope(scope.choose, scope.machine, scope.args, frames, scope.depth + 1, scope.fresh, scope.called)
     body = draw_statements(inner, 2 if scope.choose.chance(30) else 1)
-    if body and scope.choose.on("control.early_return") and scope.choose.chance(40) and not inner.finished:
+    if body and scope.choose.on("control.early_return") and scope.choose.chance(40) and inner.frames:
         value = draw_result(inner)
         if value is not None:
             body.append(Return(value))
@@ -388,7 +386,7 @@ def draw_statements(scope: Scope, count: int) -> list[Stmt]:
         if opening is not None:
             body.append(opening)
     for _ in range(count):
-        if scope.finished or not scope.frames:
+        if not scope.frames:
             break
         stmt = _draw_statement(scope)
         if stmt is not None:
