@@ -1,7 +1,7 @@
 """What to test: Hypothesis strategies that draw Programs, and their rendering to Python source."""
 
+from strategies.drawing.programs import programs
 from strategies.program import Program
-from strategies.programs import programs
 from strategies.render import render
 from strategies.seeds import draw_program
 

@@ -1,62 +1,59 @@
-"""The table of feature tags: what a Program contains, with a line of explanation each.
+"""The table of feature tags: what a Program contains and does, with a line of explanation each.
 
-To add a tag, add one entry to TAGS. A tag's detector reads the finished Program, so that a tag says what is
-there and not what was meant to be drawn.
+To add a tag, add one entry to TAGS. A tag's detector reads the finished Program and a run of it on types, so
+that a tag says what is there and not what was meant to be drawn.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import combinations
 
+from strategies import facts as f
+from strategies.conditions import CONDS
+from strategies.control import CONTROLS
+from strategies.facts import Facts
 from strategies.layers import LAYERS
 from strategies.ops import OPS
 from strategies.program import (
-    Assign,
+    Again,
+    Apply,
+    Arg,
     Attr,
-    Bind,
+    Bound,
+    Bump,
     Call,
     Child,
-    ClassDef,
+    Cond,
     Container,
-    Do,
-    Expr,
+    Control,
+    Derived,
+    Fact,
+    Function,
     Group,
+    GroupInput,
+    Hook,
     If,
+    Item,
     Lit,
     Loop,
+    Method,
     New,
-    Not,
     Op,
-    Path,
+    Parametrize,
     Program,
+    Repeat,
     Return,
+    Star,
+    Swap,
     Tensor,
-    TensorInput,
-    Var,
-    expressions,
-    news,
-    statements,
+    Ternary,
+    With,
+    of_type,
 )
-
-
-class Facts:
-    """A Program's parts, listed once for all detectors."""
-
-    def __init__(self, program: Program) -> None:
-        """List them."""
-        self.program = program
-        self.classes = program.classes
-        self.root = program.root
-        self.inputs = (*program.args, *(value for _, value in program.kwargs))
-        self.inits = [init for cls in program.classes for init in cls.init]
-        self.stmts = [stmt for cls in program.classes for stmt in statements(cls.body)]
-        self.exprs_of = {cls.name: list(expressions(cls.body)) for cls in program.classes}
-        self.exprs = [expr for exprs in self.exprs_of.values() for expr in exprs]
-        self.calls = [expr for expr in self.exprs if isinstance(expr, Call)]
-        self.ops = [expr for expr in self.exprs if isinstance(expr, Op)]
-
+from strategies.regions import HOOKS
+from strategies.values import Ref
 
 Detector = Callable[[Facts], bool]
 
@@ -70,290 +67,490 @@ class Tag:
 
 
 def tags_of(program: Program) -> frozenset[str]:
-    """The tags of a Program."""
+    """The tags of a Program that eager accepts."""
     facts = Facts(program)
     return frozenset(name for name, tag in TAGS.items() if tag.detect(facts))
 
 
-# --- reading a Program -----------------------------------------------------------------------------
+# --- detectors by what they look at ------------------------------------------------------------------
 
 
-def _depth(facts: Facts) -> int:
-    levels: dict[str, int] = {}
-    for cls in facts.classes:
-        below = [levels[new.name] for new in news(cls) if not new.layer]
-        levels[cls.name] = 1 + max(below, default=0)
-    return levels[facts.root.name]
+def _init(kind: type, test: Callable[..., bool] = lambda node: True) -> Detector:
+    return lambda p: p.having(kind, test)
 
 
-def _module_path(cls: ClassDef, path: Path) -> bool:
-    """Whether a path that is bound names a module and not a tensor."""
-    own = {init.attr for init in cls.init if isinstance(init, Tensor)}
-    parameters = {"weight", "bias", "buf", "w", "tmp", "k"}
-    return path[-1] not in own and path[-1] not in parameters
+def _mark(name: str) -> Detector:
+    return lambda p: name in p.trace.marks
 
 
-def _binds(facts: Facts, modules: bool) -> Iterator[Bind]:
-    for cls in facts.classes:
-        for init in cls.init:
-            if isinstance(init, Bind) and _module_path(cls, init.source) is modules:
-                yield init
+def _arg(*kinds: str) -> Detector:
+    return lambda p: any(a.kind in kinds for cls in p.classes[:-1] for a in of_type((cls.args, cls.methods), Arg))
 
 
-def _inplace(facts: Facts, kind: str) -> Iterator[tuple[ClassDef, Op]]:
-    for cls in facts.classes:
-        for expr in facts.exprs_of[cls.name]:
-            if isinstance(expr, Op) and OPS[expr.name].mutates == kind:
-                yield cls, expr
+def _tests(name: str) -> Detector:
+    return lambda p: p.having(Cond, lambda c: c.name == name)
 
 
-def _mutated(facts: Facts, where: Callable[[ClassDef, Expr], bool]) -> bool:
-    return any(
-        where(cls, op.operands[0]) for kind in ("value", "metadata") for cls, op in _inplace(facts, kind)
+def _wrote(*kinds: str) -> Detector:
+    return lambda p: any(w.kind in kinds for w in p.writes)
+
+
+def _runs(*names: str) -> Detector:
+    wanted = frozenset(names)
+    return lambda p: not wanted.isdisjoint(p.op_names)
+
+
+def _group(name: str) -> Detector:
+    return lambda p: name in p.op_groups
+
+
+def _role(*roles: str) -> Detector:
+    return lambda p: any(role in roles for _, role in p.outputs)
+
+
+def _returns(kind: str) -> Detector:
+    return lambda p: any(
+        group.kind == kind for r in of_type(p.root.body, Return) for group in of_type(r.value, Group)
     )
 
 
-def _is_argument(cls: ClassDef, expr: Expr) -> bool:
-    return isinstance(expr, Var) and any(arg.name == expr.name for arg in cls.args)
+def _dtype_input(dtype: str) -> Detector:
+    return lambda p: any(t.fill.dtype == dtype for t in f.tensor_inputs(p))
 
 
-def _is_local(cls: ClassDef, expr: Expr) -> bool:
-    return isinstance(expr, Var) and not _is_argument(cls, expr)
+def _layout(name: str) -> Detector:
+    return lambda p: any(t.layout == name for t in f.tensor_inputs(p))
 
 
-def _repeated(facts: Facts, differing: bool) -> bool:
-    """Whether one method calls one child twice (with other Python arguments, if ``differing``)."""
-    for cls in facts.classes:
-        seen: dict[Path, set[tuple[object, ...]]] = {}
-        counts: Counter[Path] = Counter()
-        for expr in facts.exprs_of[cls.name]:
-            if isinstance(expr, Call):
-                flags = tuple(a for a in expr.args if isinstance(a, Lit | Not))
-                named = tuple(pair for pair in expr.kwargs if isinstance(pair[1], Lit | Not))
-                seen.setdefault(expr.callee, set()).add((flags, named))
-                counts[expr.callee] += 1
-        for path, count in counts.items():
-            if count > 1 and (len(seen[path]) > 1 or not differing):
+def _shaped(test: Callable[[tuple[int, ...]], bool]) -> Detector:
+    return lambda p: any(test(t.fill.shape) for t in f.tensor_inputs(p))
+
+
+def _given(*kinds: type) -> Detector:
+    return lambda p: any(isinstance(i, Lit) and type(i.value) in kinds for i in p.inputs)
+
+
+def _control(name: str) -> Detector:
+    return _init(Control, lambda c: c.name == name)
+
+
+def _region(name: str) -> Detector:
+    return _init(With, lambda w: w.region == name)
+
+
+def _dynamic(test: Callable[..., bool]) -> Detector:
+    return lambda p: p.program.dynamic is not None and test(p.program.dynamic)
+
+
+# --- detectors of their own --------------------------------------------------------------------------
+
+
+def _default_used(p: Facts) -> bool:
+    return any(arg.default is not None for cls in p.classes[:-1] for arg in cls.args) and any(
+        len(call.args) + len(call.kwargs) < max(len(cls.args) for cls in p.classes[:-1]) for call in p.calls
+    )
+
+
+def _passes_down(p: Facts) -> bool:
+    for cls in p.classes:
+        flags = {arg.name for arg in cls.args if arg.kind in ("bool", "int", "str")}
+        for call in of_type(cls.body, Call):
+            given = [*call.args, *(value for _, value in call.kwargs)]
+            names = [getattr(v, "flag", v) for v in given]
+            if any(getattr(v, "name", None) in flags for v in names):
                 return True
     return False
 
 
-def _passes_down(facts: Facts) -> bool:
-    for cls in facts.classes:
-        flags = {arg.name for arg in cls.args if arg.kind in ("bool", "int", "str")}
-        for expr in facts.exprs_of[cls.name]:
-            if isinstance(expr, Call):
-                given = [*expr.args, *(value for _, value in expr.kwargs)]
-                names = [v.flag if isinstance(v, Not) else v for v in given]
-                if any(isinstance(v, Var) and v.name in flags for v in names):
-                    return True
-    return False
+def _early_return(p: Facts) -> bool:
+    return any(of_type((stmt.then, stmt.orelse), Return) for stmt in p.nodes if isinstance(stmt, If))
 
 
-def _default_used(facts: Facts) -> bool:
-    by_name = {cls.name: cls for cls in facts.classes}
-    children = {
-        (cls.name, init.attr): init.new.name
-        for cls in facts.classes
+def _one_branch(p: Facts) -> bool:
+    def writes(body: object) -> bool:
+        return any(OPS[op.name].mutates for op in of_type(body, Op))
+
+    return any(writes(s.then) is not writes(s.orelse) for s in p.nodes if isinstance(s, If))
+
+
+def _elif(p: Facts) -> bool:
+    return any(isinstance(s, If) and len(s.orelse) == 1 and isinstance(s.orelse[0], If) for s in p.nodes)
+
+
+def _never_called(p: Facts) -> bool:
+    called = {call.callee for call in p.called}
+    return any(id(place.module) not in called and not isinstance(place.module.kind, str) for place in p.places)
+
+
+def _alias_levels(p: Facts) -> bool:
+    return any(len({place.depth for place in group}) > 1 for group in f.parents(p))
+
+
+def _two_parents(p: Facts) -> bool:
+    return any(len({id(place.parent) for place in group}) > 1 for group in f.parents(p))
+
+
+def _one_parent_twice(p: Facts) -> bool:
+    return any(len({id(place.parent) for place in group}) < len(group) for group in f.parents(p))
+
+
+def _state_refs(p: Facts) -> list[Ref]:
+    refs = {id(v): v for place in p.places for v in place.module.attrs.values() if isinstance(v, Ref)}
+    return [*refs.values()]
+
+
+def _one_storage(p: Facts) -> bool:
+    storages = [ref.storage for ref in _state_refs(p) if ref.storage.kind in ("buffer", "scratch", "constant")]
+    return len(set(storages)) < len(storages)
+
+
+def _view_of_parameter(p: Facts) -> bool:
+    return any(ref.view and ref.storage.kind == "parameter" for ref in _state_refs(p))
+
+
+def _tied(p: Facts) -> bool:
+    seen: dict[int, int] = {}
+    modules = {id(place.module): place.module for place in p.places}
+    for module in modules.values():
+        for value in module.attrs.values():
+            if isinstance(value, Ref):
+                seen[id(value)] = seen.get(id(value), 0) + 1
+    return any(count > 1 for count in seen.values())
+
+
+def _unused_parameter(p: Facts) -> bool:
+    return any(
+        isinstance(init, Tensor) and init.kind == "parameter" and id(init) not in p.trace.used
+        for cls in p.classes
         for init in cls.init
-        if isinstance(init, Child) and not init.new.layer
-    }
-    for cls in facts.classes:
-        for expr in facts.exprs_of[cls.name]:
-            if isinstance(expr, Call) and len(expr.callee) == 1:
-                child = by_name.get(children.get((cls.name, str(expr.callee[0])), ""))
-                if child and len(expr.args) + len(expr.kwargs) < len(child.args):
-                    return True
-    return False
+    )
 
 
-def _never_called(facts: Facts) -> bool:
-    for cls in facts.classes:
-        called = {expr.callee[0] for expr in facts.exprs_of[cls.name] if isinstance(expr, Call)}
-        called |= {stmt.container[0] for stmt in statements(cls.body) if isinstance(stmt, Loop)}
-        if any(isinstance(i, Child | Container) and i.attr not in called for i in cls.init):
+def _running_statistics(p: Facts) -> bool:
+    return p.program.training and p.having(New, lambda n: n.layer and n.name.startswith("batch_norm"))
+
+
+def _control_calls(p: Facts, shared: bool) -> bool:
+    for control in (n for n in p.nodes if isinstance(n, Control)):
+        callees = [{call.callee for call in of_type(function, Call)} for function in control.functions]
+        if shared and len(callees) > 1 and callees[0] & callees[1]:
+            return True
+        if not shared and any(callees):
             return True
     return False
 
 
-def _results(facts: Facts) -> list[Expr]:
-    returned = [s.value for s in statements(facts.root.body) if isinstance(s, Return)]
-    return [item for value in returned for item in (value.items if isinstance(value, Group) else (value,))]
+def _control_reads(p: Facts) -> bool:
+    return any(of_type(function, Attr) for n in p.nodes if isinstance(n, Control) for function in n.functions)
 
 
-def _early_return(facts: Facts) -> bool:
+def _duplicate(p: Facts) -> bool:
+    tensors = [id(leaf) for leaf, _ in p.outputs if isinstance(leaf, Ref)]
+    return len(set(tensors)) < len(tensors)
+
+
+def _nested_output(p: Facts) -> bool:
     return any(
-        isinstance(inner, Return)
-        for stmt in facts.stmts
-        if isinstance(stmt, If)
-        for inner in (*stmt.then, *stmt.orelse)
+        isinstance(item, Group) for r in of_type(p.root.body, Return) for g in of_type(r.value, Group) for item in g.items
     )
 
 
-def _tests(name: str) -> Detector:
-    return lambda p: any(isinstance(s, If) and s.test.name == name for s in p.stmts)
+def _branch_on_size(p: Facts) -> bool:
+    return p.program.dynamic is not None and p.having(Cond, lambda c: c.name in ("size", "even_size"))
 
 
-def _tensor_kind(kind: str) -> Detector:
-    return lambda p: any(isinstance(i, Tensor) and i.kind == kind for i in p.inits)
+# --- the table ---------------------------------------------------------------------------------------
 
+_CONDITIONS = {
+    "truthy": "a branch on a flag, a number, or whether there are further arguments",
+    "not": "a branch on a negated flag",
+    "equals": "a branch on equality with a constant",
+    "in": "a branch on membership in a tuple of constants",
+    "above": "a branch on a comparison of a Python int",
+    "is_none": "a branch on `is None`",
+    "is_given": "a branch on `is not None`",
+    "is_tensor": "a branch on isinstance of torch.Tensor",
+    "is_tuple": "a branch on isinstance of tuple",
+    "has_key": "a branch on a key in **options",
+    "training": "a branch on self.training",
+    "size": "a branch on x.shape",
+    "even_size": "a branch on whether a size is even",
+    "rank": "a branch on x.dim()",
+    "dtype": "a branch on x.dtype",
+    "contiguous": "a branch on x.is_contiguous()",
+    "stride": "a branch on x.stride()",
+}
+assert _CONDITIONS.keys() == CONDS.keys() | {"training"}
 
-def _container(kind: str) -> Detector:
-    return lambda p: any(isinstance(i, Container) and i.kind == kind for i in p.inits)
-
-
-def _arg_kind(kind: str) -> Detector:
-    return lambda p: any(arg.kind == kind for cls in p.classes[:-1] for arg in cls.args)
-
-
-def _op_group(group: str) -> Detector:
-    return lambda p: any(OPS[op.name].group == group for op in p.ops)
-
-
-def _layer(name: str) -> Detector:
-    return lambda p: any(new.layer and new.name == name for cls in p.classes for new in news(cls))
-
-
-# --- the table --------------------------------------------------------------------------
+_METADATA = (
+    *("t_", "transpose_", "swapaxes_", "squeeze_", "unsqueeze_"),
+    *("resize_", "as_strided_", "set_", "set_data", "requires_grad_", "detach_"),
+)
+_VALUES = (
+    *("add_", "copy_", "clamp_", "relu_", "f_relu_", "masked_fill_"),
+    *("index_put_", "scatter_", "zero_"),
+)
 
 TAGS: dict[str, Tag] = {
-    "hierarchy.flat": Tag("the root is the only module class", lambda p: _depth(p) == 1),
-    "hierarchy.depth2": Tag("two levels of module classes", lambda p: _depth(p) == 2),
-    "hierarchy.depth3": Tag("three levels of module classes", lambda p: _depth(p) == 3),
-    "hierarchy.depth4": Tag("four levels of module classes", lambda p: _depth(p) == 4),
-    "hierarchy.shared": Tag(
-        "one instance under two attributes of one module",
-        lambda p: (
-            any(len(b.target) == 1 == len(b.source) for b in _binds(p, modules=True))
-            or any(
-                not isinstance(item, New) and len(item) == 1
-                for i in p.inits
-                if isinstance(i, Container)
-                for item in i.items
-            )
-        ),
+    "hierarchy.flat": Tag("the root is the only module class", lambda p: f.depth(p) == 1),
+    "hierarchy.depth2": Tag("two levels of module classes", lambda p: f.depth(p) == 2),
+    "hierarchy.depth3": Tag("three levels of module classes", lambda p: f.depth(p) == 3),
+    "hierarchy.depth4": Tag("four levels of module classes", lambda p: f.depth(p) == 4),
+    "hierarchy.shared": Tag("one instance under two attributes of one module", _one_parent_twice),
+    "hierarchy.two_parents": Tag("one instance under attributes of two modules", _two_parents),
+    "hierarchy.alias_levels": Tag("one instance at two depths", _alias_levels),
+    "hierarchy.recursive": Tag(
+        "one instance called by two modules", lambda p: any(len(c) > 1 for c in f.callers(p).values())
     ),
-    "hierarchy.alias_grandchild": Tag(
-        "an attribute is a module that hangs deeper down",
-        lambda p: any(len(b.source) > 1 for b in _binds(p, modules=True)),
+    "hierarchy.guest": Tag(
+        "an existing module handed to a constructor", _init(New, lambda n: bool(n.guest))
     ),
-    "hierarchy.attached": Tag(
-        "a module is hung on a child from outside",
-        lambda p: any(len(b.target) > 1 for b in _binds(p, modules=True)),
+    "hierarchy.module_list": Tag("an nn.ModuleList", _init(Container, lambda c: c.kind == "ModuleList")),
+    "hierarchy.module_dict": Tag("an nn.ModuleDict", _init(Container, lambda c: c.kind == "ModuleDict")),
+    "hierarchy.sequential": Tag("an nn.Sequential", _init(Container, lambda c: c.kind == "Sequential")),
+    "hierarchy.nested_container": Tag(
+        "a container in a container",
+        _init(Container, lambda c: any(isinstance(item, Container) for item in c.items)),
     ),
-    "hierarchy.module_list": Tag("an nn.ModuleList", _container("ModuleList")),
-    "hierarchy.module_dict": Tag("an nn.ModuleDict", _container("ModuleDict")),
-    "hierarchy.sequential": Tag("an nn.Sequential", _container("Sequential")),
-    "hierarchy.never_called": Tag("a child that its parent never calls", _never_called),
-    **{f"layer.{name}": Tag(f"the layer {name} of nn", _layer(name)) for name in LAYERS},
-    "calls.repeated": Tag("a child called twice by one method", lambda p: _repeated(p, False)),
-    "calls.other_flags": Tag(
-        "a child called twice with different Python arguments", lambda p: _repeated(p, True)
+    "hierarchy.sliced": Tag("part of a container iterated or called", f.sliced),
+    "hierarchy.never_called": Tag("a module that nothing calls", _never_called),
+    "hierarchy.no_op_child": Tag("a call of a child that runs no tensor op", _mark("hierarchy.no_op_child")),
+    "hierarchy.graph_module": Tag("an fx.GraphModule child", _init(Child, lambda c: c.traced)),
+    "hierarchy.hook": Tag("a forward hook", _init(Hook, lambda h: not HOOKS[h.name].before)),
+    "hierarchy.pre_hook": Tag("a forward pre-hook", _init(Hook, lambda h: HOOKS[h.name].before)),
+    "hierarchy.parametrized": Tag("torch.nn.utils.parametrize on a module", _init(Parametrize)),
+    **{
+        f"layer.{name}": Tag(f"the layer {name} of nn", _init(New, lambda n, name=name: n.layer and n.name == name))
+        for name in LAYERS
+    },
+    "calls.repeated": Tag("a module called twice", lambda p: f.repeated(p, False)),
+    "calls.other_flags": Tag("a module called twice with other Python arguments", lambda p: f.repeated(p, True)),
+    "calls.flags_two_levels": Tag(
+        "Python arguments that differ between calls, two levels down", lambda p: f.repeated(p, True, 2)
     ),
-    "calls.bool": Tag("a child takes a bool", _arg_kind("bool")),
-    "calls.int": Tag("a child takes an int", _arg_kind("int")),
-    "calls.str": Tag("a child takes a str", _arg_kind("str")),
-    "calls.optional": Tag("a child takes an optional tensor", _arg_kind("optional")),
-    "calls.keyword": Tag("an argument by keyword", lambda p: any(c.kwargs for c in p.calls)),
+    "calls.flags_three_levels": Tag(
+        "Python arguments that differ between calls, three levels down", lambda p: f.repeated(p, True, 3)
+    ),
+    "calls.bool": Tag("a child takes a bool", _arg("bool")),
+    "calls.int": Tag("a child takes an int", _arg("int")),
+    "calls.str": Tag("a child takes a str", _arg("str")),
+    "calls.optional": Tag("a child takes an optional tensor", _arg("optional")),
+    "calls.group": Tag("a child takes a tuple, list, dict, namedtuple or dataclass", _arg("tuple", "list", "dict", "named", "data")),
+    "calls.either": Tag("a child takes a tensor or a tuple", _arg("either")),
+    "calls.rest": Tag("a child takes *args", _arg("rest")),
+    "calls.options": Tag("a child takes **kwargs", _arg("options")),
+    "calls.star": Tag("*args or **kwargs handed on", _init(Star)),
+    "calls.keyword": Tag("an argument by keyword", _init(Call, lambda c: bool(c.kwargs))),
     "calls.default": Tag("an argument left to its default", _default_used),
     "calls.none": Tag(
         "None passed where a tensor may be",
-        lambda p: any(Lit(None) in (*c.args, *(value for _, value in c.kwargs)) for c in p.calls),
+        _init(Call, lambda c: Lit(None) in (*c.args, *(value for _, value in c.kwargs))),
     ),
     "calls.passed_down": Tag("a flag of the caller passed on", _passes_down),
-    "calls.deep": Tag(
-        "a call past a child, of its own child", lambda p: any(len(c.callee) > 1 for c in p.calls)
-    ),
+    "calls.deep": Tag("a call past a child, of its own child", _mark("calls.deep")),
     "calls.dropped": Tag(
-        "a call whose result is not used",
-        lambda p: any(isinstance(s, Do) and isinstance(s.value, Call) for s in p.stmts),
+        "a call whose result is not used", lambda p: any(f.dropped_calls(cls) for cls in p.classes)
     ),
-    "calls.loop": Tag("a loop over a container", lambda p: any(isinstance(s, Loop) for s in p.stmts)),
-    "control.truthy": Tag("a branch on a flag", _tests("truthy")),
-    "control.not": Tag("a branch on a negated flag", _tests("not")),
-    "control.equals": Tag("a branch on equality with a constant", _tests("equals")),
-    "control.is_none": Tag("a branch on `is None`", _tests("is_none")),
-    "control.is_given": Tag("a branch on `is not None`", _tests("is_given")),
-    "control.training": Tag("a branch on self.training", _tests("training")),
-    "control.size": Tag("a branch on x.shape", _tests("size")),
-    "control.rank": Tag("a branch on x.dim()", _tests("rank")),
-    "control.contiguous": Tag("a branch on x.is_contiguous()", _tests("contiguous")),
-    "control.else": Tag(
-        "a branch with an else", lambda p: any(isinstance(s, If) and s.orelse for s in p.stmts)
+    "calls.loop": Tag("a loop over a container", _init(Loop)),
+    "calls.method": Tag("a method that is not forward", _init(Method)),
+    "calls.method_calls_forward": Tag(
+        "a method that calls self.forward",
+        _init(Method, lambda m: any(c.callee == () and c.method == "forward" for c in of_type(m.body, Call))),
     ),
+    "calls.forward_directly": Tag("module.forward called without hooks", _mark("calls.forward_directly")),
+    "calls.function": Tag("a function of torch passed down", _init(Function)),
+    "calls.bound_method": Tag("a module or a bound method passed down", _init(Bound)),
+    "calls.applied": Tag("something callable that was passed in is called", _init(Apply)),
+    "calls.untouched": Tag("a child hands an argument back untouched", _mark("calls.untouched")),
+    "calls.item": Tag("an item of a container used", _init(Item)),
+    "calls.group_result": Tag(
+        "a child returns a container",
+        lambda p: any(isinstance(r.value, Group) for cls in p.classes[:-1] for r in of_type(cls.body, Return)),
+    ),
+    **{f"control.{name}": Tag(meaning, _tests(name)) for name, meaning in _CONDITIONS.items()},
+    "control.else": Tag("a branch with an else", _init(If, lambda s: bool(s.orelse))),
+    "control.elif": Tag("a branch with an elif", _elif),
+    "control.match": Tag("a match statement", _init(If, lambda s: s.match)),
+    "control.ternary": Tag("a conditional expression", _init(Ternary)),
     "control.early_return": Tag("a return inside a branch", _early_return),
-    "state.parameter": Tag("an nn.Parameter", _tensor_kind("parameter")),
-    "state.buffer": Tag("a persistent buffer", _tensor_kind("buffer")),
-    "state.scratch": Tag("a non-persistent buffer", _tensor_kind("scratch")),
-    "state.constant": Tag("a tensor that is a plain attribute", _tensor_kind("constant")),
+    "control.range": Tag("a for over a range", _init(Repeat, lambda r: r.style == "for")),
+    "control.while": Tag("a while on a Python counter", _init(Repeat, lambda r: r.style == "while")),
+    "control.size_as_number": Tag("a size or rank of a tensor as a Python int", _init(Fact)),
+    "control.attribute": Tag(
+        "a Python attribute of the module read",
+        lambda p: any(isinstance(n, Attr) and n.path[-1] in ("count", "mode") for n in p.nodes),
+    ),
+    "control.counter": Tag("a Python attribute of the module updated", _init(Bump)),
+    "state.parameter": Tag("an nn.Parameter", _init(Tensor, lambda t: t.kind == "parameter")),
+    "state.buffer": Tag("a persistent buffer", _init(Tensor, lambda t: t.kind == "buffer")),
+    "state.scratch": Tag("a non-persistent buffer", _init(Tensor, lambda t: t.kind == "scratch")),
+    "state.constant": Tag("a tensor that is a plain attribute", _init(Tensor, lambda t: t.kind == "constant")),
+    "state.integer": Tag("an integer tensor as state", _init(Tensor, lambda t: t.fill.dtype.startswith("int"))),
+    "state.bool": Tag("a bool tensor as state", _init(Tensor, lambda t: t.fill.dtype == "bool")),
     "state.scaled": Tag(
-        "an instance whose tensors start with values of its own",
-        lambda p: any(new.scale != 1.0 for cls in p.classes for new in news(cls)),
+        "an instance whose tensors start with values of its own", _init(New, lambda n: n.scale != 1.0)
     ),
-    "state.tied": Tag(
-        "one tensor under the names of two modules", lambda p: any(True for _ in _binds(p, False))
+    "state.tied": Tag("one tensor under two names", _tied),
+    "state.one_storage": Tag("buffers that are views of one storage", _one_storage),
+    "state.view_of_parameter": Tag("a buffer or constant that is a view of a parameter", _view_of_parameter),
+    "state.registered_again": Tag("a tensor registered once more", _init(Derived, lambda d: not d.op)),
+    "state.read_child": Tag("a tensor of a child read by its parent", _init(Attr, lambda a: len(a.path) > 1)),
+    "state.unused_parameter": Tag("a parameter that nothing reads", _unused_parameter),
+    "state.running_statistics": Tag("batch norm in train mode", _running_statistics),
+    "state.updated_here_read_there": Tag(
+        "a buffer written by one module and read by another", _mark("state.updated_here_read_there")
     ),
-    "state.read_child": Tag(
-        "a tensor of a child read by its parent",
-        lambda p: any(isinstance(e, Attr) and len(e.path) > 1 for e in p.exprs),
+    "state.rebound": Tag("a buffer or tensor attribute rebound", _mark("state.rebound")),
+    "state.rebound_shape": Tag("rebound to another shape", _mark("state.rebound_shape")),
+    "state.rebound_dtype": Tag("rebound to another dtype", _mark("state.rebound_dtype")),
+    "state.rebound_to_input": Tag("rebound to an input", _mark("state.rebound_to_input")),
+    "state.rebound_to_state": Tag("rebound to other state", _mark("state.rebound_to_state")),
+    "state.swapped": Tag("two tensor attributes swapped", _init(Swap)),
+    "state.created_in_forward": Tag("an attribute that only forward makes", _mark("state.created_in_forward")),
+    "state.written_without_grad": Tag(
+        "state updated under no_grad",
+        lambda p: any(not w.grad_mode and w.kind not in ("", "input") for w in p.writes),
     ),
-    "inplace.value": Tag("an in-place op on values", lambda p: any(True for _ in _inplace(p, "value"))),
-    "inplace.metadata": Tag(
-        "an in-place op on metadata", lambda p: any(True for _ in _inplace(p, "metadata"))
+    "inplace.value": Tag("an in-place op on values", lambda p: any(w.mutates == "value" for w in p.writes)),
+    "inplace.metadata": Tag("an in-place op on metadata", lambda p: any(w.mutates == "metadata" for w in p.writes)),
+    "inplace.item": Tag("item assignment", _group("inplace.item")),
+    "inplace.scatter": Tag("an in-place op with indices", _group("inplace.scatter")),
+    "inplace.out": Tag("an out= form", _group("inplace.out")),
+    "inplace.storage": Tag("an in-place op on the storage", _group("inplace.storage")),
+    **{f"inplace.{name}": Tag(f"the op {name}", _runs(name)) for name in (*_VALUES, *_METADATA) if name in OPS},
+    "inplace.input": Tag("an input of the model mutated", _wrote("input")),
+    "inplace.buffer": Tag("a buffer mutated", _wrote("buffer", "scratch")),
+    "inplace.constant": Tag("a constant mutated", _wrote("constant")),
+    "inplace.parameter": Tag("a parameter mutated", _wrote("parameter")),
+    "inplace.intermediate": Tag("an intermediate mutated", _wrote("")),
+    "inplace.view": Tag("a view mutated", lambda p: any(w.view for w in p.writes)),
+    "inplace.view_on_the_spot": Tag("a view mutated where it is made", _init(Op, f.chained)),
+    "inplace.detached": Tag(
+        "a detached tensor mutated",
+        _init(Op, lambda op: f.chained(op) and op.operands[0].name in ("detach", "data")),
     ),
-    "inplace.item": Tag("item assignment", _op_group("inplace.item")),
-    "inplace.argument": Tag("an argument mutated", lambda p: _mutated(p, _is_argument)),
-    "inplace.local": Tag("an intermediate mutated", lambda p: _mutated(p, _is_local)),
-    "inplace.state": Tag(
-        "a buffer or constant mutated", lambda p: _mutated(p, lambda c, e: isinstance(e, Attr))
+    "inplace.result": Tag("the result of an in-place op bound to a name", f.bound_results),
+    "inplace.overlapping": Tag("two tensors of one memory both written", _mark("inplace.overlapping")),
+    "inplace.read_through_alias": Tag(
+        "written through one tensor, read through another of the same memory", _mark("inplace.read_through_alias")
     ),
-    "inplace.view": Tag(
-        "a view mutated where it is made", lambda p: _mutated(p, lambda c, e: isinstance(e, Op))
-    ),
-    "inplace.result": Tag(
-        "the result of an in-place op bound to a name",
-        lambda p: any(
-            isinstance(s, Assign) and isinstance(s.value, Op) and bool(OPS[s.value.name].mutates)
-            for s in p.stmts
-        ),
-    ),
+    "inplace.across_modules": Tag("a module writes to what another module made", _mark("inplace.across_modules")),
+    "inplace.before_call": Tag("a write, then a call of a submodule", lambda p: f.around_call(p, True)),
+    "inplace.after_call": Tag("a call of a submodule, then a write", lambda p: f.around_call(p, False)),
+    "inplace.one_branch": Tag("a write on one side of a branch only", _one_branch),
     **{
-        f"op.{group}": Tag(f"an op of the group {group}", _op_group(group))
+        f"op.{group}": Tag(f"an op of the group {group}", _group(group))
         for group in dict.fromkeys(spec.group for spec in OPS.values())
         if not group.startswith("inplace")
     },
-    "input.transposed": Tag(
-        "a non-contiguous input",
-        lambda p: any(isinstance(i, TensorInput) and i.transposed for i in p.inputs),
+    "input.same_twice": Tag("one tensor passed twice", lambda p: any(isinstance(i, Again) and not i.op for i in p.inputs)),
+    "input.view_of_another": Tag(
+        "one input a view of another", lambda p: any(isinstance(i, Again) and bool(i.op) for i in p.inputs)
     ),
-    "input.python": Tag(
-        "a Python value as input of the model",
-        lambda p: any(isinstance(i, Lit) for i in p.inputs),
-    ),
+    "input.transposed": Tag("a transposed input", _layout("transposed")),
+    "input.sliced": Tag("an input with holes", _layout("sliced")),
+    "input.expanded": Tag("an expanded input", _layout("expanded")),
+    "input.scalar": Tag("a 0-d input", _shaped(lambda s: not s)),
+    "input.empty": Tag("an empty input", _shaped(lambda s: 0 in s)),
+    "input.size1": Tag("an input with a dimension of size 1", _shaped(lambda s: 1 in s)),
+    **{
+        f"input.{dtype}": Tag(f"a {dtype} input", _dtype_input(dtype))
+        for dtype in ("float16", "bfloat16", "float64", "int64", "bool", "complex64")
+    },
+    "input.requires_grad": Tag("an input that requires grad", lambda p: any(t.requires_grad for t in f.tensor_inputs(p))),
+    **{
+        f"input.{kind}": Tag(
+            f"a {word} as input", lambda p, kind=kind: any(isinstance(i, GroupInput) and i.kind == kind for i in p.inputs)
+        )
+        for kind, word in (
+            *(("tuple", "tuple"), ("list", "list"), ("dict", "dict")),
+            *(("named", "namedtuple"), ("data", "registered dataclass")),
+        )
+    },
+    "input.none": Tag("None as input", _given(type(None))),
+    "input.bool_flag": Tag("a Python bool as input", _given(bool)),
+    "input.number": Tag("a Python int as input", _given(int)),
+    "input.string": Tag("a string as input", _given(str)),
     "input.keyword": Tag("an input by keyword", lambda p: bool(p.program.kwargs)),
     "model.training": Tag("exported in train mode", lambda p: p.program.training),
-    "output.tuple": Tag(
-        "a tuple returned",
-        lambda p: any(
-            isinstance(s, Return) and isinstance(s.value, Group) and not s.value.keys for s in p.stmts
-        ),
-    ),
-    "output.dict": Tag(
-        "a dict returned",
-        lambda p: any(
-            isinstance(s, Return) and isinstance(s.value, Group) and bool(s.value.keys) for s in p.stmts
-        ),
-    ),
-    "output.argument": Tag(
-        "a variable that was an argument returned",
-        lambda p: any(_is_argument(p.root, item) for item in _results(p)),
-    ),
-    "output.state": Tag(
-        "a parameter, buffer or constant returned",
-        lambda p: any(isinstance(item, Attr) for item in _results(p)),
-    ),
-    "output.duplicate": Tag(
-        "the same expression returned twice",
-        lambda p: len(set(_results(p))) < len(_results(p)),
+    **{
+        f"output.{kind}": Tag(f"a {word} returned", _returns(kind))
+        for kind, word in (
+            *(("tuple", "tuple"), ("list", "list"), ("dict", "dict")),
+            *(("named", "namedtuple"), ("data", "registered dataclass")),
+        )
+    },
+    "output.nested": Tag("a container in a container returned", _nested_output),
+    "output.duplicate": Tag("one tensor returned twice", _duplicate),
+    "output.input": Tag("an input returned", _role("input")),
+    "output.view_of_input": Tag("a view of an input returned", _role("view of input")),
+    "output.buffer": Tag("a buffer returned", _role("buffer", "scratch")),
+    "output.view_of_buffer": Tag("a view of a buffer returned", _role("view of buffer", "view of scratch")),
+    "output.parameter": Tag("a parameter returned", _role("parameter")),
+    "output.constant": Tag("a constant returned", _role("constant")),
+    "output.none": Tag("None returned", lambda p: any(leaf is None for leaf, _ in p.outputs)),
+    "output.python": Tag("a Python value returned", lambda p: any(isinstance(leaf, bool | int) for leaf, _ in p.outputs)),
+    "region.no_grad": Tag("torch.no_grad", _region("no_grad")),
+    "region.enable_grad": Tag("torch.enable_grad", _region("enable_grad")),
+    "region.autocast": Tag("torch.autocast", _region("autocast")),
+    "region.checkpoint": Tag("torch.utils.checkpoint", _init(Call, lambda c: c.form == "checkpoint")),
+    **{f"region.{name}": Tag(f"the operator {name}", _control(name)) for name in CONTROLS},
+    "region.submodule": Tag("a submodule called in a control-flow operator", lambda p: _control_calls(p, False)),
+    "region.shared_submodule": Tag("a submodule called in both branches of a cond", lambda p: _control_calls(p, True)),
+    "region.state": Tag("state read in a control-flow operator", _control_reads),
+    "dynamic.named": Tag("a Dim", _dynamic(lambda d: d.dims[0].kind == "named")),
+    "dynamic.range": Tag("a Dim with a range", _dynamic(lambda d: d.dims[0].low is not None)),
+    "dynamic.auto": Tag("Dim.AUTO", _dynamic(lambda d: d.dims[0].kind == "auto")),
+    "dynamic.dynamic": Tag("Dim.DYNAMIC", _dynamic(lambda d: d.dims[0].kind == "dynamic")),
+    "dynamic.equal": Tag("two dynamic sizes that are equal", _dynamic(lambda d: len(d.places) > 1)),
+    "dynamic.branch": Tag("a branch on a size, with dynamic shapes", _branch_on_size),
+    "dynamic.zero": Tag("a probe of size 0", _dynamic(lambda d: (0,) in d.probes)),
+    "dynamic.one": Tag("a probe of size 1", _dynamic(lambda d: (1,) in d.probes)),
+    "dynamic.edge": Tag(
+        "a probe at an edge of the range", _dynamic(lambda d: any((n,) in d.probes for n in (d.dims[0].low, d.dims[0].high)))
     ),
 }
+
+
+# --- which tags can meet -----------------------------------------------------------------------------
+
+
+def _family(*names: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Tags of which a Program has at most one."""
+    return frozenset(names), frozenset(names)
+
+
+def _starting(*starts: str) -> frozenset[str]:
+    return frozenset(name for name in TAGS if name.startswith(starts))
+
+
+_APART: Iterable[tuple[frozenset[str], frozenset[str]]] = (
+    _family("hierarchy.flat", "hierarchy.depth2", "hierarchy.depth3", "hierarchy.depth4"),
+    _family("dynamic.named", "dynamic.auto", "dynamic.dynamic"),
+    _family("dynamic.zero", "dynamic.one"),
+    (frozenset({"dynamic.range", "dynamic.edge"}), frozenset({"dynamic.auto", "dynamic.dynamic"})),
+    # Without classes below the root there is nobody to call so.
+    (
+        frozenset({"hierarchy.flat"}),
+        frozenset(
+            {"hierarchy.guest", "hierarchy.recursive", "hierarchy.alias_levels", "hierarchy.two_parents"}
+            | (_starting("calls.") - {"calls.repeated", "calls.loop", "calls.dropped", "calls.untouched", "calls.item"})
+        ),
+    ),
+    (frozenset({"hierarchy.depth2"}), frozenset({"calls.flags_two_levels", "calls.flags_three_levels"})),
+    (frozenset({"hierarchy.depth3"}), frozenset({"calls.flags_three_levels"})),
+    # Drawn in eval mode alone, as it would be random.
+    (frozenset({"layer.dropout"}), frozenset({"model.training", "state.running_statistics"})),
+    # What is dynamic is neither empty nor a scalar nor handed in twice.
+    (_starting("dynamic."), frozenset({"input.same_twice", "input.view_of_another", "input.empty"})),
+)
+
+
+def can_meet(first: str, second: str) -> bool:
+    """Whether a Program can have both tags."""
+    return not any((first in a and second in b) or (first in b and second in a) for a, b in _APART)
+
+
+def meetings() -> int:
+    """The number of pairs of tags that can meet."""
+    return sum(can_meet(first, second) for first, second in combinations(TAGS, 2))

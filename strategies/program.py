@@ -1,18 +1,22 @@
 """The Program: an immutable description of a random model. Plain data, no torch objects.
 
 A Program holds its classes bottom-up (a class uses only earlier ones, the root class ``Model`` is last),
-the arguments that the model is called with, and its training flag. ``render`` turns it into source.
+the arguments that the model is called with, its training flag, and what is dynamic about its shapes.
+``render`` turns it into source.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import TypeVar
 
 from strategies.types import Shape
 
-Literal = bool | int | float | str | None | tuple[int, ...]
+N = TypeVar("N")
+
+Literal = bool | int | float | str | None | tuple["Literal", ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +26,17 @@ class Key:
     name: str
 
 
-Step = str | int | Key
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A step of a Path that takes part of a ``ModuleList`` or ``Sequential``: ``[start:stop]``."""
+
+    start: int
+    stop: int
+
+
+Step = str | int | Key | Slice
 Path = tuple[Step, ...]
-"""The way from ``self`` to a submodule or tensor: ``("layers", 0, "w")`` is ``self.layers[0].w``."""
+"""The way from ``self`` to a submodule or attribute: ``("layers", 0, "w")`` is ``self.layers[0].w``."""
 
 
 # --- expressions -------------------------------------------------------------------------------
@@ -53,7 +65,7 @@ class Not:
 
 @dataclass(frozen=True, slots=True)
 class Attr:
-    """A tensor that hangs on ``self`` or on a submodule."""
+    """A tensor or Python value that hangs on ``self`` or on a submodule."""
 
     path: Path
 
@@ -68,23 +80,106 @@ class Op:
 
 
 @dataclass(frozen=True, slots=True)
+class Fact:
+    """A Python int that a tensor tells, an entry of the table of facts: ``x.shape[0]``."""
+
+    name: str
+    subject: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Star:
+    """``*rest`` or (``double``) ``**options`` handed on in a call."""
+
+    value: Var
+    double: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
-    """A call of the submodule at ``callee``."""
+    """A call of the submodule at ``callee``, or of its ``method``; ``self`` itself is the empty path.
+
+    ``form`` is an entry of FORMS: how the call is written.
+    """
 
     callee: Path
-    args: tuple[Expr, ...]
+    args: tuple[Expr | Star, ...]
     kwargs: tuple[tuple[str, Expr], ...] = ()
+    method: str = ""
+    form: str = ""
+
+
+FORMS: dict[str, str] = {
+    "": "{0}({args})",
+    "first": "{0}({args})[0]",
+    "self_attention": "{0}({args}, {args}, {args})[0]",
+    "checkpoint": "checkpoint({0}, {args}, use_reentrant=False)",
+}
+"""How a call is written, over the callee's text and the arguments' text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """A call of something callable that a variable holds."""
+
+    function: Var
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The submodule at ``path``, or (``method``) a bound method of it, as a value to pass on."""
+
+    path: Path
+    method: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of torch as a value to pass on; the name of an entry of FUNCTIONS."""
+
+    name: str
+
+
+FUNCTIONS: dict[str, str] = {"relu": "torch.relu", "neg": "torch.neg", "tanh": "torch.tanh"}
+"""How the function of an entry of the op table is written when it is not called on the spot."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A tuple (``keys`` is empty), or a dict."""
+    """A container of values; ``kind`` is tuple, list, dict, named (a namedtuple) or data (a dataclass).
 
+    Items of the last three are named by ``keys``.
+    """
+
+    kind: str
     items: tuple[Expr, ...]
     keys: tuple[str, ...] = ()
 
 
-Expr = Lit | Var | Not | Attr | Op | Call | Group
+FIELDS = ("left", "right")
+"""The fields of the namedtuple and of the dataclass that programs use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What a container holds under an index, a key or (``dotted``) a field."""
+
+    base: Var
+    key: int | str
+    dotted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ternary:
+    """``then if test else orelse``."""
+
+    test: Cond
+    then: Expr
+    orelse: Expr
+
+
+Expr = Lit | Var | Not | Attr | Op | Fact | Call | Apply | Bound | Function | Group | Item | Ternary
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,21 +210,86 @@ class Do:
 
 
 @dataclass(frozen=True, slots=True)
+class Set:
+    """``self.<path> = value``: rebinds a buffer, an attribute, or makes a new one."""
+
+    path: Path
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """``self.<first>, self.<second> = self.<second>, self.<first>``."""
+
+    first: Path
+    second: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Bump:
+    """``self.<path> += 1`` on a Python int."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
 class If:
-    """``if test: then`` with an optional ``else``."""
+    """``if test: then`` with an optional ``else``; ``match`` writes a test for equality as a ``match``."""
 
     test: Cond
     then: tuple[Stmt, ...]
     orelse: tuple[Stmt, ...] = ()
+    match: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """``for layer in self.<container>: target = layer(target, *args)``."""
+    """``for layer in self.<container>: target = layer(target, *args)``.
+
+    ``style`` is "" or "enumerate" for a list or Sequential, "values" or "items" for a ModuleDict.
+    """
 
     container: Path
     target: str
     args: tuple[Expr, ...] = ()
+    style: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """``for i in range(count): body``, or the same as a ``while`` on a Python counter."""
+
+    var: str
+    count: Expr
+    body: tuple[Stmt, ...]
+    style: str = "for"
+
+
+@dataclass(frozen=True, slots=True)
+class With:
+    """``with <region>: body``; the name of an entry of the table of regions."""
+
+    region: str
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lambda:
+    """A local function over tensors, for a control-flow operator."""
+
+    name: str
+    args: tuple[str, ...]
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """``target = <torch.cond or another control-flow operator>`` over operands, with its local functions."""
+
+    name: str
+    target: str
+    operands: tuple[Expr, ...]
+    functions: tuple[Lambda, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +299,7 @@ class Return:
     value: Expr
 
 
-Stmt = Assign | Do | If | Loop | Return
+Stmt = Assign | Do | Set | Swap | Bump | If | Loop | Repeat | With | Control | Return
 
 
 # --- construction ------------------------------------------------------------------------------
@@ -147,11 +307,12 @@ Stmt = Assign | Do | If | Loop | Return
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """A float32 tensor's shape and values: all ``low`` where ``high`` is None, else evenly spaced."""
+    """A tensor's shape and values: all ``low`` where ``high`` is None, else evenly spaced."""
 
     shape: Shape
     low: float = 1.0
     high: float | None = None
+    dtype: str = "float32"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,21 +320,24 @@ class New:
     """A fresh instance of a class of the Program, or (``layer``) of an entry of the layer table.
 
     ``scale`` multiplies the initial values of the instance's own tensors: two instances of one class that
-    hold the same values cannot be told apart when one is run for the other.
+    hold the same values cannot be told apart when one is run for the other. ``guest`` is an existing module
+    that the constructor is given.
     """
 
     name: str
-    params: tuple[int, ...] = ()
+    params: tuple[int | str, ...] = ()
     layer: bool = False
     scale: float = 1.0
+    guest: Path = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """``self.<attr> = <New>``."""
+    """``self.<attr> = <New>``; ``traced`` replaces it by its ``fx.GraphModule``."""
 
     attr: str
     new: New
+    traced: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,11 +350,11 @@ class Bind:
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """A ``ModuleList``, ``Sequential`` or ``ModuleDict`` of fresh and of existing (Path) modules."""
+    """A ``ModuleList``, ``Sequential`` or ``ModuleDict`` of fresh, existing (Path) and nested modules."""
 
     attr: str
     kind: str
-    items: tuple[New | Path, ...]
+    items: tuple[New | Path | Container, ...]
     keys: tuple[str, ...] = ()
 
 
@@ -203,12 +367,52 @@ class Tensor:
     fill: Fill
 
 
-Init = Child | Bind | Container | Tensor
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A buffer or constant made of an existing tensor: a view of it, or (no ``op``) the very same."""
+
+    attr: str
+    kind: str
+    source: Path
+    op: str = ""
+    params: tuple[Literal, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """A Python attribute."""
+
+    attr: str
+    value: Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """A hook of the table of hooks on the module at ``path``."""
+
+    path: Path
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parametrize:
+    """A parametrization of the parameter ``attr`` of the module at ``path``."""
+
+    path: Path
+    attr: str
+    name: str
+
+
+Init = Child | Bind | Container | Tensor | Derived | Plain | Hook | Parametrize
 
 
 @dataclass(frozen=True, slots=True)
 class Arg:
-    """An argument of ``forward``; ``kind`` is tensor, optional, bool, int or str."""
+    """An argument of a method.
+
+    ``kind`` is tensor, optional, bool, int, str, function, either (a tensor or a tuple), one of the kinds of
+    Group, rest (``*rest``) or options (``**options``).
+    """
 
     name: str
     kind: str
@@ -216,24 +420,88 @@ class Arg:
 
 
 @dataclass(frozen=True, slots=True)
-class ClassDef:
-    """One module class."""
+class Method:
+    """A method besides ``forward``."""
 
     name: str
-    init: tuple[Init, ...]
     args: tuple[Arg, ...]
     body: tuple[Stmt, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class ClassDef:
+    """One module class; ``guest`` is the class of the module that its constructor takes, if it takes one."""
+
+    name: str
+    init: tuple[Init, ...]
+    args: tuple[Arg, ...]
+    body: tuple[Stmt, ...]
+    methods: tuple[Method, ...] = ()
+    guest: str = ""
+
+    @property
+    def bodies(self) -> tuple[tuple[Stmt, ...], ...]:
+        """The bodies of all methods, ``forward`` first."""
+        return (self.body, *(method.body for method in self.methods))
+
+
+# --- inputs ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
 class TensorInput:
-    """An example tensor; ``transposed`` hands in ``.t()`` of a row-major one."""
+    """An example tensor; ``layout`` is "", transposed, sliced or expanded: how its memory is laid out."""
 
     fill: Fill
-    transposed: bool = False
+    layout: str = ""
+    requires_grad: bool = False
 
 
-Input = TensorInput | Lit
+@dataclass(frozen=True, slots=True)
+class Again:
+    """The tensor of an earlier argument once more, or (``op``) a view of it."""
+
+    name: str
+    op: str = ""
+    params: tuple[Literal, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GroupInput:
+    """A container of inputs, of a kind of Group."""
+
+    kind: str
+    items: tuple[Input, ...]
+    keys: tuple[str, ...] = ()
+
+
+Input = TensorInput | Again | GroupInput | Lit
+
+
+@dataclass(frozen=True, slots=True)
+class Dim:
+    """A dynamic dimension: ``kind`` is named (a ``Dim`` from ``low`` to ``high``), auto or dynamic."""
+
+    name: str
+    kind: str
+    low: int | None = None
+    high: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dynamic:
+    """Which sizes are dynamic, and the sizes to probe.
+
+    ``places`` are (argument, dimension, name of a Dim); every probe gives a size to each Dim, in their order.
+    """
+
+    dims: tuple[Dim, ...]
+    places: tuple[tuple[str, int, str], ...]
+    probes: tuple[tuple[int, ...], ...]
+
+
+Given = tuple[tuple[str, Input], ...]
+"""Inputs by the name of the argument that takes them."""
 
 
 @dataclass(frozen=True)
@@ -241,14 +509,20 @@ class Program:
     """A random model and the arguments that it is called with."""
 
     classes: tuple[ClassDef, ...]
-    args: tuple[Input, ...]
-    kwargs: tuple[tuple[str, Input], ...] = ()
+    args: Given
+    kwargs: Given = ()
     training: bool = False
+    dynamic: Dynamic | None = None
 
     @property
     def root(self) -> ClassDef:
         """The class of the model itself."""
         return self.classes[-1]
+
+    @property
+    def inputs(self) -> Given:
+        """Everything that is handed in, by name."""
+        return self.args + self.kwargs
 
     @cached_property
     def features(self) -> frozenset[str]:
@@ -258,46 +532,37 @@ class Program:
         return tags_of(self)
 
 
+# --- walking -----------------------------------------------------------------------------------
+
+def nodes(root: object) -> Iterator[object]:
+    """Every node at or below one, in source order, outermost first."""
+    if isinstance(root, tuple):
+        for item in root:
+            yield from nodes(item)
+    elif type(root) in _PARTS:
+        yield root
+        for name in _PARTS[type(root)]:
+            yield from nodes(getattr(root, name))
+
+
+_LEAVES = {"str", "int", "float", "bool", "Path", "Shape", "int | str"}
+_PARTS: dict[type, tuple[str, ...]] = {
+    kind: tuple(f.name for f in fields(kind) if f.type not in _LEAVES)
+    for kind in (
+        *(Lit, Var, Not, Attr, Op, Fact, Star, Call, Apply, Bound, Function, Group, Item, Ternary, Cond),
+        *(Assign, Do, Set, Swap, Bump, If, Loop, Repeat, With, Lambda, Control, Return),
+        *(New, Child, Bind, Container, Tensor, Derived, Plain, Hook, Parametrize, Arg, Method, ClassDef),
+        *(TensorInput, Again, GroupInput),
+    )
+}
+"""The fields of each kind of node that may hold further nodes."""
+
+
 def news(cls: ClassDef) -> Iterator[New]:
     """Every module that a class makes in its own ``__init__``, in source order."""
-    for init in cls.init:
-        if isinstance(init, Child):
-            yield init.new
-        elif isinstance(init, Container):
-            yield from (item for item in init.items if isinstance(item, New))
+    return (node for node in nodes(cls.init) if isinstance(node, New))
 
 
-def statements(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
-    """Every statement of a body, nested ones included, in source order."""
-    for stmt in body:
-        yield stmt
-        if isinstance(stmt, If):
-            yield from statements(stmt.then)
-            yield from statements(stmt.orelse)
-
-
-def expressions(body: tuple[Stmt, ...]) -> Iterator[Expr]:
-    """Every expression of a body, operands included, outermost first."""
-    for stmt in statements(body):
-        if isinstance(stmt, Assign | Do | Return):
-            yield from _within(stmt.value)
-        elif isinstance(stmt, If) and stmt.test.subject is not None:
-            yield from _within(stmt.test.subject)
-        elif isinstance(stmt, Loop):
-            for arg in stmt.args:
-                yield from _within(arg)
-
-
-def _within(expr: Expr) -> Iterator[Expr]:
-    yield expr
-    parts: tuple[Expr, ...] = ()
-    if isinstance(expr, Op):
-        parts = expr.operands
-    elif isinstance(expr, Call):
-        parts = expr.args + tuple(value for _, value in expr.kwargs)
-    elif isinstance(expr, Group):
-        parts = expr.items
-    elif isinstance(expr, Not):
-        parts = (expr.flag,)
-    for part in parts:
-        yield from _within(part)
+def of_type(root: object, kind: type[N]) -> list[N]:
+    """The nodes of one type at or below one, in source order."""
+    return [node for node in nodes(root) if isinstance(node, kind)]

@@ -4,116 +4,234 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from strategies.conditions import CONDS, FACTS
+from strategies.control import CONTROLS
+from strategies.inputs import probe
 from strategies.layers import LAYERS
-from strategies.machine import CONDS
 from strategies.ops import OPS
 from strategies.program import (
+    FORMS,
+    FUNCTIONS,
+    Again,
+    Apply,
     Arg,
     Assign,
     Attr,
     Bind,
+    Bound,
+    Bump,
     Call,
     Child,
     ClassDef,
     Cond,
     Container,
+    Control,
+    Derived,
+    Dim,
     Do,
     Expr,
+    Fact,
     Fill,
+    Function,
+    Given,
     Group,
+    GroupInput,
+    Hook,
     If,
     Init,
     Input,
+    Item,
     Key,
+    Lambda,
     Lit,
+    Loop,
     New,
     Not,
     Op,
+    Parametrize,
     Path,
+    Plain,
     Program,
+    Repeat,
     Return,
+    Set,
+    Slice,
+    Star,
     Stmt,
+    Swap,
     Tensor,
     TensorInput,
+    Ternary,
     Var,
+    With,
     news,
+    nodes,
 )
+from strategies.regions import HOOKS, PARAMETRIZATIONS, PREAMBLES, REGIONS
 from strategies.types import numel
 
 INDENT = "    "
 
+_SCALED = frozenset({"float16", "bfloat16", "float32", "float64", "complex64"})
+
 
 def render(program: Program) -> str:
-    """The source of a module that defines ``Model``, the classes it uses, and ``make()``."""
+    """The source of a module that defines ``Model``, the classes it uses, and ``make()``.
+
+    A dynamic Program's source defines ``dynamic_shapes()`` and ``probes()`` as well.
+    """
     scaled = {new.name for cls in program.classes for new in news(cls) if new.scale != 1.0}
     blocks = [_class(cls, cls.name in scaled) for cls in program.classes]
     blocks.append(_make(program))
-    body = "\n\n\n".join("\n".join(block) for block in blocks)
-    imports = ["import torch"]
+    if program.dynamic is not None:
+        blocks += [_dynamic_shapes(program), _probes(program)]
+    needed = list(_preambles(program))
+    definitions = [block for block in needed if not block[0].startswith(("from ", "import "))]
+    body = "\n\n\n".join("\n".join(block) for block in (*definitions, *blocks))
+    imported = [block[0] for block in needed if block[0].startswith(("from ", "import "))]
+    return "\n".join((*_imports(body), *imported)) + "\n\n\n" + body + "\n"
+
+
+def _imports(body: str) -> Iterator[str]:
+    if "@dataclass" in body:
+        yield "from dataclasses import dataclass"
+    if "NamedTuple" in body:
+        yield "from typing import NamedTuple"
+    if "@dataclass" in body or "NamedTuple" in body:
+        yield ""
+    yield "import torch"
     if " F." in body or "(F." in body:
-        imports.append("import torch.nn.functional as F")
-    imports.append("from torch import nn")
-    return "\n".join(imports) + "\n\n\n" + body + "\n"
+        yield "import torch.nn.functional as F"
+    yield "from torch import nn"
+
+
+def _preambles(program: Program) -> Iterator[tuple[str, ...]]:
+    """What the source must define or import first, each once."""
+    wanted: dict[str, tuple[str, ...]] = {}
+    for node in nodes((program.classes, tuple(given for _, given in program.inputs))):
+        if isinstance(node, Op) and OPS[node.name].preamble:
+            wanted[OPS[node.name].preamble] = PREAMBLES[OPS[node.name].preamble]
+        elif isinstance(node, Group | GroupInput) and node.kind in PREAMBLES:
+            wanted[node.kind] = PREAMBLES[node.kind]
+        elif isinstance(node, Call) and node.form in PREAMBLES:
+            wanted[node.form] = PREAMBLES[node.form]
+        elif isinstance(node, Control) and CONTROLS[node.name].preamble:
+            wanted[CONTROLS[node.name].preamble] = PREAMBLES[CONTROLS[node.name].preamble]
+        elif isinstance(node, Hook):
+            wanted[node.name] = HOOKS[node.name].lines
+        elif isinstance(node, Parametrize):
+            wanted["parametrize"] = PREAMBLES["parametrize"]
+            wanted[node.name] = PARAMETRIZATIONS[node.name][1]
+    yield from (wanted[name] for name in sorted(wanted))
+
+
+# --- classes ---------------------------------------------------------------------------------------
 
 
 def _class(cls: ClassDef, scaled: bool) -> list[str]:
     lines = [f"class {cls.name}(nn.Module):"]
-    if cls.init or scaled:
-        lines.append(f"{INDENT}def __init__(self{', scale=1.0' if scaled else ''}):")
+    parameters = ["self", *(["guest"] if cls.guest else []), *(["scale=1.0"] if scaled else [])]
+    if len(parameters) > 1 or cls.init:
+        lines.append(f"{INDENT}def __init__({', '.join(parameters)}):")
         lines.append(f"{INDENT * 2}super().__init__()")
+        if cls.guest:
+            lines.append(f"{INDENT * 2}self.guest = guest")
         lines += [INDENT * 2 + _init(init, scaled) for init in cls.init]
         lines.append("")
-    arguments = ", ".join(["self", *(_arg(arg) for arg in cls.args)])
-    lines.append(f"{INDENT}def forward({arguments}):")
-    lines += _body(cls.body, 2)
+    lines += _function("forward", ("self", *map(_arg, cls.args)), cls.body)
+    for method in cls.methods:
+        lines.append("")
+        lines += _function(method.name, ("self", *map(_arg, method.args)), method.body)
     return lines
 
 
+def _function(name: str, arguments: Iterable[str], body: Iterable[Stmt]) -> list[str]:
+    """A method of a class."""
+    return [f"{INDENT}def {name}({', '.join(arguments)}):", *_body(body, 2)]
+
+
 def _arg(arg: Arg) -> str:
-    return arg.name if arg.default is None else f"{arg.name}={arg.default.value!r}"
+    stars = {"rest": "*", "options": "**"}.get(arg.kind, "")
+    return stars + (arg.name if arg.default is None else f"{arg.name}={arg.default.value!r}")
 
 
 def _init(init: Init, scaled: bool) -> str:
     if isinstance(init, Child):
-        return f"self.{init.attr} = {_new(init.new)}"
+        return f"self.{init.attr} = {f'torch.fx.symbolic_trace({_new(init.new)})' if init.traced else _new(init.new)}"
     if isinstance(init, Bind):
         return f"{_path(init.target)} = {_path(init.source)}"
     if isinstance(init, Container):
-        items = [_new(item) if isinstance(item, New) else _path(item) for item in init.items]
-        if init.kind == "ModuleDict":
-            pairs = ", ".join(f'"{k}": {v}' for k, v in zip(init.keys, items, strict=True))
-            return f"self.{init.attr} = nn.ModuleDict({{{pairs}}})"
-        listed = ", ".join(items)
-        return f"self.{init.attr} = nn.{init.kind}({f'[{listed}]' if init.kind == 'ModuleList' else listed})"
-    return _tensor(init, scaled)
+        return f"self.{init.attr} = {_container(init)}"
+    if isinstance(init, Plain):
+        return f"self.{init.attr} = {init.value!r}"
+    if isinstance(init, Derived):
+        source = _path(init.source)
+        if init.op:
+            source = OPS[init.op].template.format(source + ".data", p=init.params)
+        return _registered(init.attr, init.kind, source)
+    if isinstance(init, Hook):
+        return f"{_path(init.path)}.{HOOKS[init.name].registration}({init.name})"
+    if isinstance(init, Parametrize):
+        return f'parametrize.register_parametrization({_path(init.path)}, "{init.attr}", {init.name}())'
+    value = _fill(init.fill)
+    if scaled and init.fill.dtype in _SCALED:
+        value += " * scale"
+    return _registered(init.attr, init.kind, value)
 
 
-def _tensor(init: Tensor, scaled: bool) -> str:
-    value = _fill(init.fill) + (" * scale" if scaled else "")
-    if init.kind == "parameter":
-        return f"self.{init.attr} = nn.Parameter({value})"
-    if init.kind == "constant":
-        return f"self.{init.attr} = {value}"
-    persistent = ", persistent=False" if init.kind == "scratch" else ""
-    return f'self.register_buffer("{init.attr}", {value}{persistent})'
+def _container(box: Container) -> str:
+    items = [_module(item) for item in box.items]
+    if box.kind == "ModuleDict":
+        pairs = ", ".join(f'"{k}": {v}' for k, v in zip(box.keys, items, strict=True))
+        return f"nn.ModuleDict({{{pairs}}})"
+    listed = ", ".join(items)
+    return f"nn.{box.kind}({f'[{listed}]' if box.kind == 'ModuleList' else listed})"
+
+
+def _module(item: New | Path | Container) -> str:
+    if isinstance(item, New):
+        return _new(item)
+    return _container(item) if isinstance(item, Container) else _path(item)
+
+
+def _registered(attr: str, kind: str, value: str) -> str:
+    if kind == "parameter":
+        return f"self.{attr} = nn.Parameter({value})"
+    if kind == "constant":
+        return f"self.{attr} = {value}"
+    persistent = ", persistent=False" if kind == "scratch" else ""
+    return f'self.register_buffer("{attr}", {value}{persistent})'
 
 
 def _fill(fill: Fill) -> str:
     sizes = ", ".join(map(str, fill.shape))
+    dtype = "" if fill.dtype == "float32" else f", dtype=torch.{fill.dtype}"
+    low: object = fill.low
+    if fill.dtype in ("int64", "int32"):
+        low = int(fill.low)
+    elif fill.dtype == "bool":
+        low = bool(fill.low)
     if fill.high is None:
         if not fill.shape:
-            return f"torch.tensor({fill.low})"
+            return f"torch.tensor({low}{dtype})"
         if fill.low in (0.0, 1.0):
-            return f"torch.{'ones' if fill.low else 'zeros'}({sizes})"
-        return f"torch.full(({sizes},), {fill.low})"
-    row = f"torch.linspace({fill.low}, {fill.high}, {numel(fill.shape)})"
+            return f"torch.{'ones' if fill.low else 'zeros'}({sizes}{dtype})"
+        return f"torch.full(({sizes},), {low}{dtype})"
+    if fill.dtype in ("int64", "int32", "bool"):
+        row = f"torch.arange({numel(fill.shape)}) % 3"
+        row = f"({row}).to(torch.{fill.dtype})" if fill.dtype != "int64" else f"({row})"
+    else:
+        row = f"torch.linspace({fill.low}, {fill.high}, {numel(fill.shape)}{dtype})"
     return row if len(fill.shape) == 1 else f"{row}.view({sizes or '()'})"
 
 
 def _new(new: New) -> str:
     if new.layer:
         return LAYERS[new.name].template.format(p=new.params)
-    return f"{new.name}({'' if new.scale == 1.0 else new.scale})"
+    arguments = [_path(new.guest)] if new.guest else []
+    if new.scale != 1.0:
+        arguments.append(f"scale={new.scale}" if new.guest else str(new.scale))
+    return f"{new.name}({', '.join(arguments)})"
 
 
 def _path(path: Path) -> str:
@@ -121,9 +239,14 @@ def _path(path: Path) -> str:
     for step in path:
         if isinstance(step, Key):
             text += f'["{step.name}"]'
+        elif isinstance(step, Slice):
+            text += f"[{step.start or ''}:{step.stop}]"
         else:
             text += f"[{step}]" if isinstance(step, int) else f".{step}"
     return text
+
+
+# --- statements ------------------------------------------------------------------------------------
 
 
 def _body(body: Iterable[Stmt], depth: int) -> list[str]:
@@ -134,19 +257,82 @@ def _stmt(stmt: Stmt) -> Iterator[str]:
     if isinstance(stmt, Assign):
         yield f"{stmt.target} = {_expr(stmt.value)}"
     elif isinstance(stmt, Do):
-        yield _expr(stmt.value)
+        yield "pass" if stmt.value == Lit(None) else _expr(stmt.value)
     elif isinstance(stmt, Return):
         yield f"return {_expr(stmt.value)}"
+    elif isinstance(stmt, Set):
+        yield f"{_path(stmt.path)} = {_expr(stmt.value)}"
+    elif isinstance(stmt, Swap):
+        first, second = _path(stmt.first), _path(stmt.second)
+        yield f"{first}, {second} = {second}, {first}"
+    elif isinstance(stmt, Bump):
+        yield f"{_path(stmt.path)} += 1"
     elif isinstance(stmt, If):
-        yield f"if {_cond(stmt.test)}:"
-        yield from _body(stmt.then, 1)
-        if stmt.orelse:
-            yield "else:"
-            yield from _body(stmt.orelse, 1)
+        yield from _match(stmt) if stmt.match else _if(stmt, "if")
+    elif isinstance(stmt, Loop):
+        yield from _loop(stmt)
+    elif isinstance(stmt, Repeat):
+        yield from _repeat(stmt)
+    elif isinstance(stmt, With):
+        yield f"with {REGIONS[stmt.region].template}:"
+        yield from _body(stmt.body, 1)
     else:
-        yield f"for layer in {_path(stmt.container)}:"
-        arguments = ", ".join([stmt.target, *(_expr(arg) for arg in stmt.args)])
-        yield f"{INDENT}{stmt.target} = layer({arguments})"
+        yield from _control(stmt)
+
+
+def _if(stmt: If, word: str) -> Iterator[str]:
+    yield f"{word} {_cond(stmt.test)}:"
+    yield from _body(stmt.then, 1)
+    if len(stmt.orelse) == 1 and isinstance(stmt.orelse[0], If) and not stmt.orelse[0].match:
+        yield from _if(stmt.orelse[0], "elif")
+    elif stmt.orelse:
+        yield "else:"
+        yield from _body(stmt.orelse, 1)
+
+
+def _match(stmt: If) -> Iterator[str]:
+    assert stmt.test.subject is not None
+    yield f"match {_expr(stmt.test.subject)}:"
+    yield f"{INDENT}case {stmt.test.params[0]!r}:"
+    yield from _body(stmt.then, 2)
+    if stmt.orelse:
+        yield f"{INDENT}case _:"
+        yield from _body(stmt.orelse, 2)
+
+
+def _loop(stmt: Loop) -> Iterator[str]:
+    over, names = _path(stmt.container), "layer"
+    if stmt.style == "enumerate":
+        over, names = f"enumerate({over})", "_, layer"
+    elif stmt.style:
+        over, names = f"{over}.{stmt.style}()", "_, layer" if stmt.style == "items" else "layer"
+    yield f"for {names} in {over}:"
+    arguments = ", ".join([stmt.target, *(_expr(arg) for arg in stmt.args)])
+    yield f"{INDENT}{stmt.target} = layer({arguments})"
+
+
+def _repeat(stmt: Repeat) -> Iterator[str]:
+    if stmt.style == "for":
+        yield f"for {stmt.var} in range({_expr(stmt.count)}):"
+        yield from _body(stmt.body, 1)
+        return
+    yield f"{stmt.var} = 0"
+    yield f"while {stmt.var} < {_expr(stmt.count)}:"
+    yield from _body(stmt.body, 1)
+    yield f"{INDENT}{stmt.var} += 1"
+
+
+def _control(stmt: Control) -> Iterator[str]:
+    for function in stmt.functions:
+        yield from _lambda(function)
+    names = [function.name for function in stmt.functions]
+    yield CONTROLS[stmt.name].template.format(t=stmt.target, x=_operand(stmt.operands[0]), f=names)
+
+
+def _lambda(function: Lambda) -> Iterator[str]:
+    yield f"def {function.name}({', '.join(function.args)}):"
+    yield from _body(function.body, 1)
+    yield ""
 
 
 def _cond(cond: Cond) -> str:
@@ -155,55 +341,155 @@ def _cond(cond: Cond) -> str:
     return CONDS[cond.name].template.format(_expr(cond.subject), p=cond.params)
 
 
-def _expr(expr: Expr) -> str:
+# --- expressions -----------------------------------------------------------------------------------
+
+
+def _expr(expr: Expr | Star) -> str:
     if isinstance(expr, Lit):
         return repr(expr.value)
     if isinstance(expr, Var):
         return expr.name
-    if isinstance(expr, Not):
-        return f"not {expr.flag.name}"
-    if isinstance(expr, Attr):
-        return _path(expr.path)
     if isinstance(expr, Op):
         return OPS[expr.name].template.format(*map(_operand, expr.operands), p=expr.params)
+    if isinstance(expr, Attr):
+        return _path(expr.path)
     if isinstance(expr, Call):
-        arguments = [_expr(arg) for arg in expr.args]
-        arguments += [f"{name}={_expr(value)}" for name, value in expr.kwargs]
-        return f"{_path(expr.callee)}({', '.join(arguments)})"
-    return _group(expr)
+        callee = _path(expr.callee) + (f".{expr.method}" if expr.method else "")
+        return FORMS[expr.form].format(callee, args=_arguments(expr.args, expr.kwargs))
+    if isinstance(expr, Group):
+        return _group(expr.kind, [_expr(item) for item in expr.items], expr.keys)
+    if isinstance(expr, Item):
+        if expr.dotted:
+            return f"{expr.base.name}.{expr.key}"
+        return f"{expr.base.name}[{expr.key!r}]".replace("'", '"')
+    if isinstance(expr, Not):
+        return f"not {expr.flag.name}"
+    if isinstance(expr, Fact):
+        return FACTS[expr.name].template.format(_operand(expr.subject))
+    if isinstance(expr, Apply):
+        return f"{expr.function.name}({_arguments(expr.args)})"
+    if isinstance(expr, Bound):
+        return _path(expr.path) + (f".{expr.method}" if expr.method else "")
+    if isinstance(expr, Function):
+        return FUNCTIONS[expr.name]
+    if isinstance(expr, Star):
+        return ("**" if expr.double else "*") + expr.value.name
+    return f"{_operand(expr.then)} if {_cond(expr.test)} else {_operand(expr.orelse)}"
 
 
-def _group(expr: Group) -> str:
-    items = [_expr(item) for item in expr.items]
-    if expr.keys:
-        return "{" + ", ".join(f'"{k}": {v}' for k, v in zip(expr.keys, items, strict=True)) + "}"
-    return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
+def _arguments(args: Iterable[Expr | Star], kwargs: Iterable[tuple[str, Expr]] = ()) -> str:
+    positional = [_expr(arg) for arg in args if not (isinstance(arg, Star) and arg.double)]
+    named = [f"{name}={_expr(value)}" for name, value in kwargs]
+    return ", ".join((*positional, *named, *(_expr(a) for a in args if isinstance(a, Star) and a.double)))
+
+
+def _group(kind: str, items: list[str], keys: tuple[str, ...]) -> str:
+    if kind == "dict":
+        return "{" + ", ".join(f'"{k}": {v}' for k, v in zip(keys, items, strict=True)) + "}"
+    listed = ", ".join(items)
+    if kind == "list":
+        return f"[{listed}]"
+    if kind in ("named", "data"):
+        return f"{'Pair' if kind == 'named' else 'Parts'}({listed})"
+    return f"({listed}{',' if len(items) == 1 else ''})"
 
 
 def _operand(expr: Expr) -> str:
     text = _expr(expr)
-    return f"({text})" if isinstance(expr, Op) and OPS[expr.name].infix else text
+    bare = not isinstance(expr, Ternary) and not (isinstance(expr, Op) and OPS[expr.name].infix)
+    return text if bare else f"({text})"
+
+
+# --- inputs ----------------------------------------------------------------------------------------
+
+
+def _make(program: Program) -> list[str]:
+    model = "Model()" if program.training else "Model().eval()"
+    lines = ["def make():"]
+    if any(new.layer and LAYERS[new.name].random for cls in program.classes for new in news(cls)):
+        lines.append(f"{INDENT}torch.manual_seed(0)")
+    named, args, kwargs = _handed_in(program, program.inputs)
+    lines += [INDENT + line for line in named]
+    lines.append(f"{INDENT}return {', '.join([model, args, *([kwargs] if program.kwargs else [])])}")
+    return lines
+
+
+def _handed_in(program: Program, inputs: Given) -> tuple[list[str], str, str]:
+    """Lines that name what is handed in twice, the tuple of arguments, and the dict of keyword arguments."""
+    given = dict(inputs)
+    twice = {node.name for node in nodes(tuple(given.values())) if isinstance(node, Again)}
+    lines = [f"{name} = {_input(given[name])}" for name in given if name in twice]
+    items = [name if name in twice else _input(given[name]) for name, _ in program.args]
+    named = [(name, name if name in twice else _input(given[name])) for name, _ in program.kwargs]
+    args = f"({', '.join(items)}{',' if len(items) == 1 else ''})"
+    return lines, args, "{" + ", ".join(f'"{name}": {text}' for name, text in named) + "}"
 
 
 def _input(given: Input) -> str:
     if isinstance(given, TensorInput):
-        return _fill(given.fill) + (".t()" if given.transposed else "")
+        return _tensor_input(given)
+    if isinstance(given, Again):
+        return OPS[given.op].template.format(given.name, p=given.params) if given.op else given.name
+    if isinstance(given, GroupInput):
+        return _group(given.kind, [_input(item) for item in given.items], given.keys)
     return repr(given.value)
 
 
-def _make(program: Program) -> list[str]:
-    lines = ["def make():"]
-    if any(_random(cls) for cls in program.classes):
-        lines.append(f"{INDENT}torch.manual_seed(0)")
-    model = "Model()" if program.training else "Model().eval()"
-    items = [_input(given) for given in program.args]
-    args = f"({', '.join(items)}{',' if len(items) == 1 else ''})"
-    parts = [model, args]
-    if program.kwargs:
-        parts.append("{" + ", ".join(f'"{name}": {_input(given)}' for name, given in program.kwargs) + "}")
-    lines.append(f"{INDENT}return {', '.join(parts)}")
+def _tensor_input(given: TensorInput) -> str:
+    fill, shape = given.fill, given.fill.shape
+    if given.layout == "transposed":
+        text = _fill(Fill(shape[::-1], fill.low, fill.high, fill.dtype)) + ".t()"
+    elif given.layout == "sliced":
+        wide = Fill((*shape[:-1], 2 * shape[-1]), fill.low, fill.high, fill.dtype)
+        text = f"{_fill(wide)}[..., ::2]"
+    elif given.layout == "expanded":
+        narrow = Fill((1, *shape[1:]), fill.low, fill.high, fill.dtype)
+        text = f"{_fill(narrow)}.expand({', '.join(map(str, shape))})"
+    else:
+        text = _fill(fill)
+    return f"{text}.requires_grad_()" if given.requires_grad else text
+
+
+# --- dynamic shapes --------------------------------------------------------------------------------
+
+
+def _dynamic_shapes(program: Program) -> list[str]:
+    assert program.dynamic is not None
+    lines = ["def dynamic_shapes():"]
+    named = {dim.name: dim for dim in program.dynamic.dims}
+    lines += [f"{INDENT}{dim.name} = {_dim(dim)}" for dim in named.values() if dim.kind == "named"]
+    texts = {d.name: d.name if d.kind == "named" else f"torch.export.Dim.{d.kind.upper()}" for d in named.values()}
+    entries = []
+    for arg in program.root.args:
+        given = dict(program.inputs).get(arg.name)
+        if given is not None:
+            entries.append(f'"{arg.name}": {_spec(given, arg.name, program, texts)}')
+    lines.append(f"{INDENT}return {{{', '.join(entries)}}}")
     return lines
 
 
-def _random(cls: ClassDef) -> bool:
-    return any(new.layer and LAYERS[new.name].random for new in news(cls))
+def _dim(dim: Dim) -> str:
+    limits = [f"{word}={n}" for word, n in (("min", dim.low), ("max", dim.high)) if n is not None]
+    return f"torch.export.Dim({', '.join([repr(dim.name), *limits])})"
+
+
+def _spec(given: Input, name: str, program: Program, texts: dict[str, str]) -> str:
+    assert program.dynamic is not None
+    if isinstance(given, GroupInput):
+        return _group(
+            "tuple" if given.kind in ("named", "data") else given.kind,
+            [_spec(item, "", program, texts) for item in given.items],
+            given.keys,
+        )
+    places = [f"{dim}: {texts[symbol]}" for where, dim, symbol in program.dynamic.places if where == name]
+    return "{" + ", ".join(places) + "}" if places else "None"
+
+
+def _probes(program: Program) -> list[str]:
+    assert program.dynamic is not None
+    lines = ["def probes():", f"{INDENT}return ["]
+    for sizes in program.dynamic.probes:
+        named, args, kwargs = _handed_in(program, probe(program, sizes))
+        assert not named, "a dynamic Program hands nothing in twice"
+        lines.append(f"{INDENT * 2}({args}, {kwargs}),")
+    return [*lines, f"{INDENT}]"]

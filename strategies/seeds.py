@@ -3,39 +3,49 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any, cast
 
 from hypothesis import HealthCheck, given, settings
 
+from strategies.drawing.programs import programs
+from strategies.profiles import NAMES
 from strategies.program import Program
-from strategies.programs import programs
 
-BYTES = 4096
+BYTES = 6144
 """Choice bytes on offer for one example; a Program takes a few hundred."""
 
 _drawn: list[Program] = []
 
 
-@settings(database=None, deadline=None, suppress_health_check=list(HealthCheck))
-@given(programs())
-def _keep(program: Program) -> None:
-    _drawn.append(program)
+@cache
+def _fuzzer(profile: str) -> Callable[[bytes], object]:
+    """Hypothesis's public entry for fuzzers, over the programs of a profile."""
+
+    @settings(database=None, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(programs(profile=profile))
+    def keep(program: Program) -> None:
+        _drawn.append(program)
+
+    # Hypothesis adds the attribute at run time; its type hints do not know it.
+    fuzz = cast("Any", keep).hypothesis.fuzz_one_input
+    return cast("Callable[[bytes], object]", fuzz)
 
 
-# Hypothesis adds the attribute at run time; its type hints do not know it.
-_fuzz = cast("Any", _keep).hypothesis.fuzz_one_input
+def draw_program(seed: int, example: int, profile: str = "default") -> Program:
+    """Draw example number ``example`` of a campaign with this seed and profile.
 
-
-def draw_program(seed: int, example: int) -> Program:
-    """Draw example number ``example`` of a campaign with this seed.
-
-    Hypothesis is driven through its public entry for fuzzers, ``fuzz_one_input``, with bytes that only
-    depend on the two numbers. Bytes that the strategy rejects are replaced by the next ones of the stream.
+    Hypothesis is driven through ``fuzz_one_input``, with bytes that only depend on the two numbers. Bytes
+    that the strategy rejects are replaced by the next ones of the stream. Raises ValueError for a profile
+    that there is none of.
     """
+    if profile not in NAMES:
+        raise ValueError(f"no profile {profile!r}; there are {', '.join(NAMES)}")
+    fuzz = _fuzzer(profile)
     for choices in _choices(seed, example):
         _drawn.clear()
-        _fuzz(choices)
+        fuzz(choices)
         if _drawn:
             return _drawn.pop()
     raise AssertionError("the stream of choices is endless")

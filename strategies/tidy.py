@@ -1,59 +1,128 @@
 """Tidying a Program: dropping what no call, result or effect depends on.
 
-Drawing leaves debris: results that nobody reads, tensors and children that nobody uses. It costs export
-time, hides what matters from the reader and finds little, so most examples are tidied.
+Drawing leaves debris: results that nobody reads, branches that no call takes, tensors and children that
+nobody uses. It costs export time, hides what matters from the reader and finds little, so most examples are
+tidied. What to keep is read off a run: what was executed, and what of ``__init__`` that needed.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import replace
 
-from strategies.layers import LAYERS
+from strategies.conditions import CONDS
 from strategies.ops import OPS
 from strategies.program import (
     Assign,
-    Attr,
-    Bind,
+    Bound,
     Call,
-    Child,
     ClassDef,
     Container,
+    Control,
+    Apply,
+    Do,
     Expr,
     If,
     Init,
-    Key,
+    Lit,
     Loop,
     New,
     Op,
     Path,
     Program,
+    Repeat,
+    Return,
     Stmt,
     Tensor,
     Var,
-    expressions,
+    With,
     news,
-    statements,
+    nodes,
+    of_type,
 )
+from strategies.trace import Trace
 
 
-def tidy(program: Program) -> Program:
-    """The Program without dead assignments, and without attributes and classes that are never used."""
-    classes = tuple(replace(cls, body=_live(cls.body)) for cls in program.classes)
-    return replace(program, classes=_needed_scales(_used_classes(_used_attributes(classes))))
+def tidy(program: Program, trace: Trace) -> Program:
+    """The Program without dead code, and without attributes, methods and classes that are never used."""
+    used = trace.closure()
+    # A method may be handed over and never be called.
+    passed = {node.method for node in of_type(program.classes, Bound)}
+    classes = []
+    for cls in program.classes:
+        methods = tuple(
+            replace(method, body=_ran(cls.name, method.name, method.body, trace))
+            for method in cls.methods
+            if (cls.name, method.name) in trace.methods or method.name in passed
+        )
+        body = _ran(cls.name, "forward", cls.body, trace)
+        init = tuple(init for init in cls.init if id(init) in used)
+        classes.append(replace(cls, init=init, body=body, methods=methods))
+    return replace(program, classes=_needed_scales(_used_classes(tuple(classes))))
 
 
 # --- statements --------------------------------------------------------------------------
 
 
+def _ran(cls: str, method: str, body: tuple[Stmt, ...], trace: Trace) -> tuple[Stmt, ...]:
+    """What is left of a method."""
+    return _live(_executed(body, trace)) if (cls, method) in trace.methods else (Return(Var("x")),)
+
+
+def _executed(body: Iterable[Stmt], trace: Trace) -> tuple[Stmt, ...]:
+    """Without what never ran. A branch on a Python value that always went one way is that way."""
+    kept: list[Stmt] = []
+    for stmt in body:
+        if id(stmt) not in trace.executed:
+            continue
+        if isinstance(stmt, If):
+            kept += _branch(stmt, trace)
+        elif isinstance(stmt, With | Repeat):
+            inner = _executed(stmt.body, trace)
+            if inner:
+                kept.append(replace(stmt, body=inner))
+        elif isinstance(stmt, Control):
+            functions = tuple(replace(f, body=_executed(f.body, trace)) for f in stmt.functions)
+            kept.append(replace(stmt, functions=functions))
+        else:
+            kept.append(stmt)
+    return tuple(kept)
+
+
+PASS = Do(Lit(None))
+"""``pass``, where nothing is left of a side."""
+
+
+def _branch(stmt: If, trace: Trace) -> tuple[Stmt, ...]:
+    then, orelse = _executed(stmt.then, trace), _executed(stmt.orelse, trace)
+    both = (id(stmt), True) in trace.sides and (id(stmt), False) in trace.sides
+    if both:
+        return (replace(stmt, then=then or (PASS,), orelse=orelse),) if then or orelse else ()
+    # What a fake tensor says of itself may differ from what the real one says: such a question stays.
+    asks_tensor = stmt.test.subject is not None and not CONDS[stmt.test.name].kinds
+    if asks_tensor and then:
+        return (replace(stmt, then=then, orelse=()),)
+    return then or orelse
+
+
 def _live(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-    """Without assignments of effect-free expressions to names that are never read."""
+    """Without assignments of effect-free expressions to names that are never read; results returned at once."""
     while True:
-        read = {expr.name for expr in expressions(body) if isinstance(expr, Var)}
-        read |= {stmt.target for stmt in statements(body) if isinstance(stmt, Loop)}
+        read = {node.name for node in nodes(body) if isinstance(node, Var)}
+        read |= {loop.target for loop in of_type(body, Loop)}
         kept = _without(body, read)
         if kept == body:
-            return body
+            break
         body = kept
+    if len(body) > 1:
+        first, last = body[-2:]
+        if isinstance(first, Assign) and last == Return(Var(first.target)) and not _statement(first.value):
+            return (*body[:-2], Return(first.value))
+    return body
+
+
+def _statement(value: Expr) -> bool:
+    return isinstance(value, Op) and OPS[value.name].statement
 
 
 def _without(body: tuple[Stmt, ...], read: set[str]) -> tuple[Stmt, ...]:
@@ -61,144 +130,36 @@ def _without(body: tuple[Stmt, ...], read: set[str]) -> tuple[Stmt, ...]:
     for stmt in body:
         if isinstance(stmt, Assign) and stmt.target not in read and _pure(stmt.value):
             continue
+        if isinstance(stmt, Control) and stmt.target not in read:
+            continue
         if isinstance(stmt, If):
             then, orelse = _without(stmt.then, read), _without(stmt.orelse, read)
             if not then and not orelse:
                 continue
             # An emptied `then` keeps its first statement: a body needs one, and `pass` tests nothing.
             stmt = replace(stmt, then=then or stmt.then[:1], orelse=orelse)
+        elif isinstance(stmt, With | Repeat):
+            inner = _without(stmt.body, read)
+            if not inner:
+                continue
+            stmt = replace(stmt, body=inner)
         kept.append(stmt)
     return tuple(kept)
 
 
 def _pure(value: Expr) -> bool:
-    if isinstance(value, Op):
-        return not OPS[value.name].mutates and all(_pure(operand) for operand in value.operands)
-    return not isinstance(value, Call)
-
-
-# --- attributes --------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Use:
-    """A statement of ``__init__`` that something depends on."""
-
-    cls: str
-    init: Init
-
-
-@dataclass(frozen=True, slots=True)
-class _Box:
-    """A container, and the class whose ``__init__`` fills it."""
-
-    owner: ClassDef
-    container: Container
-
-
-_Place = ClassDef | New | _Box | None
-"""Where a path may end: at a module of a class, at a layer, at a container, or (None) at a tensor."""
-
-
-class _Usage:
-    """Which statements of ``__init__`` the bodies of all classes depend on."""
-
-    def __init__(self, classes: tuple[ClassDef, ...]) -> None:
-        self.classes = {cls.name: cls for cls in classes}
-        self.used: set[_Use] = set()
-        for cls in classes:
-            for expr in expressions(cls.body):
-                if isinstance(expr, Attr):
-                    self.follow(cls, expr.path)
-                elif isinstance(expr, Call):
-                    self.follow(cls, expr.callee)
-            for stmt in statements(cls.body):
-                if isinstance(stmt, Loop):
-                    self.follow(cls, stmt.container)
-
-    def follow(self, cls: ClassDef, path: Path, before: Init | None = None) -> _Place:
-        """Mark every statement that a path goes through; the place that it ends at.
-
-        ``before`` is the statement of ``__init__`` that evaluates the path: it sees the earlier ones only.
-        """
-        here: _Place = cls
-        for index, step in enumerate(path):
-            attached = self._bound(cls, path[: index + 1], before)
-            if attached is not None:
-                here = self._enter(cls, attached)
-            elif isinstance(here, ClassDef):
-                declared = self._declared(here, step)
-                here = None if declared is None else self._enter(here, declared)
-            elif isinstance(here, _Box):
-                keys = here.container.keys
-                position = keys.index(step.name) if isinstance(step, Key) else step
-                item = here.container.items[position] if isinstance(position, int) else None
-                here = self._made(here.owner, item, here.container)
-        return here
-
-    def _bound(self, cls: ClassDef, path: Path, before: Init | None = None) -> Bind | None:
-        earlier = cls.init if before is None else cls.init[: cls.init.index(before)]
-        binds = [init for init in earlier if isinstance(init, Bind) and init.target == path]
-        return binds[-1] if binds else None
-
-    def _declared(self, cls: ClassDef, step: object) -> Init | None:
-        for init in cls.init:
-            if isinstance(init, Child | Container | Tensor) and init.attr == step:
-                return init
-        return self._bound(cls, (step,)) if isinstance(step, str) else None
-
-    def _enter(self, cls: ClassDef, init: Init) -> _Place:
-        self.used.add(_Use(cls.name, init))
-        if isinstance(init, Bind):
-            return self.follow(cls, init.source, init)
-        if isinstance(init, Container):
-            for item in init.items:
-                self._made(cls, item, init)
-            return _Box(cls, init)
-        return self._made(cls, init.new, init) if isinstance(init, Child) else None
-
-    def _made(self, cls: ClassDef, item: New | Path | None, init: Init) -> _Place:
-        if isinstance(item, New):
-            return item if item.layer else self.classes[item.name]
-        return None if item is None else self.follow(cls, item, init)
-
-
-def _used_attributes(classes: tuple[ClassDef, ...]) -> tuple[ClassDef, ...]:
-    usage = _Usage(classes)
-    return tuple(replace(cls, init=_used_inits(cls, usage)) for cls in classes)
-
-
-def _used_inits(cls: ClassDef, usage: _Usage) -> tuple[Init, ...]:
-    """The statements in use; a tie of two tensors is in use when both of its ends exist."""
-    kept = [init for init in cls.init if _Use(cls.name, init) in usage.used]
-    ties = [init for init in cls.init if isinstance(init, Bind) and init not in kept]
-    for tie in ties:
-        if _exists(cls, kept, tie.target, usage) and _exists(cls, kept, tie.source, usage):
-            kept.append(tie)
-    return tuple(init for init in cls.init if init in kept)
-
-
-def _exists(cls: ClassDef, kept: list[Init], path: Path, usage: _Usage) -> bool:
-    """Whether a path still leads to a tensor when only what is in use is left."""
-    here: ClassDef | New = cls
-    for step in path[:-1]:
-        inits = kept if here is cls else list(here.init) if isinstance(here, ClassDef) else []
-        child = next((i for i in inits if isinstance(i, Child) and i.attr == step), None)
-        if child is None or not isinstance(here, ClassDef) or _Use(here.name, child) not in usage.used:
-            return False
-        here = child.new if child.new.layer else usage.classes[child.new.name]
-    if not isinstance(here, ClassDef):
-        return path[-1] in LAYERS[here.name].parameters
-    own = next((i for i in here.init if isinstance(i, Tensor) and i.attr == path[-1]), None)
-    return own is not None and _Use(here.name, own) in usage.used
+    return not any(
+        isinstance(node, Call | Apply) or (isinstance(node, Op) and OPS[node.name].mutates)
+        for node in nodes(value)
+    )
 
 
 # --- classes -----------------------------------------------------------------------------
 
 
 def instantiated(cls: ClassDef) -> set[str]:
-    """The classes that a class makes instances of in its own ``__init__``."""
-    return {new.name for new in news(cls) if not new.layer}
+    """The classes that a class makes instances of in its own ``__init__``, or is given one of."""
+    return {new.name for new in news(cls) if not new.layer} | ({cls.guest} if cls.guest else set())
 
 
 def _used_classes(classes: tuple[ClassDef, ...]) -> tuple[ClassDef, ...]:
@@ -206,7 +167,7 @@ def _used_classes(classes: tuple[ClassDef, ...]) -> tuple[ClassDef, ...]:
     needed = {classes[-1].name}
     for cls in reversed(classes):
         if cls.name in needed:
-            needed |= instantiated(cls)
+            needed |= {new.name for new in news(cls) if not new.layer}
     return tuple(cls for cls in classes if cls.name in needed)
 
 
@@ -214,12 +175,15 @@ def _needed_scales(classes: tuple[ClassDef, ...]) -> tuple[ClassDef, ...]:
     """Without scales for classes that have no tensor left to scale."""
     scalable = {cls.name for cls in classes if any(isinstance(init, Tensor) for init in cls.init)}
 
-    def plain(item: New | Path) -> New | Path:
+    def plain(item: New | Path | Container) -> New | Path | Container:
+        if isinstance(item, Container):
+            return replace(item, items=tuple(map(plain, item.items)))
         return replace(item, scale=1.0) if isinstance(item, New) and item.name not in scalable else item
 
     def init(stmt: Init) -> Init:
-        if isinstance(stmt, Child) and stmt.new.name not in scalable:
-            return replace(stmt, new=replace(stmt.new, scale=1.0))
-        return replace(stmt, items=tuple(map(plain, stmt.items))) if isinstance(stmt, Container) else stmt
+        if isinstance(stmt, Container):
+            return replace(stmt, items=tuple(map(plain, stmt.items)))
+        new = getattr(stmt, "new", None)
+        return replace(stmt, new=plain(new)) if new is not None else stmt  # type: ignore[call-arg]
 
     return tuple(replace(cls, init=tuple(map(init, cls.init))) for cls in classes)

@@ -1,0 +1,111 @@
+"""The tables of Python conditions, and of the Python ints that a tensor tells.
+
+To add a condition or a fact, add one line to CONDS or FACTS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from strategies.ops import Rejected
+from strategies.types import TensorType
+from strategies.values import Box, Ref, Value
+
+
+@dataclass(frozen=True, slots=True)
+class CondSpec:
+    """One entry of the condition table: how it is written, and what it is for a value.
+
+    ``kinds`` are the argument kinds it asks about; none means any tensor in scope.
+    """
+
+    template: str
+    kinds: tuple[str, ...]
+    test: Callable[[Value, Sequence[object]], bool]
+
+
+def _tensor(value: Value) -> TensorType:
+    if not isinstance(value, Ref):
+        raise Rejected("not a tensor")
+    return value.type
+
+
+def _is_contiguous(value: Value, params: Sequence[object]) -> bool:
+    known = _tensor(value).contiguous
+    if known is None:
+        raise Rejected("strides unknown")
+    return known
+
+
+def _first_size(value: Value) -> int:
+    shape = _tensor(value).shape
+    if not shape:
+        raise Rejected("no dimension")
+    return shape[0]
+
+
+def _last_stride(value: Value, params: Sequence[object]) -> bool:
+    kind = _tensor(value)
+    # Of a dimension with one place, eager and a symbolic trace may name different strides.
+    if kind.stride is None or not kind.shape or min(kind.shape) < 2:
+        raise Rejected("strides unknown")
+    return kind.stride[-1] == 1
+
+
+def _truthy(value: Value, params: Sequence[object]) -> bool:
+    return bool(value.items) if isinstance(value, Box) else bool(value)
+
+
+def _has(value: Value, params: Sequence[object]) -> bool:
+    if not isinstance(value, Box):
+        raise Rejected("not a container")
+    return params[0] in value.items
+
+
+def _number(value: Value) -> int:
+    if not isinstance(value, int):
+        raise Rejected("not a number")
+    return value
+
+
+CONDS: dict[str, CondSpec] = {
+    "truthy": CondSpec("{0}", ("bool", "int", "rest"), _truthy),
+    "not": CondSpec("not {0}", ("bool",), lambda v, p: not v),
+    "equals": CondSpec("{0} == {p[0]!r}", ("str", "int"), lambda v, p: v == p[0]),
+    "in": CondSpec("{0} in {p!r}", ("str", "int"), lambda v, p: v in p),
+    "above": CondSpec("{0} > {p[0]}", ("int",), lambda v, p: _number(v) > int(str(p[0]))),
+    "is_none": CondSpec("{0} is None", ("optional",), lambda v, p: v is None),
+    "is_given": CondSpec("{0} is not None", ("optional",), lambda v, p: v is not None),
+    "is_tensor": CondSpec("isinstance({0}, torch.Tensor)", ("either",), lambda v, p: isinstance(v, Ref)),
+    "is_tuple": CondSpec("isinstance({0}, tuple)", ("either",), lambda v, p: isinstance(v, Box)),
+    "has_key": CondSpec("{p[0]!r} in {0}", ("options",), _has),
+    "size": CondSpec("{0}.shape[0] > {p[0]}", (), lambda v, p: _first_size(v) > int(str(p[0]))),
+    "even_size": CondSpec("{0}.shape[0] % 2 == 0", (), lambda v, p: _first_size(v) % 2 == 0),
+    "rank": CondSpec("{0}.dim() == {p[0]}", (), lambda v, p: len(_tensor(v).shape) == p[0]),
+    "dtype": CondSpec("{0}.dtype == torch.{p[0]}", (), lambda v, p: _tensor(v).dtype == p[0]),
+    "contiguous": CondSpec("{0}.is_contiguous()", (), _is_contiguous),
+    "stride": CondSpec("{0}.stride(-1) == 1", (), _last_stride),
+}
+"""``self.training`` is the one condition without a subject; it is not in the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactSpec:
+    """One entry of the table of facts: how it is written, and what it is for a tensor."""
+
+    template: str
+    read: Callable[[TensorType], int]
+
+
+def _size(kind: TensorType, dim: int) -> int:
+    if not kind.shape:
+        raise Rejected("no dimension")
+    return kind.shape[dim]
+
+
+FACTS: dict[str, FactSpec] = {
+    "rank": FactSpec("{0}.dim()", lambda kind: len(kind.shape)),
+    "first_size": FactSpec("{0}.shape[0]", lambda kind: _size(kind, 0)),
+    "last_size": FactSpec("{0}.size(-1)", lambda kind: _size(kind, -1)),
+}

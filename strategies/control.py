@@ -1,0 +1,135 @@
+"""The table of control-flow operators: how each is written, and what it gives on types.
+
+To add one, add one entry to CONTROLS. The local functions of an operator may not change anything, nor return
+memory that they were given; the machine sees to that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from strategies.ops import Rejected
+from strategies.program import Expr, Lambda, Op, Var
+from strategies.types import TensorType, dense, drop
+from strategies.values import Box, Family, Ref, Storage, Value
+
+Run = Callable[[Lambda, Sequence[Ref]], Value]
+
+
+@dataclass(frozen=True, slots=True)
+class ControlSpec:
+    """One operator.
+
+    ``template`` is over ``t`` (the target), ``x`` (the operand) and ``f`` (the functions' names);
+    ``arguments`` are those of each function, of which the last is the one to compute with. ``carries`` is
+    what a function hands to its next round, in a pair with its result. ``rows``: the arguments are rows of
+    the operand.
+    """
+
+    template: str
+    arguments: tuple[tuple[str, ...], ...]
+    rule: Callable[[Sequence[Ref], Sequence[Lambda], Run], Ref]
+    carries: Expr | None = None
+    rows: bool = False
+    preamble: str = ""
+
+
+def _real(x: Ref) -> TensorType:
+    if not x.type.dtype.startswith(("float", "bfloat")) or 0 in x.type.shape:
+        raise Rejected("floating point alone")
+    return x.type
+
+
+def _tensor(value: Value) -> Ref:
+    if not isinstance(value, Ref) or not value.type.contiguous:
+        raise Rejected("a fresh contiguous tensor alone")
+    return value
+
+
+def _pair(value: Value) -> tuple[Ref, Ref]:
+    if not isinstance(value, Box) or len(value.items) != 2:
+        raise Rejected("a pair alone")
+    first, second = value.items.values()
+    return _tensor(first), _tensor(second)
+
+
+def _made(kind: TensorType, bound: float, grad: bool) -> Ref:
+    return Ref(kind, Storage(bound), Family(grad))
+
+
+def _cond(operands: Sequence[Ref], functions: Sequence[Lambda], run: Run) -> Ref:
+    _real(operands[0])
+    then, orelse = (_tensor(run(function, operands)) for function in functions)
+    if then.type != orelse.type:
+        raise Rejected("the branches differ")
+    return _made(then.type, max(then.bound, orelse.bound), then.grad or orelse.grad)
+
+
+def _while(operands: Sequence[Ref], functions: Sequence[Lambda], run: Run) -> Ref:
+    _real(operands[0])
+    x = operands[0]
+    if not x.type.contiguous or x.grad:
+        raise Rejected("while_loop keeps the layout of what it carries")
+    counter = _made(dense((), "int64"), 4.0, False)
+    for _ in range(2):
+        carried = _made(x.type, x.bound, x.grad)
+        counter, result = _pair(run(functions[0], (counter, carried)))
+        if result.type != operands[0].type or result.grad:
+            raise Rejected("while_loop keeps the type of what it carries")
+        x = result
+    return _made(x.type, x.bound, x.grad)
+
+
+def _row(x: Ref) -> TensorType:
+    kind = _real(x)
+    if not kind.shape or not kind.contiguous:
+        raise Rejected("rows of a contiguous tensor alone")
+    return drop(kind, 0)
+
+
+def _stacked(rows: int, result: Ref) -> Ref:
+    return _made(dense((rows, *result.type.shape), result.type.dtype), result.bound, result.grad)
+
+
+def _map(operands: Sequence[Ref], functions: Sequence[Lambda], run: Run) -> Ref:
+    x = operands[0]
+    result = _tensor(run(functions[0], (_made(_row(x), x.bound, x.grad),)))
+    return _stacked(x.type.shape[0], result)
+
+
+def _scan(operands: Sequence[Ref], functions: Sequence[Lambda], run: Run) -> Ref:
+    x = operands[0]
+    row = _row(x)
+    if x.grad:
+        raise Rejected("scan with gradients compiles a backward pass")
+    carry = _made(row, x.bound, False)
+    for _ in range(x.type.shape[0]):
+        after, result = _pair(run(functions[0], (carry, _made(row, x.bound, False))))
+        if after.type != row or after.grad:
+            raise Rejected("scan keeps the type of what it carries")
+        carry = _made(row, after.bound, False)
+    return _stacked(x.type.shape[0], result)
+
+
+CONTROLS: dict[str, ControlSpec] = {
+    "cond": ControlSpec(
+        "{t} = torch.cond({x}.sum() > 0, {f[0]}, {f[1]}, ({x},))", (("x",), ("x",)), _cond
+    ),
+    "map": ControlSpec("{t} = map_rows({f[0]}, {x})", (("row",),), _map, rows=True, preamble="map"),
+    "while_loop": ControlSpec(
+        "{t} = while_loop(lambda i, x: i < 2, {f[0]}, (torch.tensor(0), {x}))[1]",
+        (("i", "x"),),
+        _while,
+        carries=Op("add_one", (Var("i"),)),
+        preamble="while_loop",
+    ),
+    "scan": ControlSpec(
+        "{t} = scan({f[0]}, torch.zeros_like({x}[0]), {x})[1]",
+        (("carry", "row"),),
+        _scan,
+        carries=Op("add", (Var("carry"), Var("row"))),
+        rows=True,
+        preamble="scan",
+    ),
+}

@@ -1,0 +1,1 @@
+"""The strategies: statements, module classes, inputs and whole Programs, drawn with Hypothesis."""

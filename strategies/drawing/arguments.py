@@ -1,0 +1,170 @@
+"""Drawing the arguments of a method, the scenarios that they make, and the model's own inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from strategies.building import fresh
+from strategies.drawing.style import SIDES, Style
+from strategies.drawing.values import GROUPS, LITERALS, group_keys
+from strategies.inputs import LAYOUTS
+from strategies.machine import FUEL
+from strategies.ops import OPS
+from strategies.program import Again, Arg, Fill, GroupInput, Input, Lit, TensorInput
+from strategies.swarm import Chooser
+from strategies.types import dense, inexact
+from strategies.values import Box, Frame, Instance, Primitive, Value
+
+SCENARIOS = 4
+"""Combinations of argument values that a body is drawn under."""
+
+_FLAGS = (("flag", "bool"), ("n", "int"), ("mode", "str"))
+
+
+def draw_args(choose: Chooser, below: set[str], flags: int = 60, root: bool = False) -> tuple[Arg, ...]:
+    """``x``, maybe further tensors, and (in ``flags`` percent) flags; those with a default come last.
+
+    ``below`` are the kinds that children take: flags that reach through several levels.
+    """
+    args = [Arg("x", "tensor")]
+    if choose.maybe("calls.second_tensor", 40):
+        args.append(Arg("y", "tensor"))
+    if choose.maybe("input.group" if root else "calls.group", 50):
+        args.append(Arg("parts", choose.pick(GROUPS)))
+    if not root and choose.maybe("calls.function", 50):
+        args.append(Arg("fn", "function"))
+    if not root and choose.maybe("calls.either", 50):
+        args.append(Arg("either", "either"))
+    for name, kind in _FLAGS:
+        if choose.maybe(f"calls.{kind}", 90 if kind in below else flags):
+            default = Lit(choose.pick(LITERALS[kind][:2]))
+            # Once one argument has a default, all that follow need one.
+            wanted = choose.chance(40) or args[-1].default is not None
+            args.append(Arg(name, kind, default if wanted else None))
+    if choose.maybe("calls.optional", 50):
+        args.append(Arg("bias", "optional", Lit(None)))
+    if choose.maybe("calls.rest", 50):
+        args.append(Arg("rest", "rest"))
+    if choose.maybe("calls.options", 50):
+        args.append(Arg("options", "options"))
+    return tuple(args)
+
+
+def scenarios(owner: Instance, args: Sequence[Arg], style: Style) -> list[Frame]:
+    """Combinations of argument values, each on a module of its own.
+
+    The first has the first value of every argument, the next ones another value of one argument each.
+    """
+    values = [_values(arg, style) for arg in args]
+    rows = [[0] * len(args)]
+    for number, options in enumerate(values):
+        rows += [[choice if n == number else 0 for n in range(len(args))] for choice in range(1, len(options))]
+    rows.sort(key=lambda row: row[:1])  # other sizes of x last: flags matter more
+    frames = []
+    for row in rows[:SCENARIOS]:
+        names = {arg.name: values[n][choice] for n, (arg, choice) in enumerate(zip(args, row, strict=True))}
+        frames.append(Frame(owner, names, [FUEL]).copy())
+    return frames
+
+
+def _values(arg: Arg, style: Style) -> list[Value]:
+    tensors: list[Value] = [fresh(dense(shape, style.dtype)) for shape in style.shapes()]
+    if arg.kind == "tensor":
+        return tensors if arg.name == "x" else tensors[:1]
+    if arg.kind == "optional":
+        return [None, tensors[0]]
+    if arg.kind == "function":
+        return [Primitive("relu")]
+    if arg.kind in GROUPS:
+        return [_box(arg.kind, style)]
+    if arg.kind == "either":
+        return [tensors[0], _box("tuple", style)]
+    if arg.kind == "rest":
+        return [Box("tuple", {}), Box("tuple", {0: tensors[0]})]
+    if arg.kind == "options":
+        return [Box("dict", {}), Box("dict", {"scale": tensors[0]})]
+    return [*LITERALS[arg.kind][:2]]
+
+
+def _box(kind: str, style: Style) -> Box:
+    keys = group_keys(kind) or (0, 1)
+    return Box(kind, {key: fresh(dense(style.shape, style.dtype)) for key in keys})
+
+
+# --- the model's own inputs ------------------------------------------------------------------------
+
+
+def draw_inputs(choose: Chooser, args: Sequence[Arg], style: Style) -> dict[str, Input]:
+    """The example value of each argument of the root module; one that is missing is left to its default.
+
+    What goes to ``*rest`` and ``**options`` has names of its own.
+    """
+    inputs: dict[str, Input] = {}
+    for arg in args:
+        if arg.kind == "rest":
+            if choose.chance(60) and not style.sizes:
+                inputs["rest0"] = draw_tensor(choose, style)
+        elif arg.kind == "options":
+            if choose.chance(60) and not style.sizes:
+                inputs["scale"] = draw_tensor(choose, style)
+        else:
+            given = _draw_input(choose, arg, style, inputs)
+            if given is not None:
+                inputs[arg.name] = given
+    return inputs
+
+
+def _draw_input(choose: Chooser, arg: Arg, style: Style, known: dict[str, Input]) -> Input | None:
+    if arg.kind == "tensor" or (arg.kind == "optional" and choose.chance(60)):
+        if known and not style.sizes and choose.maybe("input.again", 60):
+            return _draw_again(choose, known)
+        return draw_tensor(choose, style, first=arg.name == "x")
+    if arg.kind in GROUPS:
+        keys = group_keys(arg.kind)
+        items: list[Input] = [draw_tensor(choose, style), draw_tensor(choose, style)]
+        if not style.sizes and choose.maybe("input.again", 40):
+            items[1] = _draw_again(choose, known)
+        if arg.kind in ("tuple", "list") and choose.maybe("input.nested", 50):
+            items[1] = GroupInput("dict", (items[1], items[0]), group_keys("dict"))
+        return GroupInput(arg.kind, tuple(items), keys)
+    if arg.default is not None and choose.chance(50):
+        return None
+    return Lit(choose.pick(LITERALS[arg.kind]))
+
+
+def _draw_again(choose: Chooser, known: dict[str, Input]) -> Input:
+    """An earlier tensor once more, or a view of it."""
+    x = known["x"]
+    assert isinstance(x, TensorInput)
+    rank = len(x.fill.shape)
+    views = ["", *(["t"] if rank == 2 else []), *(["row"] if rank and x.fill.shape[0] else []), "detach"]
+    op = choose.pick(views)
+    return Again("x", op, (0,) if op == "row" else ())
+
+
+def draw_tensor(choose: Chooser, style: Style, first: bool = False) -> TensorInput:
+    """One example tensor."""
+    shape = style.shape
+    fill = style.fill(choose, "parameter", shape)
+    dtype = style.dtype
+    if not first and choose.maybe("input.side_dtype", 30):
+        dtype = choose.pick(SIDES)
+    if not first and not style.sizes and choose.chance(20):
+        shape = style.shape[-1:]
+    fill = Fill(shape, fill.low, fill.high, dtype)
+    layout = ""
+    if choose.maybe("input.layout", 50):
+        layouts = [
+            name
+            for name in LAYOUTS
+            if (len(shape) == 2 or name != "transposed") and shape and 0 not in shape
+            and (name == "sliced" or not style.sizes)
+        ]
+        layout = choose.pick(["", *layouts])
+    grad = inexact(dtype) and choose.maybe("input.requires_grad", 50)
+    return TensorInput(fill, layout, grad)
+
+
+def view_names() -> list[str]:
+    """The views that an input may be of another."""
+    return [name for name in ("t", "row", "detach") if name in OPS]

@@ -1,0 +1,166 @@
+"""Drawing the body of a method: which kind of statement comes next, and what the method returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from strategies.drawing.calls import draw_apply, draw_call, draw_loop, draw_own_method
+from strategies.drawing.control import draw_branch, draw_control, draw_region, draw_repeat, draw_ternary
+from strategies.drawing.operations import draw_assign, draw_inplace
+from strategies.drawing.scope import OPERANDS, Scope, class_of, modules
+from strategies.drawing.state import draw_update
+from strategies.drawing.values import GROUPS, group_keys
+from strategies.program import Expr, Group, Lit, Stmt, Var
+
+Maker = Callable[[Scope], Stmt | None]
+
+
+def draw_statements(scope: Scope, count: int) -> list[Stmt]:
+    """Draw up to ``count`` statements; each was accepted by every scenario that reaches it."""
+    body: list[Stmt] = []
+    if scope.depth == 0 and not scope.choose.chance(10):
+        opening = scope.choose.pick(_openings(scope))(scope) or _call(scope)
+        if opening is not None:
+            body.append(opening)
+    for _ in range(count):
+        if not scope.frames:
+            break
+        stmt = _draw_statement(scope)
+        if stmt is not None:
+            body.append(stmt)
+    return body
+
+
+def _openings(scope: Scope) -> list[Maker]:
+    """What a body mostly begins with.
+
+    A child that is never called, or a flag that is never read, tests little. Who has children that take
+    flags mostly leaves the branching to them: that is how a flag reaches through several levels.
+    """
+    branches = 0
+    if any(arg.kind != "tensor" for arg in scope.args):
+        branches = 1 if _flagged_children(scope) else 5
+    special: list[Maker] = [_apply] * 4 if scope.callables() else []
+    if scope.methods:
+        special.append(_own_method)
+    return [_call, _call, _loop, *special, *([_branch] * branches)]
+
+
+def _flagged_children(scope: Scope) -> bool:
+    classes = [class_of(module) for _, module in modules(scope.frames[0].owner, 1)]
+    return any(arg.kind in ("bool", "int", "str") for cls in classes if cls is not None for arg in cls.args)
+
+
+def _tried(maker: Maker) -> Maker:
+    """A maker whose statements are executed in every scenario, or dropped."""
+
+    def make(scope: Scope) -> Stmt | None:
+        stmt = maker(scope)
+        return stmt if stmt is not None and scope.try_out(stmt) else None
+
+    return make
+
+
+_plain = _tried(draw_assign)
+_call = _tried(draw_call)
+_loop = _tried(draw_loop)
+_apply = _tried(draw_apply)
+_own_method = _tried(draw_own_method)
+_inplace = _tried(draw_inplace)
+_update = _tried(draw_update)
+_ternary = _tried(draw_ternary)
+
+
+# These execute their statements while they draw them.
+def _branch(scope: Scope) -> Stmt | None:
+    return draw_branch(scope, draw_statements)
+
+
+def _repeat(scope: Scope) -> Stmt | None:
+    return draw_repeat(scope, draw_statements)
+
+
+def _region(scope: Scope) -> Stmt | None:
+    return draw_region(scope, draw_statements)
+
+
+def _control(scope: Scope) -> Stmt | None:
+    return draw_control(scope, draw_statements)
+
+
+# Weighted by repetition, simplest first.
+_MAKERS: list[Maker] = [
+    *[_plain] * 3,
+    *[_call] * 6,
+    *[_inplace] * 4,
+    *[_branch] * 2,
+    *[_update] * 2,
+    _loop,
+    _repeat,
+    _ternary,
+    *[_region] * 2,
+    *[_control] * 2,
+    _own_method,
+    _apply,
+]
+
+# Branches mostly decide on who is called: that is where the graphs of two calls come to differ.
+_NESTED_MAKERS: list[Maker] = [_plain, *[_call] * 5, *[_inplace] * 2, _update, _branch, _apply]
+
+_PURE_MAKERS: list[Maker] = [_plain, *[_call] * 2]
+
+
+def _draw_statement(scope: Scope) -> Stmt | None:
+    makers = _PURE_MAKERS if scope.pure else _NESTED_MAKERS if scope.depth else _MAKERS
+    return scope.choose.pick(makers)(scope) or _plain(scope)
+
+
+def draw_result(scope: Scope) -> Expr | None:
+    """What a method returns: mostly the most recent tensor, sometimes a container, an argument or state."""
+    choose = scope.choose
+    tensors: list[Expr] = [*scope.variables()[:3]]
+    if not tensors:
+        return None
+    if choose.maybe("calls.group_result", 50):
+        kind = choose.pick(GROUPS)
+        return Group(kind, (tensors[0], choose.pick(scope.tensors())), group_keys(kind))
+    if choose.maybe("calls.untouched", 30):
+        return Var("x") if Var("x") in tensors else tensors[-1]
+    if choose.chance(20):
+        if choose.on("output.state"):
+            tensors += scope.attributes()[:2]
+        return choose.pick(tensors)
+    return tensors[0]
+
+
+def draw_outputs(scope: Scope) -> Expr | None:
+    """What the root module returns: a tensor, or a container of tensors, containers and Python values."""
+    choose = scope.choose
+    first = scope.variables()[:1]
+    if not first:
+        return None
+    kinds = [kind for kind in GROUPS if choose.on(f"output.{kind}")]
+    if not kinds or not choose.chance(65):
+        more = scope.tensors() if choose.maybe("output.state", 30) else [*first]
+        return choose.pick(more)
+    kind = choose.pick(kinds)
+    keys = group_keys(kind)
+    count = 2 if keys else 1 + choose.upto(2)
+    items: list[Expr] = [first[0]]
+    while len(items) < count:
+        items.append(_draw_output(scope))
+    if choose.maybe("output.nested", 50):
+        items[-1] = Group("tuple", (items[-1], choose.pick(scope.tensors())))
+    return Group(kind, tuple(items), keys)
+
+
+def _draw_output(scope: Scope) -> Expr:
+    choose = scope.choose
+    options: list[Expr] = [*scope.variables()[:OPERANDS]]
+    if choose.on("output.argument"):
+        options += [Var(arg.name) for arg in scope.args if arg.kind == "tensor" and Var(arg.name) not in options]
+    if choose.on("output.state"):
+        options += scope.attributes()[:4] * 2
+    if choose.on("output.python"):
+        options += [Lit(None), Lit(3), *scope.flags("bool", "int")]
+    return choose.pick(options)

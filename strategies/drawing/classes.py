@@ -1,0 +1,363 @@
+"""Drawing one module class: its tensors, its children and how they are shared, its methods."""
+
+from __future__ import annotations
+
+from strategies.drawing.arguments import draw_args, scenarios
+from strategies.drawing.bodies import draw_outputs, draw_result, draw_statements
+from strategies.drawing.scope import Scope, class_of, containers, modules, walk
+from strategies.drawing.style import Style
+from strategies.layers import LAYERS
+from strategies.machine import FUEL, Machine
+from strategies.ops import OPS, Rejected
+from strategies.program import (
+    Arg,
+    Assign,
+    Bind,
+    Call,
+    Child,
+    ClassDef,
+    Container,
+    Derived,
+    Hook,
+    If,
+    Init,
+    Lit,
+    Method,
+    New,
+    Op,
+    Parametrize,
+    Path,
+    Plain,
+    Return,
+    Tensor,
+    Var,
+    nodes,
+    of_type,
+)
+from strategies.regions import HOOKS, PARAMETRIZATIONS
+from strategies.swarm import Chooser
+from strategies.building import fresh
+from strategies.types import dense
+from strategies.values import Frame, Instance, Ref, Value
+
+DEPTH = 4
+"""Levels of module classes, the root's included."""
+
+INSTANCES = 6
+"""Module instances that one child may bring along."""
+
+SCALES = (0.5, -1.0)
+"""None exceeds 1: the machine's bound on initial values holds for all."""
+
+NAMES = {"buffer": "buf", "parameter": "w", "scratch": "tmp", "constant": "k"}
+
+
+class ClassBuilder:
+    """Draws one class; ``owner`` is an instance of it that grows with every drawn attribute."""
+
+    def __init__(
+        self, choose: Chooser, machine: Machine, style: Style, name: str, levels: dict[str, int]
+    ) -> None:
+        """Draw class ``name`` over the machine's classes; ``levels`` are their depths, bottom up."""
+        self.choose = choose
+        self.machine = machine
+        self.style = style
+        self.name = name
+        self.levels = levels
+        self.init: list[Init] = []
+        self.guest = ""
+        self.owner = Instance(ClassDef(name, (), (), ()))
+
+    def add(self, init: Init) -> bool:
+        """Append a statement of ``__init__`` and execute it; False, and nothing done, if it does not fit."""
+        try:
+            self.machine.builder.initialize(self.owner, init)
+        except Rejected:
+            return False
+        self.init.append(init)
+        return True
+
+    # state
+
+    def draw_tensors(self) -> None:
+        """Parameters, buffers, constants, Python attributes."""
+        for kind, attr in NAMES.items():
+            if self.choose.maybe(f"state.{kind}", 50):
+                self.add(Tensor(attr, kind, self.style.fill(self.choose, kind)))
+                if kind != "parameter" and self.choose.maybe("state.second", 40):
+                    self.add(Tensor(attr + "2", kind, self.style.fill(self.choose, kind)))
+        if self.choose.maybe("state.counter", 50):
+            self.add(Plain("count", self.choose.pick((1, 0, 2))))
+        if self.choose.maybe("state.mode", 50):
+            self.add(Plain("mode", self.choose.pick(("a", "b"))))
+
+    def draw_derived(self) -> None:
+        """A buffer or constant that is a view of a tensor of this module or of a child, or is that tensor."""
+        if not self.choose.maybe("state.derived", 60):
+            return
+        sources = [(path, v) for path, v in walk(self.owner, 2) if isinstance(v, Ref)]
+        if not sources:
+            return
+        path, source = self.choose.pick(sources)
+        kind = self.choose.pick(("buffer", "scratch", "constant"))
+        if source.storage.kind != "parameter" and self.choose.chance(40):
+            self.add(Derived("same", kind, path))
+            return
+        name = self.choose.pick(("detach", "row", "t", "rows", "transpose"))
+        choices = OPS[name].choices([source])
+        if isinstance(choices, list) and choices:
+            self.add(Derived("part", kind, path, name, self.choose.pick(choices)))
+
+    # children
+
+    def draw_children(self) -> None:
+        """Children: fresh, shared, aliased, in containers; then ties between what hangs on them."""
+        choose = self.choose
+        usable = [n for n, level in self.levels.items() if level < DEPTH]
+        usable.reverse()
+        if usable and self.name != "Model" and choose.maybe("hierarchy.guest", 60):
+            self.guest = choose.pick([n for n in usable if not self.machine.classes[n].guest] or [""])
+            if self.guest:
+                self.owner.attrs["guest"] = self.machine.builder.build(New(self.guest), None)
+        if usable and not (self.guest and choose.chance(60)):
+            # Mostly the newest class, so that most classes end up below the root.
+            first = choose.pick(usable) if choose.chance(30) else usable[0]
+            self._draw_child("a", first)
+            if choose.on("hierarchy.more_children"):
+                for attr in "bc"[: choose.upto(2)]:
+                    self._draw_another(attr, usable)
+        if choose.maybe("hierarchy.layer", 60):
+            layer = self._draw_layer()
+            if layer is not None:
+                traced = layer.name in TRACED_LAYERS and choose.maybe("hierarchy.traced", 30)
+                self.add(Child("layer", layer, traced))
+        if choose.maybe("hierarchy.container", 55):
+            container = self._draw_container(usable)
+            if container is not None:
+                self.add(container)
+        if choose.maybe("hierarchy.attach", 70):
+            self._attach()
+        if choose.maybe("state.tied", 60):
+            self._tie()
+        self.draw_derived()
+        self._dress()
+
+    def _draw_child(self, attr: str, name: str) -> None:
+        new = self._new(name)
+        traced = traceable(self.machine.classes[name]) and self.choose.maybe("hierarchy.traced", 60)
+        self.add(Child(attr, new, traced))
+
+    def _new(self, name: str) -> New:
+        """An instance, mostly with values of its own where its class has tensors."""
+        cls = self.machine.classes[name]
+        owns = any(isinstance(init, Tensor) for init in cls.init)
+        scaled = owns and self.choose.maybe("state.scaled", 60)
+        scale = self.choose.pick(SCALES) if scaled else 1.0
+        if not cls.guest:
+            return New(name, scale=scale)
+        guests = [path for path, m in modules(self.owner, 2) if _is(m, cls.guest)]
+        if not guests:
+            # A guest needs a home first.
+            self.add(Child("host", New(cls.guest)))
+            guests = [("host",)]
+        return New(name, scale=scale, guest=self.choose.pick(guests))
+
+    def _draw_another(self, attr: str, usable: list[str]) -> None:
+        options: list[Path] = []
+        if self.choose.maybe("hierarchy.shared", 60):
+            options = [(step,) for (step, *_), _ in modules(self.owner, 1)]
+        if self.choose.maybe("hierarchy.alias", 60):
+            options = [p for p, _ in modules(self.owner, 3) if len(p) > 1] or options
+        if options:
+            self.add(Bind((attr,), self.choose.pick(options)))
+        else:
+            self._draw_child(attr, self.choose.pick(usable))
+
+    def _draw_layer(self) -> New | None:
+        x = fresh(dense(self.style.shape, self.style.dtype))
+        fitting = [
+            (name, choices)
+            for name, spec in LAYERS.items()
+            if (choices := spec.choices(x, self.style.training))
+        ]
+        if not fitting:
+            return None
+        name, choices = self.choose.pick(fitting)
+        return New(name, self.choose.pick(choices), layer=True)
+
+    def _draw_container(self, usable: list[str]) -> Container | None:
+        kind = self.choose.pick(("ModuleList", "Sequential", "ModuleDict"))
+        attr = {"ModuleList": "layers", "Sequential": "seq", "ModuleDict": "table"}[kind]
+        items = self._draw_items(usable, 1 + self.choose.upto(2))
+        if items and kind != "ModuleDict" and self.choose.maybe("hierarchy.nested_container", 50):
+            inner = self._draw_items(usable, 1 + self.choose.upto(1))
+            items.append(Container("", "Sequential", tuple(inner)))
+        if not items:
+            return None
+        return Container(attr, kind, tuple(items), tuple("pqrs"[: len(items)]) if kind == "ModuleDict" else ())
+
+    def _draw_items(self, usable: list[str], count: int) -> list[New | Path | Container]:
+        items: list[New | Path | Container] = []
+        existing: list[Path] = [path for path, _ in modules(self.owner, 2)]
+        for _ in range(count):
+            options: list[New | Path] = [self._new(name) for name in usable]
+            layer = self._draw_layer() if self.choose.on("hierarchy.layer") else None
+            if layer is not None and not LAYERS[layer.name].form:
+                options.append(layer)
+            if self.choose.on("hierarchy.shared"):
+                options += existing
+            if options:
+                items.append(self.choose.pick(options))
+        return items
+
+    def _attach(self) -> None:
+        """Hang one child on another: a module that is reached through two parents."""
+        found = [*modules(self.owner, 2)]
+        options = [
+            Bind((*host, "extra"), guest)
+            for host, host_value in found
+            for guest, guest_value in found
+            if class_of(host_value) is not None and not host_value.traced and not _reaches(guest_value, host_value)
+        ]
+        if options:
+            self.add(self.choose.pick(options))
+
+    def _tie(self) -> None:
+        """Make one tensor attribute another's: only like with like, as ``nn.Module`` demands."""
+        tensors = [(p, v) for p, v in walk(self.owner, 3) if isinstance(v, Ref)]
+        options = [
+            Bind(target, source)
+            for target, old in tensors
+            for source, new in tensors
+            if target != source
+            and old is not new
+            and old.storage.kind == new.storage.kind
+            and old.type == new.type
+        ]
+        if options:
+            self.add(self.choose.pick(options))
+
+    def _dress(self) -> None:
+        """Hooks and parametrizations, from outside."""
+        choose = self.choose
+        if choose.maybe("hierarchy.hook", 60):
+            hosts = [path for path, m in modules(self.owner, 2) if not m.traced]
+            if hosts:
+                self.add(Hook(choose.pick(hosts), choose.pick([*HOOKS])))
+        if choose.maybe("state.parametrized", 60):
+            places = [
+                (path[:-1], str(path[-1]))
+                for path, value in walk(self.owner, 2)
+                if isinstance(value, Ref) and value.storage.kind == "parameter"
+            ]
+            if places:
+                path, attr = choose.pick(places)
+                self.add(Parametrize(path, attr, choose.pick([*PARAMETRIZATIONS])))
+
+    # classes
+
+    def draw_child_class(self) -> ClassDef:
+        """A class that others use."""
+        self.draw_tensors()
+        self.draw_children()
+        args = draw_args(self.choose, self._child_kinds())
+        methods = self._draw_helper()
+        self._know(args, (), methods)
+        scope = Scope(
+            self.choose,
+            self.machine,
+            args,
+            scenarios(self.owner, args, self.style),
+            methods=tuple(method.name for method in methods),
+        )
+        body = draw_statements(scope, 1 + self.choose.upto(1))
+        result = draw_result(scope) if scope.frames else Var("x")
+        body.append(Return(result if result is not None else Var("x")))
+        methods += self._draw_twice(args)
+        return ClassDef(self.name, tuple(self.init), args, tuple(body), methods, self.guest)
+
+    def _know(self, args: tuple[Arg, ...], body: tuple[Return, ...], methods: tuple[Method, ...]) -> None:
+        """Let the owner have what was drawn so far, so that statements can call it."""
+        self.owner.kind = ClassDef(self.name, tuple(self.init), args, body, methods, self.guest)
+
+    def _draw_helper(self) -> tuple[Method, ...]:
+        """A method besides ``forward`` that ``forward`` may call."""
+        if not self.choose.maybe("calls.method", 60):
+            return ()
+        args = (Arg("x", "tensor"),)
+        scope = Scope(self.choose, self.machine, args, scenarios(self.owner, args, self.style))
+        body = draw_statements(scope, 1)
+        result = draw_result(scope) if scope.frames else Var("x")
+        return (Method("helper", args, (*body, Return(result or Var("x")))),)
+
+    def _draw_twice(self, args: tuple[Arg, ...]) -> tuple[Method, ...]:
+        """A method that calls ``self.forward`` twice, with its flag turned round where there is one."""
+        if not self.choose.maybe("calls.method", 40) or any(arg.default is None for arg in args[1:]):
+            return ()
+        flags = [arg for arg in args[1:] if arg.kind == "bool"]
+        second = ((flags[0].name, Lit(not (flags[0].default and flags[0].default.value))),) if flags else ()
+        method = "forward" if self.choose.chance(70) else ""
+        body = (
+            Assign("x", Call((), (Var("x"),), (), "forward")),
+            Return(Call((), (Var("x"),), second, method)),
+        )
+        return (Method("twice", (Arg("x", "tensor"),), body),)
+
+    def draw_root_class(self, args: tuple[Arg, ...], calls: list[dict[str, Value]]) -> ClassDef:
+        """The class ``Model``, drawn for the very inputs that it is called with."""
+        self._know(args, (), ())
+        frames = [Frame(self.owner, names, [FUEL]).copy() for names in calls]
+        scope = Scope(self.choose, self.machine, args, frames)
+        body = draw_statements(scope, 1 + self.choose.upto(2))
+        outputs = draw_outputs(scope) if scope.frames else None
+        body.append(Return(outputs if outputs is not None else Var("x")))
+        return ClassDef(self.name, tuple(self.init), args, tuple(body))
+
+    def _child_kinds(self) -> set[str]:
+        classes = [class_of(module) for _, module in modules(self.owner, 1)]
+        return {arg.kind for cls in classes if cls is not None for arg in cls.args}
+
+
+def _is(module: Instance, name: str) -> bool:
+    cls = class_of(module)
+    return cls is not None and cls.name == name and not module.traced
+
+
+def traceable(cls: ClassDef) -> bool:
+    """Whether ``fx.symbolic_trace`` takes a class: tensors in, no questions asked, nothing changed."""
+    if cls.guest or cls.methods or any(arg.kind != "tensor" for arg in cls.args):
+        return False
+    for node in nodes(cls.body):
+        if isinstance(node, Op) and (OPS[node.name].mutates or OPS[node.name].group not in _TRACED):
+            return False
+        if not isinstance(node, Op | Var | Lit | Assign | Return) and not _plain_attribute(node):
+            return False
+    return not of_type(cls.init, Child) and not of_type(cls.init, If)
+
+
+def _plain_attribute(node: object) -> bool:
+    from strategies.program import Attr
+
+    return isinstance(node, Attr) and len(node.path) == 1
+
+
+TRACED_LAYERS = frozenset({"relu", "linear", "layer_norm", "gelu", "silu", "tanh"})
+"""Layers whose code asks no questions about its input."""
+
+_TRACED = frozenset({"map", "zip", "activation", "reduce", "matmul", "view"})
+
+
+def _reaches(start: Instance, goal: Instance) -> bool:
+    """Whether ``goal`` hangs somewhere below ``start``: attaching it there would make a cycle."""
+    if start is goal:
+        return True
+    return any(_reaches(v, goal) for v in start.attrs.values() if isinstance(v, Instance))
+
+
+def count_instances(root: Instance, seen: set[int] | None = None) -> int:
+    """How many module objects hang below one, itself included."""
+    seen = set() if seen is None else seen
+    if id(root) in seen:
+        return 0
+    seen.add(id(root))
+    return 1 + sum(count_instances(v, seen) for v in root.attrs.values() if isinstance(v, Instance))

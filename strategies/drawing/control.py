@@ -1,0 +1,227 @@
+"""Drawing control flow: branches, ternaries, counted loops, regions and control-flow operators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from strategies.conditions import CONDS
+from strategies.building import fresh
+from strategies.control import CONTROLS, ControlSpec
+from strategies.drawing.operations import assign, draw_use
+from strategies.drawing.scope import Scope
+from strategies.drawing.values import LITERALS
+from strategies.ops import Rejected
+from strategies.program import (
+    Attr,
+    Cond,
+    Control,
+    Expr,
+    Fact,
+    Group,
+    If,
+    Lambda,
+    Lit,
+    Literal,
+    Repeat,
+    Return,
+    Stmt,
+    Ternary,
+    Var,
+    With,
+)
+from strategies.types import dense, drop
+from strategies.values import Frame, Ref
+
+NESTING = 2
+"""How deep suites may nest."""
+
+FUNCTION_NAMES = ("first", "second")
+"""What the local functions of a control-flow operator are called."""
+
+Suite = Callable[[Scope, int], list[Stmt]]
+"""What draws the statements of a nested suite: ``bodies.draw_statements``, which this module serves."""
+
+_PARAMS: dict[str, tuple[tuple[Literal, ...], ...]] = {
+    "size": ((1,), (2,)),
+    "rank": ((2,), (1,), (3,)),
+    "dtype": (("float32",), ("float64",)),
+    "above": ((1,), (0,)),
+    "has_key": (("scale",),),
+}
+
+
+def _params(name: str, kind: str) -> tuple[tuple[Literal, ...], ...]:
+    """The constants that a condition may have."""
+    values = LITERALS.get(kind, ())
+    if name == "equals":
+        return tuple((value,) for value in values[:2])
+    if name == "in":
+        return ((*values[1:3],),)
+    return _PARAMS.get(name, ((),))
+
+
+def _conditions(scope: Scope) -> list[Cond]:
+    """The conditions that every scenario can decide, those on arguments first."""
+    found: list[Cond] = []
+    for arg in scope.args:
+        found += [
+            Cond(name, Var(arg.name), params)
+            for name, spec in CONDS.items()
+            if arg.kind in spec.kinds
+            for params in _params(name, arg.kind)
+        ]
+    found += [Cond("above", number, (1,)) for number in scope.numbers()]
+    found += [Cond("equals", Attr(path), ("a",)) for path, value in scope.walk_state() if value in ("a", "b")]
+    if scope.choose.on("control.training"):
+        found.append(Cond("training"))
+    if scope.choose.on("control.shape"):
+        subjects: list[Expr] = [*scope.variables()[:2], *scope.attributes()[:1]]
+        found += [
+            Cond(name, subject, params)
+            for subject in subjects
+            for name, spec in CONDS.items()
+            if not spec.kinds
+            for params in _params(name, "")
+        ]
+    return [cond for cond in found if _decidable(scope, cond)]
+
+
+def _decidable(scope: Scope, cond: Cond) -> bool:
+    try:
+        for frame in scope.frames:
+            scope.holds(cond, frame)
+    except Rejected:
+        return False
+    return True
+
+
+def _split(scope: Scope, cond: Cond) -> tuple[list[Frame], list[Frame]]:
+    taken, skipped = [], []
+    for frame in scope.frames:
+        (taken if scope.holds(cond, frame) else skipped).append(frame)
+    return taken, skipped
+
+
+def draw_branch(scope: Scope, suite: Suite) -> Stmt | None:
+    """An ``if``, maybe with an ``elif`` or ``else``, or a ``match``. Executes what it draws."""
+    if scope.depth >= NESTING or not scope.choose.on("control.if"):
+        return None
+    conds = _conditions(scope)
+    if not conds:
+        return None
+    # What tells the scenarios apart is what makes graphs differ.
+    telling = [cond for cond in conds if all(_split(scope, cond))]
+    if telling and not scope.choose.chance(20):
+        conds = telling
+    cond = scope.choose.pick(conds)
+    taken, skipped = _split(scope, cond)
+    then, then_frames = _side(scope, [*taken], skipped, suite)
+    orelse: list[Stmt] = []
+    if scope.choose.chance(75):
+        orelse, skipped = _side(scope, [*skipped], taken, suite)
+    if not then:
+        return None
+    scope.frames[:] = then_frames + skipped
+    match = cond.name == "equals" and scope.choose.maybe("control.match", 60)
+    return If(cond, tuple(then), tuple(orelse), match)
+
+
+def _side(
+    scope: Scope, active: list[Frame], others: list[Frame], suite: Suite
+) -> tuple[list[Stmt], list[Frame]]:
+    """Draw one side of an ``if``; a side that no scenario takes is drawn as if the others took it."""
+    inner = scope.inner(active or [frame.copy() for frame in others])
+    body = suite(inner, 2 if scope.choose.chance(30) else 1)
+    if body and inner.frames and not scope.pure and scope.choose.maybe("control.early_return", 40):
+        value = [*inner.variables()]
+        if value:
+            body.append(Return(value[0]))
+            inner.frames.clear()
+    return body, inner.frames if active else []
+
+
+def draw_ternary(scope: Scope) -> Stmt | None:
+    """``x = a if test else b``."""
+    if not scope.choose.on("control.ternary"):
+        return None
+    conds = _conditions(scope)
+    recent = scope.recent()
+    if not conds or not recent:
+        return None
+    cond = scope.choose.pick(conds)
+    ways = []
+    for _ in range(2):
+        value = draw_use(scope, ["add_one", "double", "neg", "tanh", "add", "t"], recent, scope.tensors())
+        ways.append(value or recent[0])
+    return assign(scope, Ternary(cond, ways[0], ways[1]), recent[0])
+
+
+def draw_repeat(scope: Scope, suite: Suite) -> Stmt | None:
+    """A loop over a range, or with a Python counter."""
+    if scope.depth >= NESTING or not scope.choose.on("control.repeat"):
+        return None
+    counts: list[Expr] = [Lit(2), *scope.flags("int"), *scope.numbers()]
+    if scope.choose.on("control.shape"):
+        counts += [Fact("rank", var) for var in scope.variables()[:1]]
+    count = scope.choose.pick(counts)
+    inner = scope.inner(scope.copies())
+    var = scope.name().replace("h", "i")
+    for frame in inner.frames:
+        frame.assign(var, 0)
+    body = suite(inner, 1)
+    style = "while" if scope.choose.chance(40) else "for"
+    stmt = Repeat(var, count, tuple(body), style)
+    return stmt if body and scope.try_out(stmt) else None
+
+
+def draw_region(scope: Scope, suite: Suite) -> Stmt | None:
+    """A ``with`` block."""
+    names = [n for n in ("no_grad", "enable_grad", "autocast") if scope.choose.on(f"region.{n}")]
+    if not names or scope.depth >= NESTING or scope.pure:
+        return None
+    name = scope.choose.pick(names)
+    inner = scope.inner(scope.copies())
+    with scope.machine.region(name):
+        body = suite(inner, 1 + scope.choose.upto(1))
+    stmt = With(name, tuple(body))
+    return stmt if body and scope.try_out(stmt) else None
+
+
+def draw_control(scope: Scope, suite: Suite) -> Stmt | None:
+    """``torch.cond`` and its kin, over local functions that may call submodules and read state."""
+    names = [name for name in CONTROLS if scope.choose.on(f"region.{name}")]
+    variables = scope.variables()
+    if not names or not variables or scope.depth or scope.pure:
+        return None
+    name = scope.choose.pick(names)
+    spec = CONTROLS[name]
+    operand = scope.choose.pick(variables)
+    functions: list[Lambda] = []
+    for index in range(len(spec.arguments)):
+        function = _function(scope, FUNCTION_NAMES[index], spec, index, operand, suite)
+        if function is None:
+            return None
+        functions.append(function)
+    stmt = Control(name, operand.name if scope.choose.chance(70) else scope.name(), (operand,), tuple(functions))
+    return stmt if scope.try_out(stmt) else None
+
+
+def _function(scope: Scope, name: str, spec: ControlSpec, index: int, operand: Var, suite: Suite) -> Lambda | None:
+    """A local function of an operator; its last argument is the tensor to compute with."""
+    arguments = spec.arguments[index]
+    inner = scope.inner(scope.copies(), pure=True)
+    for frame in inner.frames:
+        value = frame.names[operand.name]
+        assert isinstance(value, Ref)
+        if spec.rows and not value.type.shape:
+            return None
+        kind = drop(value.type, 0) if spec.rows else value.type
+        for argument in arguments:
+            frame.assign(argument, fresh(kind) if argument != "i" else fresh(dense((), "int64")))
+    body = suite(inner, 1)
+    # Of a fresh tensor: an operator may not return what it was given.
+    result = draw_use(inner, ["add_one", "double", "neg", "tanh"], inner.variables()[:1], [])
+    if result is None:
+        return None
+    value = Group("tuple", (spec.carries, result)) if spec.carries is not None else result
+    return Lambda(name, arguments, (*body, Return(value)))

@@ -1,0 +1,151 @@
+"""Drawing applications of the op table: plain ops, in-place ops, and ops on views made on the spot."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+from hypothesis import strategies as st
+
+from strategies.drawing.scope import OPERANDS, Scope
+from strategies.ops import OPS, OpSpec, Params, Rejected
+from strategies.program import Assign, Do, Expr, Fact, Item, Lit, Op, Stmt, Var
+from strategies.values import Ref
+
+VIEWS = [name for name, spec in OPS.items() if spec.group == "view"]
+
+_GROUPS = {
+    mutating: {
+        group: [name for name, spec in OPS.items() if spec.group == group and bool(spec.mutates) is mutating]
+        for group in dict.fromkeys(s.group for s in OPS.values() if bool(s.mutates) is mutating)
+    }
+    for mutating in (False, True)
+}
+
+SECONDS = 8
+"""How many operands are considered as the second and third ones."""
+
+
+def _enabled(scope: Scope, mutating: bool) -> list[str]:
+    """The names of the ops of one group that the example may use: groups are equally likely."""
+    groups = [names for group, names in _GROUPS[mutating].items() if scope.choose.on(f"op.{group}")]
+    return scope.choose.pick(groups) if groups else []
+
+
+def draw_use(scope: Scope, names: Sequence[str], firsts: Sequence[Expr], seconds: Sequence[Expr]) -> Op | None:
+    """Draw an op and its operands; None where the drawn op has no use here."""
+    if not names or not firsts:
+        return None
+    choose = scope.choose
+    name = choose.pick(names)
+    spec = OPS[name]
+    start = choose.upto(len(firsts) - 1) if len(firsts) > 1 else 0
+    for first in (*firsts[start:], *firsts[:start]):
+        refs = [scope.value(first, frame) for frame in scope.frames]
+        known = [ref for ref in refs if ref is not None]
+        if len(known) < len(refs):
+            continue
+        choices = spec.choices(known[:1])
+        if isinstance(choices, st.SearchStrategy):
+            choices = [choose.draw(choices)]
+        uses = _uses(scope, spec, known, choices, seconds)
+        if uses:
+            params, others = choose.pick(uses)
+            operands: tuple[Expr, ...] = (first, *others)
+            if spec.integer:
+                operands = (*operands, choose.pick(_numbers(scope)))
+            return Op(name, operands, params)
+    return None
+
+
+def _uses(
+    scope: Scope, spec: OpSpec, firsts: list[Ref], choices: list[Params], seconds: Sequence[Expr]
+) -> list[tuple[Params, tuple[Expr, ...]]]:
+    """The constants and further operands that go with the first operand in every scenario."""
+    others: list[tuple[tuple[Expr, ...], list[list[Ref]]]] = []
+    for expressions in itertools.product(seconds[:SECONDS], repeat=spec.arity - 1):
+        values = [[scope.value(expr, frame) for expr in expressions] for frame in scope.frames]
+        known = [[ref for ref in row if ref is not None] for row in values]
+        if all(len(row) == len(expressions) for row in known):
+            others.append((expressions, known))
+    found = []
+    for params in choices:
+        for expressions, rows in others:
+            if all(_fits(spec, [a, *row], params) for a, row in zip(firsts, rows, strict=True)):
+                found.append((params, expressions))
+                if len(found) == 40:
+                    return found
+    return found
+
+
+def _fits(spec: OpSpec, operands: list[Ref], params: Params) -> bool:
+    try:
+        spec.rule(operands, params)
+    except Rejected:
+        return False
+    return True
+
+
+def _numbers(scope: Scope) -> list[Expr]:
+    """Python ints in scope: the method's own flags first."""
+    numbers: list[Expr] = [*scope.flags("int"), *scope.numbers()]
+    first = scope.frames[0].names
+    numbers += [Var(n) for n, v in first.items() if type(v) is int and Var(n) not in numbers]
+    if scope.choose.on("control.shape"):
+        numbers += [Fact(name, var) for var in scope.variables()[:1] for name in ("rank", "first_size", "last_size")]
+    return [*numbers, Lit(2)]
+
+
+def draw_assign(scope: Scope) -> Stmt | None:
+    """``x = <op>``, on a pure op."""
+    names = _enabled(scope, mutating=False) if scope.choose.chance(80) else ["add_one"]
+    op = draw_use(scope, names or ["add_one"], scope.recent(), scope.tensors())
+    if op is None:
+        return None
+    nested = None
+    if scope.choose.chance(15):
+        nested = draw_use(scope, _enabled(scope, mutating=False), [op], scope.tensors()[:3])
+    return assign(scope, nested or op, op.operands[0])
+
+
+def assign(scope: Scope, value: Expr, near: Expr) -> Assign:
+    """Bind a result to the operand's own name, or to a new one."""
+    reuse = isinstance(near, Var) and not scope.choose.chance(5 if scope.depth else 30)
+    return Assign(near.name if reuse and isinstance(near, Var) else scope.name(), value)
+
+
+def _targets(scope: Scope) -> list[Expr]:
+    """The tensors that an in-place op may change, as the swarm allows."""
+    mine = {arg.name for arg in scope.args}
+    targets: list[Expr] = []
+    for expr in (*scope.variables()[:OPERANDS], *scope.items()[:2]):
+        name = expr.base.name if isinstance(expr, Item) else expr.name
+        if scope.choose.on("inplace.on_argument" if name in mine else "inplace.on_local"):
+            targets.append(expr)
+    if scope.choose.on("inplace.on_state"):
+        targets += scope.attributes()[:OPERANDS]
+    free = []
+    for target in targets:
+        refs = [scope.value(target, frame) for frame in scope.frames]
+        if all(ref is not None and (not ref.family.leaf or not scope.machine.grad_on) for ref in refs):
+            free.append(target)
+    return free
+
+
+def draw_inplace(scope: Scope) -> Stmt | None:
+    """An in-place op on an argument, a local, state, or a view of one of these."""
+    names = _enabled(scope, mutating=True)
+    targets = _targets(scope)
+    if not names or not targets:
+        return None
+    on_values = [name for name in names if OPS[name].mutates == "value"]
+    if on_values and scope.choose.maybe("inplace.on_view", 40):
+        view = draw_use(scope, ["detach", *VIEWS], targets, [])
+        if view is not None:
+            names, targets = on_values, [view]
+    op = draw_use(scope, names, targets, scope.tensors())
+    if op is None:
+        return None
+    if OPS[op.name].statement or not scope.choose.chance(20):
+        return Do(op)
+    return Assign(scope.name(), op)

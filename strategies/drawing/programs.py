@@ -1,0 +1,117 @@
+"""The strategy for whole Programs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import assume
+from hypothesis import strategies as st
+
+from strategies.drawing.arguments import draw_args, draw_inputs
+from strategies.drawing.classes import DEPTH, INSTANCES, ClassBuilder, count_instances
+from strategies.drawing.style import Style, draw_style
+from strategies.inputs import arguments
+from strategies.machine import Machine, bind
+from strategies.ops import Rejected
+from strategies.profiles import MIX, PROFILES
+from strategies.program import Arg, ClassDef, Dim, Dynamic, Given, Input, Program, TensorInput
+from strategies.swarm import Chooser, Draw
+from strategies.tidy import instantiated, tidy
+from strategies.trace import Trace
+from strategies.values import Value
+
+COUNTS = (1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 4, 5, 6)
+"""Numbers of module classes, weighted by repetition."""
+
+
+@st.composite
+def programs(draw: Draw, *, profile: str = "default") -> Program:
+    """Programs that eager accepts for three consecutive calls and every probe.
+
+    ``profile`` is a name of PROFILES. Shrinks towards one class that returns ``x + 1``, without children,
+    arguments, branches or state. Raises KeyError for an unknown profile.
+    """
+    weights = PROFILES[MIX[draw(_MIXED)] if profile == "default" else profile]
+    choose = Chooser(draw, weights)
+    program = _draw_program(choose)
+    trace = Trace()
+    machine = Machine(program.classes, program.training)
+    machine.trace = trace
+    assume(machine.accepts(program))
+    return program if choose.on("model.debris") else tidy(program, trace)
+
+
+_MIXED = st.integers(0, len(MIX) - 1)
+
+
+def _draw_program(choose: Chooser) -> Program:
+    count = choose.pick(COUNTS)
+    style = draw_style(choose, choose.on("model.training"))
+    classes: list[ClassDef] = []
+    levels: dict[str, int] = {}
+    for index in range(count - 1):
+        machine = Machine(classes, style.training)
+        builder = ClassBuilder(choose, machine, style, "ABCDE"[index], levels)
+        cls = builder.draw_child_class()
+        level = 1 + max((levels[name] for name in instantiated(cls)), default=0)
+        if level < DEPTH and count_instances(builder.owner) <= INSTANCES:
+            classes.append(cls)
+            levels[cls.name] = level
+    root = ClassBuilder(choose, Machine(classes, style.training), style, "Model", levels)
+    root.draw_tensors()
+    root.draw_children()
+    # The root is only ever called with one set of flags, so its branches on them are half dead.
+    args = draw_args(choose, set(), flags=20, root=True)
+    inputs = draw_inputs(choose, args, style)
+    dynamic = _draw_dynamic(choose, args, inputs, style)
+    given, keyword = _arrange(args, inputs, choose)
+    outline = Program((*classes, ClassDef("Model", (), args, ())), given, keyword, style.training, dynamic)
+    calls = [_names(outline, sizes) for sizes in ((), *(dynamic.probes if dynamic else ()))]
+    model = root.draw_root_class(args, calls)
+    return replace(outline, classes=(*classes, model))
+
+
+def _names(program: Program, sizes: tuple[int, ...]) -> dict[str, Value]:
+    args, kwargs = arguments(program, sizes)
+    return bind(program.root.args, args, kwargs)
+
+
+def _arrange(args: tuple[Arg, ...], inputs: dict[str, Input], choose: Chooser) -> tuple[Given, Given]:
+    """Hand the inputs over by position as far as that goes, then by keyword."""
+    positional: list[tuple[str, Input]] = []
+    keyword: list[tuple[str, Input]] = []
+    by_keyword = any(arg.name not in inputs and arg.kind not in ("rest", "options") for arg in args) and "rest0" in inputs
+    if by_keyword:
+        del inputs["rest0"]
+    by_keyword = False
+    for arg in args:
+        if arg.kind == "rest":
+            positional += [(name, value) for name, value in inputs.items() if name == "rest0"]
+        elif arg.kind == "options":
+            keyword += [(name, value) for name, value in inputs.items() if name == "scale"]
+        elif arg.name not in inputs:
+            by_keyword = True
+        else:
+            if arg.name != "x" and "rest0" not in inputs and choose.maybe("calls.keyword", 40):
+                by_keyword = True
+            (keyword if by_keyword else positional).append((arg.name, inputs[arg.name]))
+    return tuple(positional), tuple(keyword)
+
+
+def _draw_dynamic(
+    choose: Chooser, args: tuple[Arg, ...], inputs: dict[str, Input], style: Style
+) -> Dynamic | None:
+    """Which sizes are dynamic: the first of every tensor of the shape of ``x``, all equal."""
+    if not style.sizes:
+        return None
+    places = [
+        (arg.name, 0)
+        for arg in args
+        if isinstance(given := inputs.get(arg.name), TensorInput) and given.fill.shape == style.shape
+    ]
+    kind = choose.pick(("named", "auto", "dynamic")) if choose.on("dynamic.hints") else "named"
+    low = high = None
+    if choose.maybe("dynamic.range", 60) and kind == "named":
+        low, high = min(style.sizes), max(*style.sizes, style.shape[0]) + choose.upto(1)
+    dims = (Dim("n", kind, low, high),)
+    return Dynamic(dims, tuple((name, dim, "n") for name, dim in places), tuple((size,) for size in style.sizes))

@@ -1,0 +1,90 @@
+"""What the classes of one Program have in common: shapes and dtypes that go together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, broadcastable_shapes
+
+from strategies.program import Fill
+from strategies.swarm import Chooser
+from strategies.types import Shape, inexact
+
+FILLS: tuple[tuple[float, float | None], ...] = (
+    (1.0, None),
+    (-1.0, 2.0),
+    (0.5, 1.5),
+    (0.0, None),
+    (2.0, -1.5),
+)
+
+_MATRICES: tuple[Shape, ...] = ((2, 2), (2, 3), (3, 3), (1, 3), (2, 1), (3, 2))
+_SHAPES = array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=3)
+
+DTYPES = ("float64", "bfloat16", "float16", "int64", "complex64")
+"""What ``x`` may be besides float32, and buffers besides int64 and bool."""
+
+SIDES = ("int64", "bool", "float64", "float16", "bfloat16", "int32")
+"""What a second tensor may be."""
+
+
+@lru_cache(maxsize=256)
+def _companions(shape: Shape) -> st.SearchStrategy[Shape]:
+    return broadcastable_shapes(shape, min_dims=0, max_dims=max(len(shape), 1), max_side=3)
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """The shape and dtype of ``x``, further sizes of its first dimension, and the train mode."""
+
+    shape: Shape
+    dtype: str
+    training: bool
+    sizes: tuple[int, ...] = ()
+
+    def shapes(self) -> list[Shape]:
+        """The shapes of ``x``: one for every size that its first dimension may have."""
+        return [self.shape, *((size, *self.shape[1:]) for size in self.sizes if size != self.shape[0])]
+
+    def fill(self, choose: Chooser, kind: str = "buffer", shape: Shape | None = None) -> Fill:
+        """A tensor that goes with ``x``."""
+        if shape is None:
+            shape = self._shape(choose)
+        dtype = self.dtype
+        if kind != "parameter" and choose.maybe("state.dtype", 40):
+            dtype = choose.pick(SIDES)
+        if kind == "parameter" and not inexact(dtype):
+            dtype = "float32"
+        low, high = choose.pick(FILLS)
+        return Fill(shape, low, high, dtype)
+
+    def _shape(self, choose: Chooser) -> Shape:
+        if self.sizes:
+            # Of the sizes that stay, so that it goes with every size of the first.
+            return choose.pick((self.shape[1:], (), (1,) * len(self.shape)))
+        if choose.chance(40):
+            return self.shape
+        if choose.chance(60):
+            return choose.draw(_companions(self.shape))
+        return choose.pick((self.shape[-1:], self.shape[::-1], ()))
+
+
+def draw_style(choose: Chooser, training: bool) -> Style:
+    """The shape and dtype of ``x``: mostly a float32 matrix, that most ops take."""
+    if choose.maybe("input.scalar", 60):
+        shape: Shape = ()
+    elif choose.maybe("input.empty", 60):
+        shape = choose.pick(((0,), (0, 2), (2, 0)))
+    elif choose.chance(30):
+        shape = choose.draw(_SHAPES)
+    else:
+        shape = choose.pick(_MATRICES)
+    dtype = choose.pick(DTYPES) if choose.maybe("input.dtype", 60) else "float32"
+    sizes: tuple[int, ...] = ()
+    if choose.on("dynamic.shapes") and shape and min(shape) > 0:
+        # Tracing takes the sizes 0 and 1 for special: the example is larger.
+        shape = (choose.pick((3, 4, 2)), *shape[1:])
+        sizes = choose.pick(((2, 5), (1, 4), (2, 6), (0, 3)))
+    return Style(shape, dtype, training, sizes)

@@ -1,0 +1,89 @@
+"""The example inputs of a Program on types: what the model is called with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from strategies.building import fresh
+from strategies.ops import OPS, Rejected
+from strategies.program import Again, Dynamic, Fill, Given, GroupInput, Input, Program, TensorInput
+from strategies.types import TensorType, contiguous_stride, dense, expanded, swap
+from strategies.values import Box, Ref, Value
+
+LAYOUTS = ("transposed", "sliced", "expanded")
+
+
+def laid_out(shape: tuple[int, ...], dtype: str, layout: str) -> TensorType:
+    """The type of an input of that layout; raises Rejected where the shape does not allow it."""
+    kind = dense(shape, dtype)
+    if layout == "transposed":
+        if len(shape) != 2:
+            raise Rejected("only matrices are transposed")
+        return swap(dense(shape[::-1], dtype), 0, 1)
+    if layout == "sliced":
+        if not shape:
+            raise Rejected("nothing to slice")
+        wide = contiguous_stride((*shape[:-1], 2 * shape[-1]))
+        return TensorType(shape, (*wide[:-1], 2), dtype)
+    if layout == "expanded":
+        if not shape or shape[0] == 0:
+            raise Rejected("nothing to expand")
+        return expanded(dense((1, *shape[1:]), dtype), 0, shape[0])
+    return kind
+
+
+def arguments(program: Program, sizes: tuple[int, ...] = ()) -> tuple[list[Value], dict[str, Value]]:
+    """Fresh arguments of one call: the example, or (``sizes`` of the dynamic dimensions) a probe."""
+    made: dict[str, Value] = {}
+    given = program.inputs if not sizes else probe(program, sizes)
+    for name, value in given:
+        made[name] = _value(value, made)
+    names = [name for name, _ in program.args]
+    return [made[name] for name in names], {name: made[name] for name, _ in program.kwargs}
+
+
+def probe(program: Program, sizes: tuple[int, ...]) -> Given:
+    """The inputs with other sizes in the dynamic dimensions."""
+    assert program.dynamic is not None
+    return tuple((name, _sized(value, name, program.dynamic, sizes)) for name, value in program.inputs)
+
+
+def _sized(value: Input, name: str, dynamic: Dynamic, sizes: tuple[int, ...]) -> Input:
+    if not isinstance(value, TensorInput):
+        return value
+    shape = list(value.fill.shape)
+    for where, dim, symbol in dynamic.places:
+        if where == name:
+            shape[dim] = next(s for d, s in zip(dynamic.dims, sizes, strict=True) if d.name == symbol)
+    return replace(value, fill=replace(value.fill, shape=tuple(shape)))
+
+
+def _value(given: Input, made: dict[str, Value]) -> Value:
+    if isinstance(given, TensorInput):
+        return _tensor(given)
+    if isinstance(given, Again):
+        known = made[given.name]
+        assert isinstance(known, Ref)
+        if not given.op:
+            return known
+        outcome = OPS[given.op].rule([known], given.params)
+        return Ref(outcome.type, known.storage, known.family, view=True)
+    if isinstance(given, GroupInput):
+        keys = given.keys or range(len(given.items))
+        items = [_value(item, made) for item in given.items]
+        return Box(given.kind, dict(zip(keys, items, strict=True)))
+    literal = given.value
+    assert literal is None or isinstance(literal, bool | int | float | str)
+    return literal
+
+
+def _tensor(given: TensorInput) -> Ref:
+    fill = given.fill
+    return fresh(
+        laid_out(fill.shape, fill.dtype, given.layout), "input", _bound(fill), grad=given.requires_grad
+    )
+
+
+def _bound(fill: Fill) -> float:
+    """The harness changes the values of later calls, by factors below 1 and shifts of at most 1/4."""
+    return max(abs(fill.low), abs(fill.high if fill.high is not None else 0.0), 1.0) + 0.25

@@ -1,0 +1,42 @@
+"""The op table. One entry is one op: how it is written, when it fits, what comes out, what it changes.
+
+To add an op, add one line to the table of its family.
+"""
+
+from strategies.ops import (
+    activations,
+    complexes,
+    custom,
+    elementwise,
+    indexing,
+    inplace,
+    matmul,
+    metadata,
+    neural,
+    out_forms,
+    reductions,
+    scatter,
+    shapes,
+    views,
+)
+from strategies.ops.spec import LIMIT, Operand, OpSpec, Outcome, Params, Rejected
+
+OPS: dict[str, OpSpec] = {
+    **elementwise.TABLE,
+    **activations.TABLE,
+    **reductions.TABLE,
+    **shapes.TABLE,
+    **views.TABLE,
+    **indexing.TABLE,
+    **matmul.TABLE,
+    **neural.TABLE,
+    **complexes.TABLE,
+    **inplace.TABLE,
+    **scatter.TABLE,
+    **out_forms.TABLE,
+    **metadata.TABLE,
+    **custom.TABLE,
+}
+"""Simplest first, because that is what a failing example shrinks to."""
+
+__all__ = ["LIMIT", "OPS", "OpSpec", "Operand", "Outcome", "Params", "Rejected"]

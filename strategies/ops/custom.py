@@ -1,0 +1,30 @@
+"""Custom operators, which the source of a Program defines itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from strategies.ops.spec import Operand, OpSpec, Outcome, Params, Rejected
+from strategies.types import dense
+
+
+def _twice(operands: Sequence[Operand], params: Params) -> Outcome:
+    kind = operands[0].type
+    if kind.dtype == "bool" or not kind.contiguous:
+        raise Rejected("numbers in a row alone")
+    return Outcome(dense(kind.shape, kind.dtype), operands[0].bound * 2)
+
+
+def _bump(operands: Sequence[Operand], params: Params) -> Outcome:
+    kind = operands[0].type
+    if kind.dtype == "bool" or kind.overlaps:
+        raise Rejected("writable numbers alone")
+    return Outcome(kind, operands[0].bound + 1, alias=True, same=True)
+
+
+TABLE: dict[str, OpSpec] = {
+    "twice": OpSpec("twice({0})", "custom", 1, _twice, preamble="custom_op"),
+    "bump": OpSpec(
+        "bump({0})", "inplace.custom", 1, _bump, mutates="value", statement=True, preamble="mutating_op"
+    ),
+}

@@ -1,0 +1,60 @@
+"""Ops that change sizes, strides or storage of their first operand in place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from strategies.ops.rules import Change, gaps, integers, pairs, require, singles, turning
+from strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, no_params
+from strategies.ops.views import reversals, squeezed, squeezed_all, swapped, turned, unsqueezed
+from strategies.types import TensorType, dense, numel
+
+
+def _meta(template: str, change: Change, choices: Choices = no_params) -> OpSpec:
+    return OpSpec(template, "inplace.metadata", 1, turning(change), choices, mutates="metadata")
+
+
+def _resized(operands: Sequence[Operand], params: Params) -> Outcome:
+    """``resize_`` to no more elements than there are: others would be uninitialized."""
+    first, shape = operands[0], integers(params[0])
+    kind = first.type
+    require(not first.grad, "requires grad")
+    require(kind.stride is not None and not kind.overlaps and kind.numel > 0)
+    require(0 < numel(shape) <= kind.numel and shape != kind.shape)
+    return Outcome(dense(shape, kind.dtype), first.bound, alias=True, same=True)
+
+
+def _fewer(operands: Sequence[Operand]) -> list[Params]:
+    kind = operands[0].type
+    found = [kind.shape[::-1], (kind.numel,), (kind.numel - 1,), (1, kind.numel)]
+    return [(shape,) for shape in dict.fromkeys(found) if shape != kind.shape and 0 not in shape]
+
+
+def _strided(kind: TensorType, params: Params) -> TensorType:
+    require(kind.contiguous and 0 not in kind.shape and numel(integers(params[0])) == kind.numel)
+    return TensorType(integers(params[0]), integers(params[1]), kind.dtype)
+
+
+def _adopted(operands: Sequence[Operand], params: Params) -> Outcome:
+    """The first operand becomes another name for the second one's memory."""
+    first, second = operands
+    require(first is not second and first.type.dtype == second.type.dtype)
+    require(not first.grad and not second.grad, "requires grad")
+    return Outcome(second.type, second.bound, same=True, adopts=1)
+
+
+TABLE: dict[str, OpSpec] = {
+    "t_": _meta("{0}.t_()", turned),
+    "transpose_": _meta("{0}.transpose_({p[0]}, {p[1]})", swapped, pairs),
+    "swapaxes_": _meta("{0}.swapaxes_({p[0]}, {p[1]})", swapped, pairs),
+    "swapdims_": _meta("{0}.swapdims_({p[0]}, {p[1]})", swapped, pairs),
+    "squeeze_": _meta("{0}.squeeze_({p[0]})", squeezed, singles),
+    "squeeze_all_": _meta("{0}.squeeze_()", squeezed_all),
+    "unsqueeze_": _meta("{0}.unsqueeze_({p[0]})", unsqueezed, gaps),
+    "as_strided_": OpSpec(
+        "{0}.as_strided_({p[0]}, {p[1]})", "inplace.storage", 1, turning(_strided), reversals, "metadata"
+    ),
+    "resize_": OpSpec("{0}.resize_({p[0]})", "inplace.storage", 1, _resized, _fewer, "metadata"),
+    "set_": OpSpec("{0}.set_({1})", "inplace.storage", 2, _adopted, mutates="metadata"),
+    "set_data": OpSpec("{0}.data = {1}", "inplace.storage", 2, _adopted, mutates="metadata", statement=True),
+}

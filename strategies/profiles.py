@@ -1,0 +1,200 @@
+"""The profiles: named weightings of the features that an example may use.
+
+A profile is the base table with other weights for some features. To add one, add an entry to PROFILES.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+BASE: dict[str, int] = {
+    # hierarchy
+    "hierarchy.layer": 35,
+    "hierarchy.container": 40,
+    "hierarchy.nested_container": 40,
+    "hierarchy.slice": 50,
+    "hierarchy.shared": 60,
+    "hierarchy.alias": 50,
+    "hierarchy.attach": 40,
+    "hierarchy.guest": 35,
+    "hierarchy.more_children": 80,
+    "hierarchy.traced": 25,
+    "hierarchy.hook": 25,
+    # state
+    "state.parameter": 45,
+    "state.buffer": 60,
+    "state.scratch": 30,
+    "state.constant": 30,
+    "state.second": 30,
+    "state.counter": 20,
+    "state.mode": 15,
+    "state.dtype": 25,
+    "state.derived": 30,
+    "state.parametrized": 20,
+    "state.scaled": 70,
+    "state.tied": 40,
+    "state.read_child": 35,
+    # updates of attributes
+    "update.bump": 15,
+    "update.rebind": 25,
+    "update.swap": 12,
+    "update.create": 15,
+    # calls
+    "calls.bool": 60,
+    "calls.int": 30,
+    "calls.str": 25,
+    "calls.optional": 30,
+    "calls.second_tensor": 30,
+    "calls.group": 20,
+    "calls.function": 20,
+    "calls.either": 15,
+    "calls.rest": 20,
+    "calls.options": 20,
+    "calls.again": 80,
+    "calls.keyword": 40,
+    "calls.pass_down": 90,
+    "calls.dropped": 25,
+    "calls.deep": 55,
+    "calls.method": 35,
+    "calls.forward": 25,
+    "calls.group_result": 20,
+    "calls.untouched": 25,
+    # control flow
+    "control.if": 75,
+    "control.match": 50,
+    "control.early_return": 35,
+    "control.training": 20,
+    "control.shape": 35,
+    "control.loop": 70,
+    "control.repeat": 40,
+    "control.ternary": 40,
+    # regions
+    "region.no_grad": 30,
+    "region.enable_grad": 15,
+    "region.autocast": 15,
+    "region.checkpoint": 12,
+    "region.cond": 4,
+    "region.map": 4,
+    "region.while_loop": 4,
+    "region.scan": 4,
+    # in-place
+    "inplace.on_argument": 50,
+    "inplace.on_state": 75,
+    "inplace.on_local": 50,
+    "inplace.on_view": 55,
+    # op groups
+    "op.map": 80,
+    "op.zip": 70,
+    "op.int": 90,
+    "op.activation": 40,
+    "op.reduce": 30,
+    "op.shape": 30,
+    "op.matmul": 50,
+    "op.view": 50,
+    "op.compare": 25,
+    "op.cast": 25,
+    "op.index": 30,
+    "op.norm": 25,
+    "op.factory": 25,
+    "op.complex": 25,
+    "op.nn": 20,
+    "op.custom": 12,
+    "op.inplace.value": 60,
+    "op.inplace.item": 45,
+    "op.inplace.scatter": 30,
+    "op.inplace.out": 25,
+    "op.inplace.metadata": 50,
+    "op.inplace.storage": 25,
+    "op.inplace.custom": 10,
+    # inputs and outputs
+    "input.dtype": 20,
+    "input.side_dtype": 25,
+    "input.scalar": 10,
+    "input.empty": 6,
+    "input.layout": 40,
+    "input.again": 25,
+    "input.group": 25,
+    "input.nested": 40,
+    "input.requires_grad": 20,
+    "output.tuple": 40,
+    "output.list": 20,
+    "output.dict": 25,
+    "output.named": 15,
+    "output.data": 15,
+    "output.nested": 25,
+    "output.python": 25,
+    "output.argument": 30,
+    "output.state": 45,
+    # dynamic shapes
+    "dynamic.shapes": 12,
+    "dynamic.hints": 50,
+    "dynamic.range": 50,
+    # the whole model
+    "model.training": 30,
+    "model.debris": 12,
+}
+"""Percent of the examples that may use a feature at all."""
+
+
+def _with(**groups: Mapping[str, int]) -> dict[str, int]:
+    """The base table with other weights, given by group."""
+    changed = {f"{group}.{name}": weight for group, weights in groups.items() for name, weight in weights.items()}
+    unknown = changed.keys() - BASE.keys()
+    if unknown:
+        raise KeyError(f"no such features: {sorted(unknown)}")
+    return BASE | changed
+
+
+_NO_REGIONS = {name: 0 for name in ("autocast", "checkpoint", "cond", "map", "while_loop", "scan")}
+_NO_STRANGE_INPUTS = {name: 0 for name in ("dtype", "side_dtype", "scalar", "empty", "group", "nested")}
+
+PROFILES: dict[str, Mapping[str, int]] = {
+    "core": _with(
+        region=_NO_REGIONS,
+        input=_NO_STRANGE_INPUTS,
+        dynamic={"shapes": 0},
+        update=dict.fromkeys(("bump", "rebind", "swap", "create"), 0),
+        hierarchy={"traced": 0, "hook": 0, "guest": 20},
+        state={"parametrized": 0, "derived": 0},
+        calls={"function": 0, "either": 0, "rest": 0, "options": 0, "group": 0, "group_result": 0},
+    ),
+    "mutation": _with(
+        inplace=dict.fromkeys(("on_argument", "on_state", "on_local", "on_view"), 85),
+        op={"inplace.value": 90, "inplace.item": 80, "inplace.scatter": 60, "inplace.out": 50},
+        update={"rebind": 50, "swap": 25, "create": 25, "bump": 15},
+        state={"buffer": 90, "scratch": 50, "constant": 50, "second": 60},
+        region={"no_grad": 50, **_NO_REGIONS},
+    ),
+    "metadata": _with(
+        inplace=dict.fromkeys(("on_argument", "on_state", "on_local"), 85),
+        op={"inplace.metadata": 95, "inplace.storage": 60, "view": 70},
+        input={"layout": 60, "again": 50},
+        control={"shape": 80},
+        region=_NO_REGIONS,
+    ),
+    "sharing": _with(
+        hierarchy={"shared": 90, "alias": 80, "attach": 70, "guest": 60, "container": 60},
+        state={"tied": 80, "derived": 70, "read_child": 70, "second": 50},
+        calls={"deep": 80, "again": 95},
+        region=_NO_REGIONS,
+    ),
+    "control-flow": _with(
+        control=dict.fromkeys(("if", "match", "early_return", "training", "shape", "loop", "repeat", "ternary"), 85),
+        calls={"bool": 90, "int": 60, "str": 60, "optional": 60, "function": 40, "either": 40},
+        region={"cond": 15, "map": 6, "while_loop": 10, "scan": 6},
+    ),
+    "dynamic": _with(
+        dynamic={"shapes": 100, "hints": 50, "range": 60},
+        control={"shape": 70, "if": 85},
+        input={"scalar": 0, "empty": 0},
+        region=_NO_REGIONS,
+    ),
+    "wide": BASE,
+}
+"""Every profile by its name; ``default`` mixes them."""
+
+MIX = ("wide", "core", "wide", "mutation", "metadata", "wide", "sharing", "control-flow", "wide", "dynamic")
+"""The profiles that the default takes, each as often as it stands here."""
+
+NAMES = ("default", *PROFILES)
+"""What ``--profile`` takes."""

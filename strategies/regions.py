@@ -1,0 +1,94 @@
+"""The tables of what a Program can wrap around code: regions, hooks, parametrizations, and preambles.
+
+To add one, add one entry to its table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A ``with`` block: how it is written, the grad mode in it, and the dtype that autocast lowers to."""
+
+    template: str
+    grad: bool | None = None
+    autocast: str = ""
+
+
+REGIONS: dict[str, Region] = {
+    "no_grad": Region("torch.no_grad()", grad=False),
+    "enable_grad": Region("torch.enable_grad()", grad=True),
+    "autocast": Region('torch.autocast("cpu", dtype=torch.bfloat16)', autocast="bfloat16"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class HookSpec:
+    """A forward hook or (``before``) pre-hook that applies an op to the result or the first argument."""
+
+    op: str
+    lines: tuple[str, ...]
+    before: bool = False
+
+    @property
+    def registration(self) -> str:
+        """The method of ``nn.Module`` that registers it."""
+        return "register_forward_pre_hook" if self.before else "register_forward_hook"
+
+
+HOOKS: dict[str, HookSpec] = {
+    "double_output": HookSpec(
+        "double", ("def double_output(module, args, output):", "    return output * 2")
+    ),
+    "add_to_output": HookSpec(
+        "add_", ("def add_to_output(module, args, output):", "    output.add_(1)")
+    ),
+    "shift_input": HookSpec(
+        "add_one", ("def shift_input(module, args):", "    return (args[0] + 1, *args[1:])"), before=True
+    ),
+}
+
+PARAMETRIZATIONS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "Doubled": ("double", ("class Doubled(nn.Module):", "    def forward(self, w):", "        return w * 2")),
+}
+"""Class name -> the op that it applies, and its source."""
+
+PREAMBLES: dict[str, tuple[str, ...]] = {
+    "checkpoint": ("from torch.utils.checkpoint import checkpoint",),
+    "parametrize": ("from torch.nn.utils import parametrize",),
+    "while_loop": ("from torch._higher_order_ops.while_loop import while_loop",),
+    "scan": ("from torch._higher_order_ops.scan import scan",),
+    "map": ("from torch._higher_order_ops.map import map as map_rows",),
+    "named": (
+        "class Pair(NamedTuple):",
+        "    left: torch.Tensor",
+        "    right: torch.Tensor",
+    ),
+    "data": (
+        "@dataclass",
+        "class Parts:",
+        "    left: torch.Tensor",
+        "    right: torch.Tensor",
+        "",
+        "",
+        "torch.export.register_dataclass(Parts)",
+    ),
+    "custom_op": (
+        '@torch.library.custom_op("exportdiff::twice", mutates_args=())',
+        "def twice(x: torch.Tensor) -> torch.Tensor:",
+        "    return x * 2",
+        "",
+        "",
+        "@twice.register_fake",
+        "def _(x):",
+        "    return torch.empty_like(x)",
+    ),
+    "mutating_op": (
+        '@torch.library.custom_op("exportdiff::bump", mutates_args=("x",))',
+        "def bump(x: torch.Tensor) -> None:",
+        "    x.add_(1)",
+    ),
+}
+"""What a source must define first, by the name that an op, form or kind of group asks for."""
