@@ -77,7 +77,8 @@ class Builder:
         if new.layer:
             instance = Instance(new)
             for name, (kind, tensor_type, bound) in LAYERS[new.name].tensors(new.params).items():
-                instance.attrs[name] = fresh(tensor_type, kind, bound)
+                made = instance.attrs[name] = fresh(tensor_type, kind, bound)
+                made.storage.layer = True
                 instance.slots[name] = kind
             return instance
         cls = self.classes[new.name]
@@ -140,7 +141,9 @@ class Builder:
         assert isinstance(holder, Instance)
         if step in target.parametrized or path[-1] in holder.parametrized:
             raise Rejected("parametrized")
-        if (target.slots.get(step) == "parameter") is not (source.storage.kind == "parameter" and not source.view):
+        if (target.slots.get(step) == "parameter") is not (
+            source.storage.kind == "parameter" and not source.view
+        ):
             raise Rejected("a parameter and something else")
 
     def _hang(self, owner: Instance, step: Step, value: Value, init: Init, slot: str = "") -> None:
@@ -186,6 +189,8 @@ class Builder:
             module.hooks.append((init.name, id(init)))
             return
         value = module.attrs.get(init.attr)
-        if not isinstance(value, Ref) or module.slots.get(init.attr) != "parameter" or module.parametrized:
+        if not isinstance(value, Ref) or "." in init.attr or module.parametrized:
             raise Rejected("no plain parameter")
+        if module.slots.get(init.attr) != "parameter":
+            raise Rejected("not a parameter")
         module.parametrized[init.attr] = (init.name, id(init))

@@ -32,6 +32,8 @@ class ControlSpec:
     rule: Callable[[Sequence[Ref], Sequence[Lambda], Run], Ref]
     carries: Expr | None = None
     rows: bool = False
+    closed: bool = False
+    """Dynamo does not find the variables around the functions, not even in eager."""
     preamble: str = ""
 
 
@@ -113,10 +115,10 @@ def _scan(operands: Sequence[Ref], functions: Sequence[Lambda], run: Run) -> Ref
 
 
 CONTROLS: dict[str, ControlSpec] = {
-    "cond": ControlSpec(
-        "{t} = torch.cond({x}.sum() > 0, {f[0]}, {f[1]}, ({x},))", (("x",), ("x",)), _cond
+    "cond": ControlSpec("{t} = torch.cond({x}.sum() > 0, {f[0]}, {f[1]}, ({x},))", (("x",), ("x",)), _cond),
+    "map": ControlSpec(
+        "{t} = map_rows({f[0]}, {x})", (("row",),), _map, rows=True, closed=True, preamble="map"
     ),
-    "map": ControlSpec("{t} = map_rows({f[0]}, {x})", (("row",),), _map, rows=True, preamble="map"),
     "while_loop": ControlSpec(
         "{t} = while_loop(lambda i, x: i < 2, {f[0]}, (torch.tensor(0), {x}))[1]",
         (("i", "x"),),

@@ -71,7 +71,9 @@ class Facts:
                 role = "fresh"
                 if isinstance(leaf, Ref):
                     role = objects.get(id(leaf), "")
-                    role = role or ("view of " + storages[leaf.storage] if leaf.storage in storages else "fresh")
+                    role = role or (
+                        "view of " + storages[leaf.storage] if leaf.storage in storages else "fresh"
+                    )
                 yield leaf, role
 
 
@@ -171,7 +173,8 @@ def sliced(facts: Facts) -> bool:
 def bound_results(facts: Facts) -> bool:
     """Whether the result of an in-place op has a name of its own."""
     return any(
-        isinstance(n, Assign) and isinstance(n.value, Op) and bool(OPS[n.value.name].mutates) for n in facts.nodes
+        isinstance(n, Assign) and isinstance(n.value, Op) and bool(OPS[n.value.name].mutates)
+        for n in facts.nodes
     )
 
 

@@ -84,7 +84,9 @@ def _mark(name: str) -> Detector:
 
 
 def _arg(*kinds: str) -> Detector:
-    return lambda p: any(a.kind in kinds for cls in p.classes[:-1] for a in of_type((cls.args, cls.methods), Arg))
+    return lambda p: any(
+        a.kind in kinds for cls in p.classes[:-1] for a in of_type((cls.args, cls.methods), Arg)
+    )
 
 
 def _tests(name: str) -> Detector:
@@ -116,6 +118,10 @@ def _returns(kind: str) -> Detector:
 
 def _dtype_input(dtype: str) -> Detector:
     return lambda p: any(t.fill.dtype == dtype for t in f.tensor_inputs(p))
+
+
+def _group_input(kind: str) -> Detector:
+    return lambda p: any(isinstance(i, GroupInput) and i.kind == kind for i in p.inputs)
 
 
 def _layout(name: str) -> Detector:
@@ -179,7 +185,9 @@ def _elif(p: Facts) -> bool:
 
 def _never_called(p: Facts) -> bool:
     called = {call.callee for call in p.called}
-    return any(id(place.module) not in called and not isinstance(place.module.kind, str) for place in p.places)
+    return any(
+        id(place.module) not in called and not isinstance(place.module.kind, str) for place in p.places
+    )
 
 
 def _alias_levels(p: Facts) -> bool:
@@ -200,7 +208,9 @@ def _state_refs(p: Facts) -> list[Ref]:
 
 
 def _one_storage(p: Facts) -> bool:
-    storages = [ref.storage for ref in _state_refs(p) if ref.storage.kind in ("buffer", "scratch", "constant")]
+    storages = [
+        ref.storage for ref in _state_refs(p) if ref.storage.kind in ("buffer", "scratch", "constant")
+    ]
     return len(set(storages)) < len(storages)
 
 
@@ -251,8 +261,16 @@ def _duplicate(p: Facts) -> bool:
 
 def _nested_output(p: Facts) -> bool:
     return any(
-        isinstance(item, Group) for r in of_type(p.root.body, Return) for g in of_type(r.value, Group) for item in g.items
+        isinstance(item, Group)
+        for r in of_type(p.root.body, Return)
+        for g in of_type(r.value, Group)
+        for item in g.items
     )
+
+
+def _detached(op: Op) -> bool:
+    first = op.operands[0]
+    return f.chained(op) and isinstance(first, Op) and first.name in ("detach", "data")
 
 
 def _branch_on_size(p: Facts) -> bool:
@@ -302,9 +320,7 @@ TAGS: dict[str, Tag] = {
     "hierarchy.recursive": Tag(
         "one instance called by two modules", lambda p: any(len(c) > 1 for c in f.callers(p).values())
     ),
-    "hierarchy.guest": Tag(
-        "an existing module handed to a constructor", _init(New, lambda n: bool(n.guest))
-    ),
+    "hierarchy.guest": Tag("an existing module handed to a constructor", _init(New, lambda n: bool(n.guest))),
     "hierarchy.module_list": Tag("an nn.ModuleList", _init(Container, lambda c: c.kind == "ModuleList")),
     "hierarchy.module_dict": Tag("an nn.ModuleDict", _init(Container, lambda c: c.kind == "ModuleDict")),
     "hierarchy.sequential": Tag("an nn.Sequential", _init(Container, lambda c: c.kind == "Sequential")),
@@ -320,11 +336,15 @@ TAGS: dict[str, Tag] = {
     "hierarchy.pre_hook": Tag("a forward pre-hook", _init(Hook, lambda h: HOOKS[h.name].before)),
     "hierarchy.parametrized": Tag("torch.nn.utils.parametrize on a module", _init(Parametrize)),
     **{
-        f"layer.{name}": Tag(f"the layer {name} of nn", _init(New, lambda n, name=name: n.layer and n.name == name))
+        f"layer.{name}": Tag(
+            f"the layer {name} of nn", _init(New, lambda n, name=name: n.layer and n.name == name)
+        )
         for name in LAYERS
     },
     "calls.repeated": Tag("a module called twice", lambda p: f.repeated(p, False)),
-    "calls.other_flags": Tag("a module called twice with other Python arguments", lambda p: f.repeated(p, True)),
+    "calls.other_flags": Tag(
+        "a module called twice with other Python arguments", lambda p: f.repeated(p, True)
+    ),
     "calls.flags_two_levels": Tag(
         "Python arguments that differ between calls, two levels down", lambda p: f.repeated(p, True, 2)
     ),
@@ -335,7 +355,10 @@ TAGS: dict[str, Tag] = {
     "calls.int": Tag("a child takes an int", _arg("int")),
     "calls.str": Tag("a child takes a str", _arg("str")),
     "calls.optional": Tag("a child takes an optional tensor", _arg("optional")),
-    "calls.group": Tag("a child takes a tuple, list, dict, namedtuple or dataclass", _arg("tuple", "list", "dict", "named", "data")),
+    "calls.group": Tag(
+        "a child takes a tuple, list, dict, namedtuple or dataclass",
+        _arg("tuple", "list", "dict", "named", "data"),
+    ),
     "calls.either": Tag("a child takes a tensor or a tuple", _arg("either")),
     "calls.rest": Tag("a child takes *args", _arg("rest")),
     "calls.options": Tag("a child takes **kwargs", _arg("options")),
@@ -365,7 +388,9 @@ TAGS: dict[str, Tag] = {
     "calls.item": Tag("an item of a container used", _init(Item)),
     "calls.group_result": Tag(
         "a child returns a container",
-        lambda p: any(isinstance(r.value, Group) for cls in p.classes[:-1] for r in of_type(cls.body, Return)),
+        lambda p: any(
+            isinstance(r.value, Group) for cls in p.classes[:-1] for r in of_type(cls.body, Return)
+        ),
     ),
     **{f"control.{name}": Tag(meaning, _tests(name)) for name, meaning in _CONDITIONS.items()},
     "control.else": Tag("a branch with an else", _init(If, lambda s: bool(s.orelse))),
@@ -384,8 +409,12 @@ TAGS: dict[str, Tag] = {
     "state.parameter": Tag("an nn.Parameter", _init(Tensor, lambda t: t.kind == "parameter")),
     "state.buffer": Tag("a persistent buffer", _init(Tensor, lambda t: t.kind == "buffer")),
     "state.scratch": Tag("a non-persistent buffer", _init(Tensor, lambda t: t.kind == "scratch")),
-    "state.constant": Tag("a tensor that is a plain attribute", _init(Tensor, lambda t: t.kind == "constant")),
-    "state.integer": Tag("an integer tensor as state", _init(Tensor, lambda t: t.fill.dtype.startswith("int"))),
+    "state.constant": Tag(
+        "a tensor that is a plain attribute", _init(Tensor, lambda t: t.kind == "constant")
+    ),
+    "state.integer": Tag(
+        "an integer tensor as state", _init(Tensor, lambda t: t.fill.dtype.startswith("int"))
+    ),
     "state.bool": Tag("a bool tensor as state", _init(Tensor, lambda t: t.fill.dtype == "bool")),
     "state.scaled": Tag(
         "an instance whose tensors start with values of its own", _init(New, lambda n: n.scale != 1.0)
@@ -406,18 +435,26 @@ TAGS: dict[str, Tag] = {
     "state.rebound_to_input": Tag("rebound to an input", _mark("state.rebound_to_input")),
     "state.rebound_to_state": Tag("rebound to other state", _mark("state.rebound_to_state")),
     "state.swapped": Tag("two tensor attributes swapped", _init(Swap)),
-    "state.created_in_forward": Tag("an attribute that only forward makes", _mark("state.created_in_forward")),
+    "state.created_in_forward": Tag(
+        "an attribute that only forward makes", _mark("state.created_in_forward")
+    ),
     "state.written_without_grad": Tag(
         "state updated under no_grad",
         lambda p: any(not w.grad_mode and w.kind not in ("", "input") for w in p.writes),
     ),
     "inplace.value": Tag("an in-place op on values", lambda p: any(w.mutates == "value" for w in p.writes)),
-    "inplace.metadata": Tag("an in-place op on metadata", lambda p: any(w.mutates == "metadata" for w in p.writes)),
+    "inplace.metadata": Tag(
+        "an in-place op on metadata", lambda p: any(w.mutates == "metadata" for w in p.writes)
+    ),
     "inplace.item": Tag("item assignment", _group("inplace.item")),
     "inplace.scatter": Tag("an in-place op with indices", _group("inplace.scatter")),
     "inplace.out": Tag("an out= form", _group("inplace.out")),
     "inplace.storage": Tag("an in-place op on the storage", _group("inplace.storage")),
-    **{f"inplace.{name}": Tag(f"the op {name}", _runs(name)) for name in (*_VALUES, *_METADATA) if name in OPS},
+    **{
+        f"inplace.{name}": Tag(f"the op {name}", _runs(name))
+        for name in (*_VALUES, *_METADATA)
+        if name in OPS
+    },
     "inplace.input": Tag("an input of the model mutated", _wrote("input")),
     "inplace.buffer": Tag("a buffer mutated", _wrote("buffer", "scratch")),
     "inplace.constant": Tag("a constant mutated", _wrote("constant")),
@@ -427,14 +464,17 @@ TAGS: dict[str, Tag] = {
     "inplace.view_on_the_spot": Tag("a view mutated where it is made", _init(Op, f.chained)),
     "inplace.detached": Tag(
         "a detached tensor mutated",
-        _init(Op, lambda op: f.chained(op) and op.operands[0].name in ("detach", "data")),
+        _init(Op, _detached),
     ),
     "inplace.result": Tag("the result of an in-place op bound to a name", f.bound_results),
     "inplace.overlapping": Tag("two tensors of one memory both written", _mark("inplace.overlapping")),
     "inplace.read_through_alias": Tag(
-        "written through one tensor, read through another of the same memory", _mark("inplace.read_through_alias")
+        "written through one tensor, read through another of the same memory",
+        _mark("inplace.read_through_alias"),
     ),
-    "inplace.across_modules": Tag("a module writes to what another module made", _mark("inplace.across_modules")),
+    "inplace.across_modules": Tag(
+        "a module writes to what another module made", _mark("inplace.across_modules")
+    ),
     "inplace.before_call": Tag("a write, then a call of a submodule", lambda p: f.around_call(p, True)),
     "inplace.after_call": Tag("a call of a submodule, then a write", lambda p: f.around_call(p, False)),
     "inplace.one_branch": Tag("a write on one side of a branch only", _one_branch),
@@ -443,7 +483,9 @@ TAGS: dict[str, Tag] = {
         for group in dict.fromkeys(spec.group for spec in OPS.values())
         if not group.startswith("inplace")
     },
-    "input.same_twice": Tag("one tensor passed twice", lambda p: any(isinstance(i, Again) and not i.op for i in p.inputs)),
+    "input.same_twice": Tag(
+        "one tensor passed twice", lambda p: any(isinstance(i, Again) and not i.op for i in p.inputs)
+    ),
     "input.view_of_another": Tag(
         "one input a view of another", lambda p: any(isinstance(i, Again) and bool(i.op) for i in p.inputs)
     ),
@@ -457,11 +499,11 @@ TAGS: dict[str, Tag] = {
         f"input.{dtype}": Tag(f"a {dtype} input", _dtype_input(dtype))
         for dtype in ("float16", "bfloat16", "float64", "int64", "bool", "complex64")
     },
-    "input.requires_grad": Tag("an input that requires grad", lambda p: any(t.requires_grad for t in f.tensor_inputs(p))),
+    "input.requires_grad": Tag(
+        "an input that requires grad", lambda p: any(t.requires_grad for t in f.tensor_inputs(p))
+    ),
     **{
-        f"input.{kind}": Tag(
-            f"a {word} as input", lambda p, kind=kind: any(isinstance(i, GroupInput) and i.kind == kind for i in p.inputs)
-        )
+        f"input.{kind}": Tag(f"a {word} as input", _group_input(kind))
         for kind, word in (
             *(("tuple", "tuple"), ("list", "list"), ("dict", "dict")),
             *(("named", "namedtuple"), ("data", "registered dataclass")),
@@ -489,14 +531,20 @@ TAGS: dict[str, Tag] = {
     "output.parameter": Tag("a parameter returned", _role("parameter")),
     "output.constant": Tag("a constant returned", _role("constant")),
     "output.none": Tag("None returned", lambda p: any(leaf is None for leaf, _ in p.outputs)),
-    "output.python": Tag("a Python value returned", lambda p: any(isinstance(leaf, bool | int) for leaf, _ in p.outputs)),
+    "output.python": Tag(
+        "a Python value returned", lambda p: any(isinstance(leaf, bool | int) for leaf, _ in p.outputs)
+    ),
     "region.no_grad": Tag("torch.no_grad", _region("no_grad")),
     "region.enable_grad": Tag("torch.enable_grad", _region("enable_grad")),
     "region.autocast": Tag("torch.autocast", _region("autocast")),
     "region.checkpoint": Tag("torch.utils.checkpoint", _init(Call, lambda c: c.form == "checkpoint")),
     **{f"region.{name}": Tag(f"the operator {name}", _control(name)) for name in CONTROLS},
-    "region.submodule": Tag("a submodule called in a control-flow operator", lambda p: _control_calls(p, False)),
-    "region.shared_submodule": Tag("a submodule called in both branches of a cond", lambda p: _control_calls(p, True)),
+    "region.submodule": Tag(
+        "a submodule called in a control-flow operator", lambda p: _control_calls(p, False)
+    ),
+    "region.shared_submodule": Tag(
+        "a submodule called in both branches of a cond", lambda p: _control_calls(p, True)
+    ),
     "region.state": Tag("state read in a control-flow operator", _control_reads),
     "dynamic.named": Tag("a Dim", _dynamic(lambda d: d.dims[0].kind == "named")),
     "dynamic.range": Tag("a Dim with a range", _dynamic(lambda d: d.dims[0].low is not None)),
@@ -507,7 +555,8 @@ TAGS: dict[str, Tag] = {
     "dynamic.zero": Tag("a probe of size 0", _dynamic(lambda d: (0,) in d.probes)),
     "dynamic.one": Tag("a probe of size 1", _dynamic(lambda d: (1,) in d.probes)),
     "dynamic.edge": Tag(
-        "a probe at an edge of the range", _dynamic(lambda d: any((n,) in d.probes for n in (d.dims[0].low, d.dims[0].high)))
+        "a probe at an edge of the range",
+        _dynamic(lambda d: any((n,) in d.probes for n in (d.dims[0].low, d.dims[0].high))),
     ),
 }
 
@@ -534,7 +583,10 @@ _APART: Iterable[tuple[frozenset[str], frozenset[str]]] = (
         frozenset({"hierarchy.flat"}),
         frozenset(
             {"hierarchy.guest", "hierarchy.recursive", "hierarchy.alias_levels", "hierarchy.two_parents"}
-            | (_starting("calls.") - {"calls.repeated", "calls.loop", "calls.dropped", "calls.untouched", "calls.item"})
+            | (
+                _starting("calls.")
+                - {"calls.repeated", "calls.loop", "calls.dropped", "calls.untouched", "calls.item"}
+            )
         ),
     ),
     (frozenset({"hierarchy.depth2"}), frozenset({"calls.flags_two_levels", "calls.flags_three_levels"})),

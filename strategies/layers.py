@@ -230,19 +230,17 @@ def _channels(x: Operand, *ranks: int) -> int:
     return shape[1] if len(shape) in ranks and 0 not in shape and x.type.dtype in _SUFFIXES else 0
 
 
-def _normalizing(*ranks: int) -> Callable[[Operand, bool], list[LayerParams]]:
-    def choices(x: Operand, training: bool) -> list[LayerParams]:
-        size = _channels(x, *ranks)
-        # Train mode knows no variance of a single value.
-        if not size or (training and x.type.numel == size):
-            return []
-        return _typed(x, size)
-
-    return choices
+def _batches(x: Operand, training: bool) -> list[LayerParams]:
+    size = _channels(x, 2, 3)
+    # Train mode knows no variance of a single value.
+    if not size or (training and x.type.numel == size):
+        return []
+    return _typed(x, size)
 
 
-_batches = _normalizing(2, 3)
-_groups = _normalizing(2, 3, 4)
+def _groups(x: Operand, training: bool) -> list[LayerParams]:
+    size = _channels(x, 2, 3, 4)
+    return _typed(x, size) if size and x.type.numel > 1 else []
 
 
 def _batch_norm(x: Operand, params: LayerParams, training: bool) -> Outcome:
@@ -271,12 +269,8 @@ def _batch_moves(x: Operand, params: LayerParams) -> Mapping[str, float]:
 
 
 def _group_norm(x: Operand, params: LayerParams, training: bool) -> Outcome:
-    _require(params in _groups(x, False))
+    _require(params in _groups(x, training))
     return Outcome(fresh(x.type.shape, x.type.dtype), math.sqrt(x.type.numel) + 1)
-
-
-def _group_choices(x: Operand, training: bool) -> list[LayerParams]:
-    return _groups(x, False)
 
 
 def _conv(rank: int) -> LayerSpec:
@@ -400,7 +394,7 @@ LAYERS: dict[str, LayerSpec] = {
         tensors=_batch_tensors,
         moves=_batch_moves,
     ),
-    "group_norm": LayerSpec("nn.GroupNorm(1, {p[0]}{p[1]})", _group_choices, _group_norm, tensors=_affine),
+    "group_norm": LayerSpec("nn.GroupNorm(1, {p[0]}{p[1]})", _groups, _group_norm, tensors=_affine),
     "conv1d": _conv(1),
     "conv2d": _conv(2),
     "max_pool1d": LayerSpec("nn.MaxPool1d(2)", _pooling, _pool),

@@ -30,7 +30,6 @@ from strategies.program import (
     Expr,
     Fact,
     Function,
-    Group,
     If,
     Item,
     Lambda,
@@ -56,7 +55,7 @@ from strategies.trace import Called, Trace, Written
 from strategies.types import TensorType, inexact
 from strategies.values import Box, Family, Frame, Instance, Method, Primitive, Ref, Storage, Value
 
-FUEL = 12
+FUEL = 14
 """Tensor ops that one call of the model may execute: small programs are fast to test and to read."""
 
 CALLS = 3
@@ -211,9 +210,7 @@ class Machine:
         returned, value = self.run(body, Frame(callee, names, tank))
         return value if returned else None
 
-    def _layer(
-        self, callee: Instance, new: New, args: Sequence[Value], tank: list[int], form: str
-    ) -> Value:
+    def _layer(self, callee: Instance, new: New, args: Sequence[Value], tank: list[int], form: str) -> Value:
         spec = LAYERS[new.name]
         if len(args) != 1 or not isinstance(args[0], Ref) or form not in (spec.form, "checkpoint"):
             raise Rejected("a layer takes one tensor, in its own form")
@@ -372,7 +369,9 @@ class Machine:
         holder = self._holder(frame, path)
         step = path[-1]
         slot = holder.slots.get(step, "")
-        if holder.traced or step in holder.parametrized or slot == "parameter" or isinstance(value, Instance):
+        if isinstance(holder.kind, New) or holder.traced or step in holder.parametrized:
+            raise Rejected("a layer, a graph or a property")
+        if slot == "parameter" or isinstance(value, Instance):
             raise Rejected("not rebound")
         if isinstance(value, Ref):
             # ``self.b = <Parameter>`` would register a parameter.
@@ -510,6 +509,8 @@ class Machine:
             if spec.group == "inplace.out" and graded and self._grad:
                 raise Rejected("out= does not support gradients")
         outcome = spec.rule(operands, params)
+        if self._autocast and any(operand.type.dtype == "float16" for operand in operands):
+            raise Rejected("autocast on the CPU does not expect it")
         if self._autocast and spec.lowers:
             outcome = self._lowered(outcome)
         if spec.mutates == "value":
@@ -518,18 +519,19 @@ class Machine:
             self._remade(spec, target, operands, outcome)
         return self._result(outcome, target, graded and not spec.stops_grad, tank, spec)
 
-    def _check_write(
-        self, target: Ref, others: Sequence[Ref], mutates: str, partial: bool = False
-    ) -> None:
+    def _check_write(self, target: Ref, others: Sequence[Ref], mutates: str, partial: bool = False) -> None:
         """Whether autograd and memory allow to change the target in place, or (``partial``) part of it."""
         if self._pure and target.storage in self._memory:
             raise Rejected("no updates here")
         if target.storage.kind == "parameter" and not target.view and mutates == "metadata":
             raise Rejected("the optimizer would not know the parameter again")
+        layered = target.storage.layer and not target.view
+        if layered and (mutates == "metadata" or target.storage.kind == "buffer"):
+            raise Rejected("a layer relies on it")
         if self._grad and target.family.leaf:
             raise Rejected("a leaf that requires grad")
         graded = target.grad or any(other.grad for other in others)
-        if self._grad and graded and target.born:
+        if self._grad and graded and (target.born or (target.view and target.family.gained)):
             raise Rejected("a view that autograd does not let change")
         if self._grad and graded and target.storage.seen_without_grad:
             raise Rejected("a view from no_grad would lose its history")
@@ -540,6 +542,7 @@ class Machine:
     def _written(self, target: Ref, outcome: Outcome, graded: bool) -> None:
         target.storage.bound = max(target.storage.bound, outcome.bound)
         if graded and self._grad and inexact(target.type.dtype):
+            target.family.gained |= not target.family.grad
             target.family.grad = True
 
     def _remade(self, spec: OpSpec, target: Ref, operands: Sequence[Ref], outcome: Outcome) -> None:
@@ -550,10 +553,11 @@ class Machine:
         elif spec.group == "inplace.storage" and target.grad:
             raise Rejected("gradients and resizing do not go together")
         target.type = outcome.type
-        if spec.stops_grad:
-            if target.view:
-                raise Rejected("views are not detached in place")
-            target.family = Family()
+        if spec.stops_grad or spec.starts_grad:
+            # How state and inputs are made is not known here: they may be views.
+            if target.view or (spec.stops_grad and target.storage.kind):
+                raise Rejected("views keep their history")
+            target.family = Family(spec.starts_grad, spec.starts_grad)
 
     def _lowered(self, outcome: Outcome) -> Outcome:
         kind = outcome.type

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 BASE: dict[str, int] = {
     # hierarchy
-    "hierarchy.layer": 35,
+    "hierarchy.layer": 45,
     "hierarchy.container": 40,
     "hierarchy.nested_container": 40,
     "hierarchy.slice": 50,
@@ -18,7 +18,7 @@ BASE: dict[str, int] = {
     "hierarchy.attach": 40,
     "hierarchy.guest": 35,
     "hierarchy.more_children": 80,
-    "hierarchy.traced": 25,
+    "hierarchy.traced": 40,
     "hierarchy.hook": 25,
     # state
     "state.parameter": 45,
@@ -26,7 +26,7 @@ BASE: dict[str, int] = {
     "state.scratch": 30,
     "state.constant": 30,
     "state.second": 30,
-    "state.counter": 20,
+    "state.counter": 30,
     "state.mode": 15,
     "state.dtype": 25,
     "state.derived": 30,
@@ -35,7 +35,7 @@ BASE: dict[str, int] = {
     "state.tied": 40,
     "state.read_child": 35,
     # updates of attributes
-    "update.bump": 15,
+    "update.bump": 20,
     "update.rebind": 25,
     "update.swap": 12,
     "update.create": 15,
@@ -46,11 +46,11 @@ BASE: dict[str, int] = {
     "calls.optional": 30,
     "calls.second_tensor": 30,
     "calls.group": 20,
-    "calls.function": 20,
-    "calls.either": 15,
+    "calls.function": 30,
+    "calls.either": 25,
     "calls.rest": 20,
-    "calls.options": 20,
-    "calls.again": 80,
+    "calls.options": 25,
+    "calls.again": 90,
     "calls.keyword": 40,
     "calls.pass_down": 90,
     "calls.dropped": 25,
@@ -60,10 +60,10 @@ BASE: dict[str, int] = {
     "calls.group_result": 20,
     "calls.untouched": 25,
     # control flow
-    "control.if": 75,
+    "control.if": 88,
     "control.match": 50,
     "control.early_return": 35,
-    "control.training": 20,
+    "control.training": 35,
     "control.shape": 35,
     "control.loop": 70,
     "control.repeat": 40,
@@ -73,10 +73,10 @@ BASE: dict[str, int] = {
     "region.enable_grad": 15,
     "region.autocast": 15,
     "region.checkpoint": 12,
-    "region.cond": 4,
-    "region.map": 4,
-    "region.while_loop": 4,
-    "region.scan": 4,
+    "region.cond": 14,
+    "region.map": 10,
+    "region.while_loop": 12,
+    "region.scan": 10,
     # in-place
     "inplace.on_argument": 50,
     "inplace.on_state": 75,
@@ -102,8 +102,8 @@ BASE: dict[str, int] = {
     "op.inplace.value": 60,
     "op.inplace.item": 45,
     "op.inplace.scatter": 30,
-    "op.inplace.out": 25,
-    "op.inplace.metadata": 50,
+    "op.inplace.out": 30,
+    "op.inplace.metadata": 60,
     "op.inplace.storage": 25,
     "op.inplace.custom": 10,
     # inputs and outputs
@@ -123,6 +123,7 @@ BASE: dict[str, int] = {
     "output.data": 15,
     "output.nested": 25,
     "output.python": 25,
+    "output.view": 25,
     "output.argument": 30,
     "output.state": 45,
     # dynamic shapes
@@ -138,15 +139,17 @@ BASE: dict[str, int] = {
 
 def _with(**groups: Mapping[str, int]) -> dict[str, int]:
     """The base table with other weights, given by group."""
-    changed = {f"{group}.{name}": weight for group, weights in groups.items() for name, weight in weights.items()}
+    changed = {
+        f"{group}.{name}": weight for group, weights in groups.items() for name, weight in weights.items()
+    }
     unknown = changed.keys() - BASE.keys()
     if unknown:
         raise KeyError(f"no such features: {sorted(unknown)}")
     return BASE | changed
 
 
-_NO_REGIONS = {name: 0 for name in ("autocast", "checkpoint", "cond", "map", "while_loop", "scan")}
-_NO_STRANGE_INPUTS = {name: 0 for name in ("dtype", "side_dtype", "scalar", "empty", "group", "nested")}
+_NO_REGIONS = dict.fromkeys(("autocast", "checkpoint", "cond", "map", "while_loop", "scan"), 0)
+_NO_STRANGE_INPUTS = dict.fromkeys(("dtype", "side_dtype", "scalar", "empty", "group", "nested"), 0)
 
 PROFILES: dict[str, Mapping[str, int]] = {
     "core": _with(
@@ -179,9 +182,11 @@ PROFILES: dict[str, Mapping[str, int]] = {
         region=_NO_REGIONS,
     ),
     "control-flow": _with(
-        control=dict.fromkeys(("if", "match", "early_return", "training", "shape", "loop", "repeat", "ternary"), 85),
+        control=dict.fromkeys(
+            ("if", "match", "early_return", "training", "shape", "loop", "repeat", "ternary"), 85
+        ),
         calls={"bool": 90, "int": 60, "str": 60, "optional": 60, "function": 40, "either": 40},
-        region={"cond": 15, "map": 6, "while_loop": 10, "scan": 6},
+        region={"cond": 30, "map": 12, "while_loop": 15, "scan": 12},
     ),
     "dynamic": _with(
         dynamic={"shapes": 100, "hints": 50, "range": 60},

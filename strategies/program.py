@@ -112,6 +112,7 @@ class Call:
 FORMS: dict[str, str] = {
     "": "{0}({args})",
     "first": "{0}({args})[0]",
+    "tokens": "{0}(torch.remainder({args}, 3))",
     "self_attention": "{0}({args}, {args}, {args})[0]",
     "checkpoint": "checkpoint({0}, {args}, use_reentrant=False)",
 }
@@ -533,6 +534,7 @@ class Program:
 
 
 # --- walking -----------------------------------------------------------------------------------
+
 
 def nodes(root: object) -> Iterator[object]:
     """Every node at or below one, in source order, outermost first."""

@@ -42,9 +42,7 @@ HOOKS: dict[str, HookSpec] = {
     "double_output": HookSpec(
         "double", ("def double_output(module, args, output):", "    return output * 2")
     ),
-    "add_to_output": HookSpec(
-        "add_", ("def add_to_output(module, args, output):", "    output.add_(1)")
-    ),
+    "add_to_output": HookSpec("add_", ("def add_to_output(module, args, output):", "    output.add_(1)")),
     "shift_input": HookSpec(
         "add_one", ("def shift_input(module, args):", "    return (args[0] + 1, *args[1:])"), before=True
     ),

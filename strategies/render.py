@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from strategies.conditions import CONDS, FACTS
@@ -59,7 +60,6 @@ from strategies.program import (
     Star,
     Stmt,
     Swap,
-    Tensor,
     TensorInput,
     Ternary,
     Var,
@@ -100,7 +100,7 @@ def _imports(body: str) -> Iterator[str]:
     if "@dataclass" in body or "NamedTuple" in body:
         yield ""
     yield "import torch"
-    if " F." in body or "(F." in body:
+    if re.search(r"\bF\.", body):
         yield "import torch.nn.functional as F"
     yield "from torch import nn"
 
@@ -157,7 +157,8 @@ def _arg(arg: Arg) -> str:
 
 def _init(init: Init, scaled: bool) -> str:
     if isinstance(init, Child):
-        return f"self.{init.attr} = {f'torch.fx.symbolic_trace({_new(init.new)})' if init.traced else _new(init.new)}"
+        made = _new(init.new)
+        return f"self.{init.attr} = {f'torch.fx.symbolic_trace({made})' if init.traced else made}"
     if isinstance(init, Bind):
         return f"{_path(init.target)} = {_path(init.source)}"
     if isinstance(init, Container):
@@ -458,7 +459,9 @@ def _dynamic_shapes(program: Program) -> list[str]:
     lines = ["def dynamic_shapes():"]
     named = {dim.name: dim for dim in program.dynamic.dims}
     lines += [f"{INDENT}{dim.name} = {_dim(dim)}" for dim in named.values() if dim.kind == "named"]
-    texts = {d.name: d.name if d.kind == "named" else f"torch.export.Dim.{d.kind.upper()}" for d in named.values()}
+    texts = {
+        d.name: d.name if d.kind == "named" else f"torch.export.Dim.{d.kind.upper()}" for d in named.values()
+    }
     entries = []
     for arg in program.root.args:
         given = dict(program.inputs).get(arg.name)

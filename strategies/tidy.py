@@ -13,13 +13,14 @@ from dataclasses import replace
 from strategies.conditions import CONDS
 from strategies.ops import OPS
 from strategies.program import (
+    Apply,
     Assign,
     Bound,
     Call,
+    Child,
     ClassDef,
     Container,
     Control,
-    Apply,
     Do,
     Expr,
     If,
@@ -106,7 +107,7 @@ def _branch(stmt: If, trace: Trace) -> tuple[Stmt, ...]:
 
 
 def _live(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-    """Without assignments of effect-free expressions to names that are never read; results returned at once."""
+    """Without effect-free assignments to names that are never read; the last result is returned at once."""
     while True:
         read = {node.name for node in nodes(body) if isinstance(node, Var)}
         read |= {loop.target for loop in of_type(body, Loop)}
@@ -183,7 +184,8 @@ def _needed_scales(classes: tuple[ClassDef, ...]) -> tuple[ClassDef, ...]:
     def init(stmt: Init) -> Init:
         if isinstance(stmt, Container):
             return replace(stmt, items=tuple(map(plain, stmt.items)))
-        new = getattr(stmt, "new", None)
-        return replace(stmt, new=plain(new)) if new is not None else stmt  # type: ignore[call-arg]
+        if isinstance(stmt, Child) and stmt.new.name not in scalable:
+            return replace(stmt, new=replace(stmt.new, scale=1.0))
+        return stmt
 
     return tuple(replace(cls, init=tuple(map(init, cls.init))) for cls in classes)

@@ -17,6 +17,8 @@ class Storage:
 
     bound: float = 2.0
     kind: str = ""
+    layer: bool = False
+    """Whether it belongs to a layer of ``nn``, whose code expects it as it is."""
     seen_without_grad: bool = False
     """Whether a view of it was made under no_grad."""
 
@@ -30,14 +32,16 @@ class Family:
 
     grad: bool = False
     leaf: bool = False
+    gained: bool = False
+    """Whether a write brought the gradients: autograd then mistakes older views for leaves."""
 
 
 @dataclass(slots=True, eq=False)
 class Ref:
     """A tensor object: in-place metadata ops change its type for everyone who holds it.
 
-    ``born`` is "no_grad" for a view made in that mode, "multi" for one of several views made at once: autograd
-    lets no one write to these when gradients are involved.
+    ``born`` is "no_grad" for a view made in that mode, "multi" for one of several views made at once:
+    autograd lets no one write to these when gradients are involved.
     """
 
     type: TensorType
@@ -139,10 +143,10 @@ def _copy_ref(ref: Ref, memo: dict[int, object]) -> Ref:
     storage = memo.get(id(ref.storage))
     if not isinstance(storage, Storage):
         old = ref.storage
-        storage = memo[id(old)] = Storage(old.bound, old.kind, old.seen_without_grad)
+        storage = memo[id(old)] = Storage(old.bound, old.kind, old.layer, old.seen_without_grad)
     family = memo.get(id(ref.family))
     if not isinstance(family, Family):
-        family = memo[id(ref.family)] = Family(ref.family.grad, ref.family.leaf)
+        family = memo[id(ref.family)] = Family(ref.family.grad, ref.family.leaf, ref.family.gained)
     copied = memo[id(ref)] = Ref(ref.type, storage, family, ref.born, ref.view)
     return copied
 

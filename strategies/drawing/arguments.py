@@ -58,7 +58,9 @@ def scenarios(owner: Instance, args: Sequence[Arg], style: Style) -> list[Frame]
     values = [_values(arg, style) for arg in args]
     rows = [[0] * len(args)]
     for number, options in enumerate(values):
-        rows += [[choice if n == number else 0 for n in range(len(args))] for choice in range(1, len(options))]
+        rows += [
+            [choice if n == number else 0 for n in range(len(args))] for choice in range(1, len(options))
+        ]
     rows.sort(key=lambda row: row[:1])  # other sizes of x last: flags matter more
     frames = []
     for row in rows[:SCENARIOS]:
@@ -157,7 +159,9 @@ def draw_tensor(choose: Chooser, style: Style, first: bool = False) -> TensorInp
         layouts = [
             name
             for name in LAYOUTS
-            if (len(shape) == 2 or name != "transposed") and shape and 0 not in shape
+            if (len(shape) == 2 or name != "transposed")
+            and shape
+            and 0 not in shape
             and (name == "sliced" or not style.sizes)
         ]
         layout = choose.pick(["", *layouts])

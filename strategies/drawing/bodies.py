@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from strategies.control import CONTROLS
 from strategies.drawing.calls import draw_apply, draw_call, draw_loop, draw_own_method
 from strategies.drawing.control import draw_branch, draw_control, draw_region, draw_repeat, draw_ternary
-from strategies.drawing.operations import draw_assign, draw_inplace
+from strategies.drawing.operations import VIEWS, draw_assign, draw_inplace, draw_use
 from strategies.drawing.scope import OPERANDS, Scope, class_of, modules
 from strategies.drawing.state import draw_update
 from strategies.drawing.values import GROUPS, group_keys
@@ -39,7 +40,7 @@ def _openings(scope: Scope) -> list[Maker]:
     """
     branches = 0
     if any(arg.kind != "tensor" for arg in scope.args):
-        branches = 1 if _flagged_children(scope) else 5
+        branches = 2 if _flagged_children(scope) else 14
     special: list[Maker] = [_apply] * 4 if scope.callables() else []
     if scope.methods:
         special.append(_own_method)
@@ -89,20 +90,19 @@ def _control(scope: Scope) -> Stmt | None:
 
 
 # Weighted by repetition, simplest first.
-_MAKERS: list[Maker] = [
-    *[_plain] * 3,
-    *[_call] * 6,
-    *[_inplace] * 4,
-    *[_branch] * 2,
-    *[_update] * 2,
-    _loop,
-    _repeat,
-    _ternary,
-    *[_region] * 2,
-    *[_control] * 2,
-    _own_method,
-    _apply,
-]
+_MAKERS: list[Maker] = [*[_plain] * 2, *[_call] * 9, *[_inplace] * 6, *[_branch] * 3]
+
+_SPECIALS: dict[Maker, tuple[str, ...]] = {
+    _loop: ("control.loop",),
+    _repeat: ("control.repeat",),
+    _ternary: ("control.ternary",),
+    _update: ("update.bump", "update.rebind", "update.swap", "update.create"),
+    _region: ("region.no_grad", "region.enable_grad", "region.autocast"),
+    _control: tuple(f"region.{name}" for name in CONTROLS),
+    _own_method: (),
+    _apply: (),
+}
+"""Statements of their own kind, each as often as it has features that the example may use."""
 
 # Branches mostly decide on who is called: that is where the graphs of two calls come to differ.
 _NESTED_MAKERS: list[Maker] = [_plain, *[_call] * 5, *[_inplace] * 2, _update, _branch, _apply]
@@ -111,8 +111,26 @@ _PURE_MAKERS: list[Maker] = [_plain, *[_call] * 2]
 
 
 def _draw_statement(scope: Scope) -> Stmt | None:
-    makers = _PURE_MAKERS if scope.pure else _NESTED_MAKERS if scope.depth else _MAKERS
-    return scope.choose.pick(makers)(scope) or _plain(scope)
+    choose = scope.choose
+    if scope.pure:
+        return choose.pick(_PURE_MAKERS)(scope) or _plain(scope)
+    if scope.depth:
+        return choose.pick(_NESTED_MAKERS)(scope) or _plain(scope)
+    if scope.called and choose.maybe("calls.again", 30):
+        # Two calls of one child are where unflatten has to decide whether their graphs are the same.
+        return _call(scope) or _plain(scope)
+    makers = _specials(scope) if choose.chance(35) else []
+    return choose.pick(makers or _MAKERS)(scope) or _plain(scope)
+
+
+def _specials(scope: Scope) -> list[Maker]:
+    """What this example may use beyond the ordinary."""
+    found = [maker for maker, features in _SPECIALS.items() for name in features if scope.choose.on(name)]
+    if scope.methods:
+        found.append(_own_method)
+    if scope.callables():
+        found.append(_apply)
+    return found
 
 
 def draw_result(scope: Scope) -> Expr | None:
@@ -158,9 +176,13 @@ def _draw_output(scope: Scope) -> Expr:
     choose = scope.choose
     options: list[Expr] = [*scope.variables()[:OPERANDS]]
     if choose.on("output.argument"):
-        options += [Var(arg.name) for arg in scope.args if arg.kind == "tensor" and Var(arg.name) not in options]
+        options += [
+            Var(arg.name) for arg in scope.args if arg.kind == "tensor" and Var(arg.name) not in options
+        ]
     if choose.on("output.state"):
         options += scope.attributes()[:4] * 2
+    if choose.maybe("output.view", 40):
+        return draw_use(scope, VIEWS, options, []) or options[0]
     if choose.on("output.python"):
         options += [Lit(None), Lit(3), *scope.flags("bool", "int")]
     return choose.pick(options)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from strategies.drawing.operations import assign
 from strategies.drawing.scope import Scope, class_of, containers, modules, walk
+from strategies.drawing.values import LITERALS, group_keys
+from strategies.layers import LAYERS
 from strategies.program import (
     FUNCTIONS,
     Apply,
@@ -16,6 +18,7 @@ from strategies.program import (
     Group,
     Lit,
     Loop,
+    New,
     Not,
     Path,
     Slice,
@@ -23,9 +26,6 @@ from strategies.program import (
     Stmt,
     Var,
 )
-from strategies.drawing.values import LITERALS, group_keys
-from strategies.layers import LAYERS
-from strategies.program import New
 from strategies.values import Instance, Value
 
 
@@ -33,7 +33,9 @@ def draw_call(scope: Scope) -> Stmt | None:
     """A call of a child, or of something deeper down."""
     reach = 3 if scope.choose.on("calls.deep") else 1
     callees = [
-        path for path, value in walk(scope.frames[0].owner, reach) if isinstance(value, Instance) and _called(value)
+        path
+        for path, value in walk(scope.frames[0].owner, reach)
+        if isinstance(value, Instance) and _called(value)
     ]
     if not callees:
         return None
@@ -42,7 +44,9 @@ def draw_call(scope: Scope) -> Stmt | None:
         callees = again
     path = scope.choose.pick(callees)
     callee = _at(scope.frames[0].owner, path)
-    sliced = callee.kind == "Sequential" and len(callee.attrs) > 1 and scope.choose.maybe("hierarchy.slice", 40)
+    sliced = (
+        callee.kind == "Sequential" and len(callee.attrs) > 1 and scope.choose.maybe("hierarchy.slice", 40)
+    )
     if sliced:
         return _dropped(scope, Call((*path, Slice(0, 1)), (scope.choose.pick(scope.recent()),)))
     return _draw_call_of(scope, path, callee)
@@ -153,7 +157,9 @@ def _draw_argument(scope: Scope, arg: Arg, last: Expr | None) -> Expr | None:
     if arg.kind == "either":
         return choose.pick(scope.tensors()) if choose.chance(50) else _draw_group(scope, "tuple")
     mine = scope.flags(arg.kind) if choose.on("calls.pass_down") else []
-    options: list[Expr] = [Lit(value) for value in LITERALS[arg.kind]]
+    literals = LITERALS[arg.kind]
+    # Mostly the values that branches ask for.
+    options: list[Expr] = [Lit(value) for value in (literals if choose.chance(20) else literals[:2])]
     if mine and choose.chance(85):
         options = [*mine, *(Not(flag) for flag in mine if arg.kind == "bool")]
     if last in options and len(options) > 1 and not choose.chance(30):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from strategies.building import fresh
 from strategies.drawing.arguments import draw_args, scenarios
 from strategies.drawing.bodies import draw_outputs, draw_result, draw_statements
-from strategies.drawing.scope import Scope, class_of, containers, modules, walk
+from strategies.drawing.scope import Scope, class_of, modules, walk
 from strategies.drawing.style import Style
 from strategies.layers import LAYERS
 from strategies.machine import FUEL, Machine
@@ -36,7 +37,6 @@ from strategies.program import (
 )
 from strategies.regions import HOOKS, PARAMETRIZATIONS
 from strategies.swarm import Chooser
-from strategies.building import fresh
 from strategies.types import dense
 from strategies.values import Frame, Instance, Ref, Value
 
@@ -174,7 +174,9 @@ class ClassBuilder:
             self._draw_child(attr, self.choose.pick(usable))
 
     def _draw_layer(self) -> New | None:
-        x = fresh(dense(self.style.shape, self.style.dtype))
+        # An embedding wants indices, whatever ``x`` is.
+        dtype = "int64" if self.choose.chance(8) else self.style.dtype
+        x = fresh(dense(self.style.shape, dtype))
         fitting = [
             (name, choices)
             for name, spec in LAYERS.items()
@@ -182,6 +184,9 @@ class ClassBuilder:
         ]
         if not fitting:
             return None
+        demanding = [each for each in fitting if each[0] in DEMANDING]
+        if demanding and self.choose.chance(50):
+            fitting = demanding
         name, choices = self.choose.pick(fitting)
         return New(name, self.choose.pick(choices), layer=True)
 
@@ -194,7 +199,9 @@ class ClassBuilder:
             items.append(Container("", "Sequential", tuple(inner)))
         if not items:
             return None
-        return Container(attr, kind, tuple(items), tuple("pqrs"[: len(items)]) if kind == "ModuleDict" else ())
+        return Container(
+            attr, kind, tuple(items), tuple("pqrs"[: len(items)]) if kind == "ModuleDict" else ()
+        )
 
     def _draw_items(self, usable: list[str], count: int) -> list[New | Path | Container]:
         items: list[New | Path | Container] = []
@@ -217,7 +224,9 @@ class ClassBuilder:
             Bind((*host, "extra"), guest)
             for host, host_value in found
             for guest, guest_value in found
-            if class_of(host_value) is not None and not host_value.traced and not _reaches(guest_value, host_value)
+            if class_of(host_value) is not None
+            and not host_value.traced
+            and not _reaches(guest_value, host_value)
         ]
         if options:
             self.add(self.choose.pick(options))
@@ -270,7 +279,7 @@ class ClassBuilder:
             scenarios(self.owner, args, self.style),
             methods=tuple(method.name for method in methods),
         )
-        body = draw_statements(scope, 1 + self.choose.upto(1))
+        body = draw_statements(scope, 1 + self.choose.upto(2))
         result = draw_result(scope) if scope.frames else Var("x")
         body.append(Return(result if result is not None else Var("x")))
         methods += self._draw_twice(args)
@@ -308,7 +317,7 @@ class ClassBuilder:
         self._know(args, (), ())
         frames = [Frame(self.owner, names, [FUEL]).copy() for names in calls]
         scope = Scope(self.choose, self.machine, args, frames)
-        body = draw_statements(scope, 1 + self.choose.upto(2))
+        body = draw_statements(scope, 2 + self.choose.upto(2))
         outputs = draw_outputs(scope) if scope.frames else None
         body.append(Return(outputs if outputs is not None else Var("x")))
         return ClassDef(self.name, tuple(self.init), args, tuple(body))
@@ -340,6 +349,12 @@ def _plain_attribute(node: object) -> bool:
 
     return isinstance(node, Attr) and len(node.path) == 1
 
+
+DEMANDING = frozenset(
+    {"conv1d", "conv2d", "max_pool1d", "avg_pool1d", "batch_norm1d", "group_norm", "embedding"}
+    | {"attention", "gru", "lstm"}
+)
+"""Layers that few inputs fit: preferred where one does."""
 
 TRACED_LAYERS = frozenset({"relu", "linear", "layer_norm", "gelu", "silu", "tanh"})
 """Layers whose code asks no questions about its input."""

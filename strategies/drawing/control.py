@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from strategies.conditions import CONDS
 from strategies.building import fresh
+from strategies.conditions import CONDS
 from strategies.control import CONTROLS, ControlSpec
-from strategies.drawing.operations import assign, draw_use
+from strategies.drawing.operations import assign, draw_inplace, draw_use
 from strategies.drawing.scope import Scope
 from strategies.drawing.values import LITERALS
 from strategies.ops import Rejected
 from strategies.program import (
+    Assign,
     Attr,
     Cond,
     Control,
@@ -96,7 +97,8 @@ def _decidable(scope: Scope, cond: Cond) -> bool:
 
 
 def _split(scope: Scope, cond: Cond) -> tuple[list[Frame], list[Frame]]:
-    taken, skipped = [], []
+    taken: list[Frame] = []
+    skipped: list[Frame] = []
     for frame in scope.frames:
         (taken if scope.holds(cond, frame) else skipped).append(frame)
     return taken, skipped
@@ -182,7 +184,9 @@ def draw_region(scope: Scope, suite: Suite) -> Stmt | None:
     name = scope.choose.pick(names)
     inner = scope.inner(scope.copies())
     with scope.machine.region(name):
-        body = suite(inner, 1 + scope.choose.upto(1))
+        first = draw_inplace(inner) if name == "no_grad" and scope.choose.chance(60) else None
+        body = [first] if first is not None and inner.try_out(first) else []
+        body += suite(inner, 1 + scope.choose.upto(1) - len(body))
     stmt = With(name, tuple(body))
     return stmt if body and scope.try_out(stmt) else None
 
@@ -198,30 +202,57 @@ def draw_control(scope: Scope, suite: Suite) -> Stmt | None:
     operand = scope.choose.pick(variables)
     functions: list[Lambda] = []
     for index in range(len(spec.arguments)):
-        function = _function(scope, FUNCTION_NAMES[index], spec, index, operand, suite)
+        # One submodule in both branches: it is lifted twice.
+        again = functions[0] if functions and scope.choose.chance(40) else None
+        function = _function(scope, FUNCTION_NAMES[index], spec, index, operand, suite, again)
         if function is None:
             return None
         functions.append(function)
-    stmt = Control(name, operand.name if scope.choose.chance(70) else scope.name(), (operand,), tuple(functions))
+    stmt = Control(
+        name, operand.name if scope.choose.chance(70) else scope.name(), (operand,), tuple(functions)
+    )
     return stmt if scope.try_out(stmt) else None
 
 
-def _function(scope: Scope, name: str, spec: ControlSpec, index: int, operand: Var, suite: Suite) -> Lambda | None:
-    """A local function of an operator; its last argument is the tensor to compute with."""
+def _function(
+    scope: Scope,
+    name: str,
+    spec: ControlSpec,
+    index: int,
+    operand: Var,
+    suite: Suite,
+    again: Lambda | None,
+) -> Lambda | None:
+    """A local function of an operator; its last argument is the tensor to compute with.
+
+    It begins as the function ``again`` does, where there is one.
+    """
     arguments = spec.arguments[index]
-    inner = scope.inner(scope.copies(), pure=True)
+    inner = scope.inner(scope.copies(), pure=arguments)
     for frame in inner.frames:
         value = frame.names[operand.name]
         assert isinstance(value, Ref)
         if spec.rows and not value.type.shape:
             return None
         kind = drop(value.type, 0) if spec.rows else value.type
+        if spec.closed:
+            frame.names.clear()
         for argument in arguments:
             frame.assign(argument, fresh(kind) if argument != "i" else fresh(dense((), "int64")))
-    body = suite(inner, 1)
+    body: list[Stmt] = []
+    if again is not None and len(again.body) > 1 and inner.try_out(again.body[0]):
+        body = [again.body[0]]
+    else:
+        body = suite(inner, 1)
+    state = [*inner.attributes()]
+    if state and scope.choose.chance(40):
+        op = draw_use(inner, ("add", "mul", "sub"), inner.variables()[:1], state)
+        stmt = Assign(arguments[-1], op) if op is not None else None
+        if stmt is not None and inner.try_out(stmt):
+            body.append(stmt)
     # Of a fresh tensor: an operator may not return what it was given.
-    result = draw_use(inner, ["add_one", "double", "neg", "tanh"], inner.variables()[:1], [])
+    result = draw_use(inner, ("add_one", "double", "neg", "tanh"), inner.variables()[:1], [])
     if result is None:
         return None
-    value = Group("tuple", (spec.carries, result)) if spec.carries is not None else result
-    return Lambda(name, arguments, (*body, Return(value)))
+    returned = Group("tuple", (spec.carries, result)) if spec.carries is not None else result
+    return Lambda(name, arguments, (*body, Return(returned)))

@@ -22,6 +22,15 @@ _GROUPS = {
     for mutating in (False, True)
 }
 
+COMMON = frozenset(
+    {"add_", "copy_", "clamp_", "relu_", "f_relu_", "masked_fill_", "zero_", "mul_"}
+    | {"index_put_", "scatter_", "squeeze_", "t_"}
+)
+"""In-place ops that people write most: as often as three others."""
+
+for _names in _GROUPS[True].values():
+    _names += [name for name in _names if name in COMMON] * 2
+
 SECONDS = 8
 """How many operands are considered as the second and third ones."""
 
@@ -32,7 +41,9 @@ def _enabled(scope: Scope, mutating: bool) -> list[str]:
     return scope.choose.pick(groups) if groups else []
 
 
-def draw_use(scope: Scope, names: Sequence[str], firsts: Sequence[Expr], seconds: Sequence[Expr]) -> Op | None:
+def draw_use(
+    scope: Scope, names: Sequence[str], firsts: Sequence[Expr], seconds: Sequence[Expr]
+) -> Op | None:
     """Draw an op and its operands; None where the drawn op has no use here."""
     if not names or not firsts:
         return None
@@ -92,7 +103,9 @@ def _numbers(scope: Scope) -> list[Expr]:
     first = scope.frames[0].names
     numbers += [Var(n) for n, v in first.items() if type(v) is int and Var(n) not in numbers]
     if scope.choose.on("control.shape"):
-        numbers += [Fact(name, var) for var in scope.variables()[:1] for name in ("rank", "first_size", "last_size")]
+        numbers += [
+            Fact(name, var) for var in scope.variables()[:1] for name in ("rank", "first_size", "last_size")
+        ]
     return [*numbers, Lit(2)]
 
 
@@ -110,7 +123,9 @@ def draw_assign(scope: Scope) -> Stmt | None:
 
 def assign(scope: Scope, value: Expr, near: Expr) -> Assign:
     """Bind a result to the operand's own name, or to a new one."""
-    reuse = isinstance(near, Var) and not scope.choose.chance(5 if scope.depth else 30)
+    reuse = (
+        isinstance(near, Var) and scope.owns(near.name) and not scope.choose.chance(5 if scope.depth else 30)
+    )
     return Assign(near.name if reuse and isinstance(near, Var) else scope.name(), value)
 
 
@@ -118,7 +133,8 @@ def _targets(scope: Scope) -> list[Expr]:
     """The tensors that an in-place op may change, as the swarm allows."""
     mine = {arg.name for arg in scope.args}
     targets: list[Expr] = []
-    for expr in (*scope.variables()[:OPERANDS], *scope.items()[:2]):
+    candidates: list[Var | Item] = [*scope.variables()[:OPERANDS], *scope.items()[:2]]
+    for expr in candidates:
         name = expr.base.name if isinstance(expr, Item) else expr.name
         if scope.choose.on("inplace.on_argument" if name in mine else "inplace.on_local"):
             targets.append(expr)
@@ -140,7 +156,7 @@ def draw_inplace(scope: Scope) -> Stmt | None:
         return None
     on_values = [name for name in names if OPS[name].mutates == "value"]
     if on_values and scope.choose.maybe("inplace.on_view", 40):
-        view = draw_use(scope, ["detach", *VIEWS], targets, [])
+        view = draw_use(scope, ["detach"] if scope.choose.chance(20) else VIEWS, targets, [])
         if view is not None:
             names, targets = on_values, [view]
     op = draw_use(scope, names, targets, scope.tensors())

@@ -12,7 +12,6 @@ from strategies.drawing.classes import DEPTH, INSTANCES, ClassBuilder, count_ins
 from strategies.drawing.style import Style, draw_style
 from strategies.inputs import arguments
 from strategies.machine import Machine, bind
-from strategies.ops import Rejected
 from strategies.profiles import MIX, PROFILES
 from strategies.program import Arg, ClassDef, Dim, Dynamic, Given, Input, Program, TensorInput
 from strategies.swarm import Chooser, Draw
@@ -20,7 +19,7 @@ from strategies.tidy import instantiated, tidy
 from strategies.trace import Trace
 from strategies.values import Value
 
-COUNTS = (1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 4, 5, 6)
+COUNTS = (1, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 4, 4, 4, 5)
 """Numbers of module classes, weighted by repetition."""
 
 
@@ -80,9 +79,9 @@ def _arrange(args: tuple[Arg, ...], inputs: dict[str, Input], choose: Chooser) -
     """Hand the inputs over by position as far as that goes, then by keyword."""
     positional: list[tuple[str, Input]] = []
     keyword: list[tuple[str, Input]] = []
-    by_keyword = any(arg.name not in inputs and arg.kind not in ("rest", "options") for arg in args) and "rest0" in inputs
-    if by_keyword:
-        del inputs["rest0"]
+    plain = [arg.name for arg in args if arg.kind not in ("rest", "options")]
+    if any(name not in inputs for name in plain):
+        inputs.pop("rest0", None)
     by_keyword = False
     for arg in args:
         if arg.kind == "rest":
@@ -114,4 +113,6 @@ def _draw_dynamic(
     if choose.maybe("dynamic.range", 60) and kind == "named":
         low, high = min(style.sizes), max(*style.sizes, style.shape[0]) + choose.upto(1)
     dims = (Dim("n", kind, low, high),)
-    return Dynamic(dims, tuple((name, dim, "n") for name, dim in places), tuple((size,) for size in style.sizes))
+    return Dynamic(
+        dims, tuple((name, dim, "n") for name, dim in places), tuple((size,) for size in style.sizes)
+    )

@@ -33,12 +33,16 @@ class Scope:
     """What was passed last, by callee and argument: calls with other flags are what is interesting."""
     methods: tuple[str, ...] = ()
     """The methods of ``self`` that may be called."""
-    pure: bool = False
-    """Inside a control-flow operator: nothing may be changed."""
+    pure: tuple[str, ...] = ()
+    """The arguments of the local function of a control-flow operator: in there nothing may be changed."""
 
-    def inner(self, frames: list[Frame], *, pure: bool = False) -> Scope:
+    def inner(self, frames: list[Frame], *, pure: tuple[str, ...] = ()) -> Scope:
         """A scope for a nested suite, which works on these frames."""
         return replace(self, frames=frames, depth=self.depth + 1, pure=pure or self.pure)
+
+    def owns(self, name: str) -> bool:
+        """Whether a name may be bound anew: in a local function, only what is local to it."""
+        return not self.pure or name in self.pure
 
     def try_out(self, stmt: Stmt) -> bool:
         """Execute a statement in every scenario, or in none; False where one rejects it."""
@@ -170,7 +174,7 @@ def modules(owner: Instance, depth: int) -> Iterator[tuple[Path, Instance]]:
 def containers(owner: Instance, kinds: Iterable[str]) -> Iterator[tuple[Path, Instance]]:
     """The containers of some kinds that hang on a module."""
     for path, value in walk(owner, 1):
-        if isinstance(value, Instance) and value.kind in kinds:
+        if isinstance(value, Instance) and isinstance(value.kind, str) and value.kind in kinds:
             yield path, value
 
 

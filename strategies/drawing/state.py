@@ -29,10 +29,15 @@ def _buffers(scope: Scope) -> list[tuple[Path, Ref]]:
 def _holder(scope: Scope, path: Path) -> Instance:
     holder = scope.frames[0].owner
     for step in path[:-1]:
-        value = holder.attrs[step]  # type: ignore[index]  # walk() makes no slices
+        value = holder.attrs[step]
         assert isinstance(value, Instance)
         holder = value
     return holder
+
+
+_RENEWING = ("add_one", "add", "sub", "clone", "detach", "neg")
+_RETYPING = ("to_double", "long", "bfloat16", "unsqueeze", "row", "t", "flatten", "expand")
+"""What a buffer is replaced by: the like of it, or another dtype, shape or layout."""
 
 
 def _rebind(scope: Scope) -> Stmt | None:
@@ -42,10 +47,10 @@ def _rebind(scope: Scope) -> Stmt | None:
         return None
     path, _ = scope.choose.pick(buffers)
     itself: list[Expr] = [Attr(path)]
-    if scope.choose.chance(60):
-        value = draw_use(scope, ["add_one", "add", "sub", "clone", "detach", "neg"], itself, scope.tensors())
-    else:
-        value = None
+    value = None
+    if scope.choose.chance(70):
+        names = _RETYPING if scope.choose.chance(40) else _RENEWING
+        value = draw_use(scope, names, itself, scope.tensors())
     return Set(path, value or scope.choose.pick(scope.tensors()))
 
 

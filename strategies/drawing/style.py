@@ -21,6 +21,7 @@ FILLS: tuple[tuple[float, float | None], ...] = (
 )
 
 _MATRICES: tuple[Shape, ...] = ((2, 2), (2, 3), (3, 3), (1, 3), (2, 1), (3, 2))
+_IMAGES: tuple[Shape, ...] = ((1, 2, 3), (2, 2, 2), (1, 2, 2, 2))
 _SHAPES = array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=3)
 
 DTYPES = ("float64", "bfloat16", "float16", "int64", "complex64")
@@ -77,7 +78,9 @@ def draw_style(choose: Chooser, training: bool) -> Style:
         shape: Shape = ()
     elif choose.maybe("input.empty", 60):
         shape = choose.pick(((0,), (0, 2), (2, 0)))
-    elif choose.chance(30):
+    elif choose.chance(15):
+        shape = choose.pick(_IMAGES)
+    elif choose.chance(25):
         shape = choose.draw(_SHAPES)
     else:
         shape = choose.pick(_MATRICES)

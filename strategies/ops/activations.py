@@ -48,15 +48,19 @@ def _norm(
     choices: Choices = dims,
     takes: Dtypes = FLOATS,
     rank: int = 1,
+    least: int = 1,
     packed: bool = True,
 ) -> OpSpec:
-    """``bound`` is given the operand's bound and number of elements; ``packed``: the result is row-major."""
+    """Of at least ``rank`` dimensions and ``least`` elements; ``packed``: the result is row-major.
+
+    ``bound`` is given the operand's bound and its number of elements.
+    """
 
     def rule(operands: Sequence[Operand], params: Params) -> Outcome:
         first = operands[0]
         kind = first.type
         check(operands, takes)
-        require(len(kind.shape) >= rank and kind.numel > 0)
+        require(len(kind.shape) >= rank and kind.numel >= least)
         if params:
             axis(kind, params[0])
         maker = dense if packed or kind.contiguous else fresh
@@ -91,5 +95,5 @@ TABLE: dict[str, OpSpec] = {
     "layer_norm": _norm("F.layer_norm({0}, {0}.shape[-1:])", _spread, no_params),
     "rms_norm": _norm("F.rms_norm({0}, {0}.shape[-1:])", _spread, no_params),
     "normalize": _norm("F.normalize({0}, dim={p[0]})", unit, takes=WIDE, packed=False),
-    "group_norm": _norm("F.group_norm({0}, 1)", _spread, no_params, rank=3),
+    "group_norm": _norm("F.group_norm({0}, 1)", _spread, no_params, rank=3, least=2),
 }

@@ -72,6 +72,6 @@ TABLE: dict[str, OpSpec] = {
     "imag": OpSpec("{0}.imag", "complex", 1, viewing(_parts, COMPLEX)),
     "view_as_real": OpSpec("torch.view_as_real({0})", "complex", 1, viewing(_as_real, COMPLEX)),
     "view_float": OpSpec(
-        "{0}.view(torch.float32)", "complex", 1, viewing(_reinterpreted, COMPLEX), stops_grad=True
+        *("{0}.view(torch.float32)", "complex", 1, viewing(_reinterpreted, COMPLEX)), stops_grad=True
     ),
 }

@@ -31,8 +31,18 @@ from strategies.ops.rules import (
     unit,
     with_int,
 )
-from strategies.ops.spec import Operand, OpSpec, Outcome, Params
-from strategies.types import DTYPES, Shape, TensorType, category, pointwise
+from strategies.ops.spec import Operand, OpSpec, Outcome, Params, Rejected
+from strategies.types import (
+    DTYPES,
+    Shape,
+    TensorType,
+    broadcast,
+    category,
+    dense,
+    fresh,
+    pointwise,
+    promote,
+)
 
 
 def _map(
@@ -42,9 +52,17 @@ def _map(
 
 
 def _zip(
-    template: str, bound: Bound, takes: Dtypes = NUMBERS, result: Result = joint, group: str = "zip"
+    template: str,
+    bound: Bound,
+    takes: Dtypes = NUMBERS,
+    result: Result = joint,
+    composed: bool = False,
 ) -> OpSpec:
-    return OpSpec(template, group, 2, elementwise(bound, takes, result))
+    return OpSpec(template, "zip", 2, elementwise(bound, takes, result, composed))
+
+
+def _with_scalar(operands: Sequence[Operand]) -> str:
+    return promote(operands[0].type, dense(()))
 
 
 def _ask(template: str, arity: int, takes: Dtypes = REAL) -> OpSpec:
@@ -157,14 +175,14 @@ TABLE: dict[str, OpSpec] = {
     "add": _zip("{0} + {1}", lambda x, y: x + y, ANY),
     "sub": _zip("{0} - {1}", lambda x, y: x + y, SIGNED),
     "mul": _zip("{0} * {1}", lambda x, y: 2 * x * y, ANY),
-    "div": _zip("{0} / ({1}.abs() + 1)", lambda x, y: x, NUMBERS, floating),
-    "floor_div_tensor": _zip("{0} // ({1}.abs() + 1)", lambda x, y: x + 1),
-    "remainder_tensor": _zip("{0} % ({1}.abs() + 1)", lambda x, y: y + 1),
+    "div": _zip("{0} / ({1}.abs() + 1)", lambda x, y: x, NUMBERS, floating, composed=True),
+    "floor_div_tensor": _zip("{0} // ({1}.abs() + 1)", lambda x, y: x + 1, composed=True),
+    "remainder_tensor": _zip("{0} % ({1}.abs() + 1)", lambda x, y: y + 1, composed=True),
     "maximum": _zip("torch.maximum({0}, {1})", max, REAL),
     "minimum": _zip("torch.minimum({0}, {1})", max, REAL),
     "clamp_tensor": _zip("{0}.clamp(max={1})", max),
-    "where": _zip("torch.where({0} > 0, {0}, {1})", max, REAL),
-    "where_above": _zip("torch.where({0} > {1}, {0}, {1})", max, REAL),
+    "where": _zip("torch.where({0} > 0, {0}, {1})", max, REAL, composed=True),
+    "where_above": _zip("torch.where({0} > {1}, {0}, {1})", max, REAL, composed=True),
     "masked_fill": OpSpec("{0}.masked_fill({1} > 0, 0.5)", "zip", 2, guided(_masked_fill)),
     "lerp": OpSpec("torch.lerp({0}, {1}, 0.5)", "zip", 2, _lerp),
     "addcmul": _zip("torch.addcmul({0}, {0}, {1})", lambda x, y: x + x * y, NUMBERS),
@@ -215,5 +233,5 @@ TABLE: dict[str, OpSpec] = {
     "scalar": _new("torch.tensor(2, device={0}.device)", (), 2.0, "int64"),
     "eye": _new("torch.eye(2, device={0}.device)", (2, 2), 1.0, "float32"),
     "arange": OpSpec("torch.arange({0}.shape[0], device={0}.device)", "factory", 1, _count, stops_grad=True),
-    "add_constant": _map("{0} + torch.tensor(1.0)", lambda x: x + 1, ANY, floating),
+    "add_constant": _map("{0} + torch.tensor(1.0)", lambda x: x + 1, ANY, _with_scalar),
 }

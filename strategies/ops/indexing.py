@@ -101,6 +101,10 @@ def _patches(part: Callable[[TensorType, int], TensorType]) -> Rule:
     return rule
 
 
+def _one_place(kind: TensorType, dim: int) -> TensorType:
+    return resized(kind, dim, 1)
+
+
 def _one_hot(kind: TensorType, params: Params) -> Shape:
     require(len(kind.shape) < 4)
     return (*kind.shape, 3)
@@ -142,7 +146,5 @@ TABLE: dict[str, OpSpec] = {
         "{0}.index_add({p[0]}, torch.arange({1}.shape[{p[0]}], device={0}.device), {1})", 2, _added
     ),
     "select_scatter": _index("{0}.select_scatter({1}, {p[0]}, 0)", 2, _patches(drop)),
-    "slice_scatter": _index(
-        "{0}.slice_scatter({1}, {p[0]}, 0, 1)", 2, _patches(lambda kind, dim: resized(kind, dim, 1))
-    ),
+    "slice_scatter": _index("{0}.slice_scatter({1}, {p[0]}, 0, 1)", 2, _patches(_one_place)),
 }

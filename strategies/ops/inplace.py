@@ -20,6 +20,7 @@ from strategies.ops.rules import (
     check,
     fitting,
     floating,
+    guided,
     joint,
     kept,
     places,
@@ -40,6 +41,11 @@ def _write(
 ) -> OpSpec:
     rule = writes(bound, takes, result, mixed)
     return OpSpec(template, "inplace.value", 2 if "{1}" in template else 1, rule, mutates="value")
+
+
+def _judge(template: str, bound: Bound, takes: Dtypes = REAL) -> OpSpec:
+    """The second operand only decides what becomes of the first."""
+    return OpSpec(template, "inplace.value", 2, guided(writes(bound, takes)), mutates="value")
 
 
 def _copy(operands: Sequence[Operand], params: Params) -> Outcome:
@@ -92,11 +98,16 @@ def _stores(part: Change, constant: float = 0.0, takes: Dtypes = ANY) -> Rule:
 
 
 def _adds(part: Change) -> Rule:
-    """``x[...] += y``."""
+    """``x[...] += y``.
+
+    Where ``x`` is a view that comes to require grad by the addition, autograd takes the assignment that
+    follows for one to a leaf.
+    """
 
     def rule(operands: Sequence[Operand], params: Params) -> Outcome:
         target, value = operands
         writable(target, value, apart=True)
+        require(target.grad or not value.grad, "requires grad")
         place = part(target.type, params)
         fitting(place.shape, value.type.shape)
         require(castable(promote(place, value.type), target.type.dtype))
@@ -161,9 +172,9 @@ TABLE: dict[str, OpSpec] = {
     "maximum_": _write("{0}.clamp_(min={1})", max, NUMBERS, joint),
     "copy_": OpSpec("{0}.copy_({1})", "inplace.value", 2, _copy, mutates="value"),
     "lerp_": _write("{0}.lerp_({1}, 0.5)", max, FLOATS, kept, mixed=False),
-    "masked_fill_other_": _write("{0}.masked_fill_({1} > 0, 2)", lambda x, y: max(x, 2.0), REAL),
-    "eq_": _write("{0}.eq_({1})", lambda x, y: max(x, 1.0), REAL),
-    "logical_and_": _write("{0}.logical_and_({1})", lambda x, y: max(x, 1.0), ANY),
+    "masked_fill_other_": _judge("{0}.masked_fill_({1} > 0, 2)", lambda x, y: max(x, 2.0)),
+    "eq_": _judge("{0}.eq_({1})", lambda x, y: max(x, 1.0)),
+    "logical_and_": _judge("{0}.logical_and_({1})", lambda x, y: max(x, 1.0)),
     "bitwise_or_": _write("{0}.bitwise_or_({1})", lambda x, y: 2 * max(x, y) + 2, WHOLE, joint),
     # item assignment
     "set_row_one": _store("{0}[{p[0]}] = 1.0", _stores(row, 1.0), places),

@@ -66,12 +66,13 @@ def _square(sizes: Sizes) -> Sizes:
 
 
 def _ij_kj(left: Shape, right: Shape) -> tuple[Shape, int]:
-    require(len(left) == 2 == len(right) and left[1] == right[1])
+    # Of a dimension of size 1, einsum makes a plain multiplication, which autocast does not lower.
+    require(len(left) == 2 == len(right) and left[1] == right[1] and 1 not in left + right)
     return (left[0], right[0]), left[1]
 
 
-def _trace(left: Shape, right: Shape) -> tuple[Shape, int]:
-    require(len(left) == 2 and left == right)
+def _ij_ij(left: Shape, right: Shape) -> tuple[Shape, int]:
+    require(len(left) == 2 and left == right and 1 not in left)
     return (left[1],), left[0]
 
 
@@ -96,11 +97,11 @@ TABLE: dict[str, OpSpec] = {
     "mm": _product("torch.mm({0}, {1})", _mm),
     "linear": _product("F.linear({0}, {1})", _linear, upto=2),
     "bmm": _product("torch.bmm({0}, {1})", _bmm),
-    "mv": _product("torch.mv({0}, {1})", _mv),
+    "mv": _product("torch.mv({0}, {1})", _mv, lowers=False),
     "dot": _product("torch.dot({0}, {1})", _dot, lowers=False),
     "outer": _product("torch.outer({0}, {1})", _outer, lowers=False),
     "addmm": _product("torch.addmm({0}, {0}, {1})", _square(_mm)),
     "baddbmm": _product("torch.baddbmm({0}, {0}, {1})", _square(_bmm)),
     "einsum": _product('torch.einsum("ij,kj->ik", {0}, {1})', _ij_kj, upto=0),
-    "einsum_columns": _product('torch.einsum("ij,ij->j", {0}, {1})', _trace, upto=0),
+    "einsum_columns": _product('torch.einsum("ij,ij->j", {0}, {1})', _ij_ij, upto=0),
 }

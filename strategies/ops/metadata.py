@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from strategies.ops.rules import Change, gaps, integers, pairs, require, singles, turning
 from strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, no_params
 from strategies.ops.views import reversals, squeezed, squeezed_all, swapped, turned, unsqueezed
-from strategies.types import TensorType, dense, numel
+from strategies.types import TensorType, dense, inexact, numel
 
 
 def _meta(template: str, change: Change, choices: Choices = no_params) -> OpSpec:
@@ -35,6 +35,15 @@ def _strided(kind: TensorType, params: Params) -> TensorType:
     return TensorType(integers(params[0]), integers(params[1]), kind.dtype)
 
 
+def _kept(operands: Sequence[Operand], params: Params) -> Outcome:
+    return Outcome(operands[0].type, operands[0].bound, alias=True, same=True)
+
+
+def _started(operands: Sequence[Operand], params: Params) -> Outcome:
+    require(inexact(operands[0].type.dtype) and not operands[0].grad)
+    return _kept(operands, params)
+
+
 def _adopted(operands: Sequence[Operand], params: Params) -> Outcome:
     """The first operand becomes another name for the second one's memory."""
     first, second = operands
@@ -55,6 +64,10 @@ TABLE: dict[str, OpSpec] = {
         "{0}.as_strided_({p[0]}, {p[1]})", "inplace.storage", 1, turning(_strided), reversals, "metadata"
     ),
     "resize_": OpSpec("{0}.resize_({p[0]})", "inplace.storage", 1, _resized, _fewer, "metadata"),
+    "detach_": OpSpec("{0}.detach_()", "inplace.metadata", 1, _kept, mutates="metadata", stops_grad=True),
+    "requires_grad_": OpSpec(
+        "{0}.requires_grad_()", "inplace.metadata", 1, _started, mutates="metadata", starts_grad=True
+    ),
     "set_": OpSpec("{0}.set_({1})", "inplace.storage", 2, _adopted, mutates="metadata"),
     "set_data": OpSpec("{0}.data = {1}", "inplace.storage", 2, _adopted, mutates="metadata", statement=True),
 }

@@ -1,20 +1,17 @@
-"""Functional forms of convolution, pooling, attention, resizing and losses; and custom ops."""
+"""Functional forms of convolution, pooling, attention, resizing and losses."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
 from strategies.ops.rules import (
-    FLOATS,
     LARGEST,
     SINGLES,
     Bound,
     agree,
-    changed,
     check,
     itself,
     require,
-    writable,
 )
 from strategies.ops.spec import Operand, OpSpec, Outcome, Params
 from strategies.types import dense, fresh
@@ -91,25 +88,6 @@ def _similarity(operands: Sequence[Operand], params: Params) -> Outcome:
     return Outcome(dense(shape[:-1], dtype), 1.0)
 
 
-# --- custom ops -------------------------------------------------------------------------------------------
-
-
-def _custom(operands: Sequence[Operand], params: Params) -> Outcome:
-    """Neither knows autograd; both are for tensors without holes, whose layout ``empty_like`` keeps."""
-    first = operands[0]
-    check(operands, FLOATS)
-    require(first.type.packed and not first.grad)
-    return Outcome(first.type, 2 * first.bound)
-
-
-def _custom_write(operands: Sequence[Operand], params: Params) -> Outcome:
-    first = operands[0]
-    check(operands, FLOATS)
-    require(not first.grad)
-    writable(first)
-    return changed(first, first.bound + 1)
-
-
 def _unchanged(operands: Sequence[Operand], params: Params) -> Outcome:
     return itself(operands[0])
 
@@ -129,12 +107,4 @@ TABLE: dict[str, OpSpec] = {
     "mse_loss": _loss("F.mse_loss({0}, {1})", lambda x, y: (x + y) ** 2),
     "l1_loss": _loss("F.l1_loss({0}, {1})", lambda x, y: x + y),
     "similarity": OpSpec("F.cosine_similarity({0}, {1}, dim=-1)", "nn", 2, _similarity),
-    "custom_twice": OpSpec("torch.ops.exportdiff.twice({0})", "custom", 1, _custom, preamble="custom_op"),
-    "custom_bump": OpSpec(
-        "torch.ops.exportdiff.bump({0})",
-        *("inplace.custom", 1, _custom_write),
-        mutates="value",
-        statement=True,
-        preamble="mutating_op",
-    ),
 }

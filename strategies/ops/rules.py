@@ -169,8 +169,11 @@ def writable(target: Operand, *sources: Operand, apart: bool = False) -> None:
 # --- makers of rules ------------------------------------------------------------------------------------
 
 
-def elementwise(bound: Bound, takes: Dtypes = NUMBERS, result: Result = kept) -> Rule:
-    """A new tensor, elementwise with broadcasting."""
+def elementwise(bound: Bound, takes: Dtypes = NUMBERS, result: Result = kept, composed: bool = False) -> Rule:
+    """A new tensor, elementwise with broadcasting.
+
+    ``composed``: of several ops, so that some see an operand as an earlier one laid it out anew.
+    """
 
     def rule(operands: Sequence[Operand], params: Params) -> Outcome:
         check(operands, takes)
@@ -181,7 +184,10 @@ def elementwise(bound: Bound, takes: Dtypes = NUMBERS, result: Result = kept) ->
         found = pointwise(tuple([operand.type for operand in operands]), "" if dtype == "bool" else dtype)
         if found is None:
             raise Rejected("shapes do not broadcast")
-        return Outcome(TensorType(*found, dtype), bound(*[operand.bound for operand in operands]))
+        kind = TensorType(*found, dtype)
+        if composed and not all(operand.type.packed for operand in operands):
+            kind = fresh(kind.shape, dtype)
+        return Outcome(kind, bound(*[operand.bound for operand in operands]))
 
     return rule
 

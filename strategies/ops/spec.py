@@ -76,9 +76,10 @@ class OpSpec:
     constants that may fit the first operand, simplest first, or gives a strategy for them. ``mutates`` is
     "", "value" or "metadata", always of the first operand (an ``out=`` form has its target first).
     ``integer`` says that the last operand is a Python int; ``statement`` that the op is a statement and has
-    no result; ``stops_grad`` that the result never requires grad; ``multi`` that the result is one of several
-    views, which autograd does not let anyone write to; ``preamble`` names what the source must define first
-    (``strategies.preambles``); ``lowers`` that autocast runs the op in its lower precision.
+    no result; ``stops_grad`` that the result never requires grad, ``starts_grad`` that it does; ``multi``
+    that the result is one of several views, which autograd does not let anyone write to; ``preamble`` names
+    what the source must define first (``strategies.regions``); ``lowers`` that autocast runs the op in its
+    lower precision.
     """
 
     template: str
@@ -90,6 +91,7 @@ class OpSpec:
     integer: bool = False
     statement: bool = False
     stops_grad: bool = False
+    starts_grad: bool = False
     multi: bool = False
     preamble: str = ""
     lowers: bool = False
