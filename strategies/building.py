@@ -103,7 +103,7 @@ class Builder:
         needed |= inner.used
         if isinstance(init, Bind | Hook | Parametrize):
             # It may change a module that the constructor was given: then the construction counts.
-            needed.update(self._outer[-1:])
+            needed.update(self._outer)
 
     def _execute(self, owner: Instance, init: Init, trace: Trace | None) -> None:
         if isinstance(init, Child):

@@ -107,7 +107,7 @@ def depth(facts: Facts) -> int:
     """Levels of module classes."""
     levels: dict[str, int] = {}
     for cls in facts.classes:
-        below = [levels[new.name] for new in news(cls) if not new.layer and new.name in levels]
+        below = [levels[name] for name in (cls.guest, *(new.name for new in news(cls))) if name in levels]
         levels[cls.name] = 1 + max(below, default=0)
     return levels[facts.root.name]
 

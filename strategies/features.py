@@ -573,22 +573,19 @@ def _starting(*starts: str) -> frozenset[str]:
     return frozenset(name for name in TAGS if name.startswith(starts))
 
 
+_ARGUMENTS = _starting("calls.other_flags", "calls.flags", "calls.default", "calls.passed_down") | {
+    f"calls.{kind}"
+    for kind in ("bool", "int", "str", "optional", "group", "either", "rest", "options", "star", "keyword")
+}
+"""What only calls of modules with arguments of their own have."""
+
 _APART: Iterable[tuple[frozenset[str], frozenset[str]]] = (
     _family("hierarchy.flat", "hierarchy.depth2", "hierarchy.depth3", "hierarchy.depth4"),
     _family("dynamic.named", "dynamic.auto", "dynamic.dynamic"),
     _family("dynamic.zero", "dynamic.one"),
     (frozenset({"dynamic.range", "dynamic.edge"}), frozenset({"dynamic.auto", "dynamic.dynamic"})),
     # Without classes below the root there is nobody to call so.
-    (
-        frozenset({"hierarchy.flat"}),
-        frozenset(
-            {"hierarchy.guest", "hierarchy.recursive", "hierarchy.alias_levels", "hierarchy.two_parents"}
-            | (
-                _starting("calls.")
-                - {"calls.repeated", "calls.loop", "calls.dropped", "calls.untouched", "calls.item"}
-            )
-        ),
-    ),
+    (frozenset({"hierarchy.flat"}), frozenset({"hierarchy.guest"} | _ARGUMENTS)),
     (frozenset({"hierarchy.depth2"}), frozenset({"calls.flags_two_levels", "calls.flags_three_levels"})),
     (frozenset({"hierarchy.depth3"}), frozenset({"calls.flags_three_levels"})),
     # Drawn in eval mode alone, as it would be random.

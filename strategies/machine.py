@@ -85,10 +85,14 @@ class Machine:
         self._autocast = ""
         self._pure = False
         self._depth = 0
+        self._level = 0
+        """Modules of classes of the Program that are being called."""
         self._owner: Instance | None = None
         """The module whose code runs."""
         self._memory: set[Storage] = set()
         """While pure: the storages that existed before."""
+        self._lifted: dict[Storage, Ref] = {}
+        """While pure: the tensors that the operator takes besides its operands."""
 
     @property
     def grad_on(self) -> bool:
@@ -110,7 +114,13 @@ class Machine:
                 self.trace.used.add(init)
             assert isinstance(value, Ref)
             return self._execute(OPS[PARAMETRIZATIONS[name][0]], [value], (), frame.tank)
+        if self._pure and isinstance(value, Ref):
+            self._lift(value)
         return value
+
+    def _lift(self, value: Ref) -> None:
+        if self._lifted.setdefault(value.storage, value) is not value:
+            raise Rejected("a control-flow operator takes no two tensors of one memory")
 
     # calling
 
@@ -135,8 +145,9 @@ class Machine:
             raise Rejected("not callable")
         if self._depth >= NESTING:
             raise Rejected("recursion")
-        owner = self._owner
+        owner, level = self._owner, isinstance(callee.kind, ClassDef)
         self._depth += 1
+        self._level += level
         self._owner = callee
         try:
             if self.trace is not None and method in ("", "forward"):
@@ -154,6 +165,7 @@ class Machine:
             return self._hooked(callee, False, (result,), tank)[0]
         finally:
             self._depth -= 1
+            self._level -= level
             self._owner = owner
 
     def _note_call(
@@ -163,7 +175,7 @@ class Machine:
         name = kind if isinstance(kind, str) else kind.name
         flags = tuple(v for v in given if v is None or isinstance(v, bool | int | str))
         if not method:
-            trace.events.append(Called(id(callee), name, id(caller), self._depth, flags))
+            trace.events.append(Called(id(callee), name, id(caller), self._level, flags))
         else:
             trace.marks.add("calls.forward_directly")
 
@@ -328,6 +340,7 @@ class Machine:
             return result
 
         self._pure, self._memory = True, self._known(frame)
+        self._lifted = {tensor.storage: tensor for tensor in tensors}
         try:
             outcome = CONTROLS[stmt.name].rule(tensors, stmt.functions, run)
         finally:

@@ -9,10 +9,11 @@ from collections.abc import Mapping
 
 BASE: dict[str, int] = {
     # hierarchy
+    "hierarchy.deep": 28,
     "hierarchy.layer": 45,
     "hierarchy.container": 40,
     "hierarchy.nested_container": 40,
-    "hierarchy.slice": 50,
+    "hierarchy.slice": 70,
     "hierarchy.shared": 60,
     "hierarchy.alias": 50,
     "hierarchy.attach": 40,
@@ -46,8 +47,8 @@ BASE: dict[str, int] = {
     "calls.optional": 30,
     "calls.second_tensor": 30,
     "calls.group": 20,
-    "calls.function": 30,
-    "calls.either": 25,
+    "calls.function": 45,
+    "calls.either": 30,
     "calls.rest": 20,
     "calls.options": 25,
     "calls.again": 90,
@@ -73,10 +74,10 @@ BASE: dict[str, int] = {
     "region.enable_grad": 15,
     "region.autocast": 15,
     "region.checkpoint": 12,
-    "region.cond": 14,
+    "region.cond": 18,
     "region.map": 10,
-    "region.while_loop": 12,
-    "region.scan": 10,
+    "region.while_loop": 14,
+    "region.scan": 16,
     # in-place
     "inplace.on_argument": 50,
     "inplace.on_state": 75,
@@ -108,7 +109,7 @@ BASE: dict[str, int] = {
     "op.inplace.custom": 10,
     # inputs and outputs
     "input.dtype": 20,
-    "input.side_dtype": 25,
+    "input.side_dtype": 30,
     "input.scalar": 10,
     "input.empty": 6,
     "input.layout": 40,
@@ -131,7 +132,7 @@ BASE: dict[str, int] = {
     "dynamic.hints": 50,
     "dynamic.range": 50,
     # the whole model
-    "model.training": 30,
+    "model.training": 35,
     "model.debris": 12,
 }
 """Percent of the examples that may use a feature at all."""
@@ -182,6 +183,7 @@ PROFILES: dict[str, Mapping[str, int]] = {
         region=_NO_REGIONS,
     ),
     "control-flow": _with(
+        hierarchy={"deep": 50},
         control=dict.fromkeys(
             ("if", "match", "early_return", "training", "shape", "loop", "repeat", "ternary"), 85
         ),

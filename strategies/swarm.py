@@ -65,6 +65,17 @@ class Chooser:
             return options[0]
         return options[self.upto(len(options) - 1)]
 
+    def percent(self) -> int:
+        """From 0 to 99; shrinks to 0. For a decision with several outcomes: every draw costs time."""
+        return self.draw(_PERCENT)
+
+    def mostly_first(self, options: Sequence[T]) -> T:
+        """One of the options, in seven of ten draws the first."""
+        if len(options) == 1:
+            return options[0]
+        share = self.draw(_PERCENT) - 70
+        return options[0] if share < 0 else options[share * len(options) // 30]
+
     def upto(self, most: int) -> int:
         """An int from 0 to ``most``; shrinks to 0."""
         return self.draw(_INDEX[min(most, len(_INDEX) - 1)])

@@ -15,7 +15,7 @@ from strategies.swarm import Chooser
 from strategies.types import dense, inexact
 from strategies.values import Box, Frame, Instance, Primitive, Value
 
-SCENARIOS = 4
+SCENARIOS = 3
 """Combinations of argument values that a body is drawn under."""
 
 _FLAGS = (("flag", "bool"), ("n", "int"), ("mode", "str"))

@@ -105,9 +105,9 @@ _SPECIALS: dict[Maker, tuple[str, ...]] = {
 """Statements of their own kind, each as often as it has features that the example may use."""
 
 # Branches mostly decide on who is called: that is where the graphs of two calls come to differ.
-_NESTED_MAKERS: list[Maker] = [_plain, *[_call] * 5, *[_inplace] * 2, _update, _branch, _apply]
+_NESTED_MAKERS: list[Maker] = [_plain, *[_call] * 5, *[_inplace] * 2, _update, *[_branch] * 2, _apply]
 
-_PURE_MAKERS: list[Maker] = [_plain, *[_call] * 2]
+_PURE_MAKERS: list[Maker] = [_plain, *[_call] * 3]
 
 
 def _draw_statement(scope: Scope) -> Stmt | None:
@@ -116,16 +116,18 @@ def _draw_statement(scope: Scope) -> Stmt | None:
         return choose.pick(_PURE_MAKERS)(scope) or _plain(scope)
     if scope.depth:
         return choose.pick(_NESTED_MAKERS)(scope) or _plain(scope)
-    if scope.called and choose.maybe("calls.again", 30):
+    way = choose.percent()
+    if way >= 75 and scope.called and choose.on("calls.again"):
         # Two calls of one child are where unflatten has to decide whether their graphs are the same.
         return _call(scope) or _plain(scope)
-    makers = _specials(scope) if choose.chance(35) else []
+    makers = _specials(scope) if way >= 50 else []
     return choose.pick(makers or _MAKERS)(scope) or _plain(scope)
 
 
 def _specials(scope: Scope) -> list[Maker]:
     """What this example may use beyond the ordinary."""
     found = [maker for maker, features in _SPECIALS.items() for name in features if scope.choose.on(name)]
+    found += [maker for maker in found if maker is _control]
     if scope.methods:
         found.append(_own_method)
     if scope.callables():

@@ -45,10 +45,11 @@ def draw_call(scope: Scope) -> Stmt | None:
     path = scope.choose.pick(callees)
     callee = _at(scope.frames[0].owner, path)
     sliced = (
-        callee.kind == "Sequential" and len(callee.attrs) > 1 and scope.choose.maybe("hierarchy.slice", 40)
+        callee.kind == "Sequential" and len(callee.attrs) > 1 and scope.choose.maybe("hierarchy.slice", 60)
     )
     if sliced:
-        return _dropped(scope, Call((*path, Slice(0, 1)), (scope.choose.pick(scope.recent()),)))
+        first = scope.recent()
+        return None if first is None else _dropped(scope, Call((*path, Slice(0, 1)), (first,)))
     return _draw_call_of(scope, path, callee)
 
 
@@ -67,11 +68,10 @@ def _at(owner: Instance, path: Path) -> Instance:
 
 
 def _draw_call_of(scope: Scope, path: Path, callee: Instance) -> Stmt | None:
-    recent = scope.recent()
-    if not recent:
+    first = scope.recent()
+    if first is None:
         return None
     cls = class_of(callee)
-    first = scope.choose.pick(recent)
     form = LAYERS[callee.kind.name].form if isinstance(callee.kind, New) else ""
     if scope.choose.maybe("region.checkpoint", 30) and not scope.pure:
         form = form or "checkpoint"
@@ -192,19 +192,17 @@ def _draw_group(scope: Scope, kind: str) -> Expr:
 def draw_apply(scope: Scope) -> Stmt | None:
     """A call of a function that was passed in."""
     functions = scope.callables()
-    recent = scope.recent()
-    if not functions or not recent:
+    first = scope.recent()
+    if not functions or first is None:
         return None
-    first = scope.choose.pick(recent)
     return assign(scope, Apply(scope.choose.pick(functions), (first,)), first)
 
 
 def draw_own_method(scope: Scope) -> Stmt | None:
     """``self.method(x)``."""
-    recent = scope.recent()
-    if not scope.methods or not recent:
+    first = scope.recent()
+    if not scope.methods or first is None:
         return None
-    first = scope.choose.pick(recent)
     name = scope.choose.pick(scope.methods)
     cls = class_of(scope.frames[0].owner)
     parameters = scope.args if name == "forward" else ()
@@ -227,6 +225,6 @@ def draw_loop(scope: Scope) -> Stmt | None:
     args = (scope.choose.pick(flags),) if scope.choose.chance(20) else ()
     if box.kind == "ModuleDict":
         return Loop(path, target.name, args, scope.choose.pick(("values", "items")))
-    if len(box.attrs) > 1 and scope.choose.maybe("hierarchy.slice", 40):
+    if len(box.attrs) > 1 and scope.choose.maybe("hierarchy.slice", 60):
         path = (*path, scope.choose.pick((Slice(0, 1), Slice(1, len(box.attrs)))))
     return Loop(path, target.name, args, "enumerate" if scope.choose.chance(20) else "")

@@ -121,7 +121,7 @@ class ClassBuilder:
                 self.owner.attrs["guest"] = self.machine.builder.build(New(self.guest), None)
         if usable and not (self.guest and choose.chance(60)):
             # Mostly the newest class, so that most classes end up below the root.
-            first = choose.pick(usable) if choose.chance(30) else usable[0]
+            first = choose.mostly_first(usable)
             self._draw_child("a", first)
             if choose.on("hierarchy.more_children"):
                 for attr in "bc"[: choose.upto(2)]:

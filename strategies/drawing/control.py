@@ -147,15 +147,13 @@ def draw_ternary(scope: Scope) -> Stmt | None:
     if not scope.choose.on("control.ternary"):
         return None
     conds = _conditions(scope)
-    recent = scope.recent()
-    if not conds or not recent:
+    near = scope.recent()
+    if not conds or near is None:
         return None
     cond = scope.choose.pick(conds)
-    ways = []
-    for _ in range(2):
-        value = draw_use(scope, ["add_one", "double", "neg", "tanh", "add", "t"], recent, scope.tensors())
-        ways.append(value or recent[0])
-    return assign(scope, Ternary(cond, ways[0], ways[1]), recent[0])
+    names = ("add_one", "double", "neg", "tanh", "add", "t")
+    ways = [draw_use(scope, names, [near], scope.tensors()) or near for _ in range(2)]
+    return assign(scope, Ternary(cond, ways[0], ways[1]), near)
 
 
 def draw_repeat(scope: Scope, suite: Suite) -> Stmt | None:
@@ -203,7 +201,7 @@ def draw_control(scope: Scope, suite: Suite) -> Stmt | None:
     functions: list[Lambda] = []
     for index in range(len(spec.arguments)):
         # One submodule in both branches: it is lifted twice.
-        again = functions[0] if functions and scope.choose.chance(40) else None
+        again = functions[0] if functions and scope.choose.chance(60) else None
         function = _function(scope, FUNCTION_NAMES[index], spec, index, operand, suite, again)
         if function is None:
             return None

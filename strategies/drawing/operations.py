@@ -44,14 +44,14 @@ def _enabled(scope: Scope, mutating: bool) -> list[str]:
 def draw_use(
     scope: Scope, names: Sequence[str], firsts: Sequence[Expr], seconds: Sequence[Expr]
 ) -> Op | None:
-    """Draw an op and its operands; None where the drawn op has no use here."""
+    """Draw an op and its operands, mostly the first first one; None where the drawn op has no use here."""
     if not names or not firsts:
         return None
     choose = scope.choose
     name = choose.pick(names)
     spec = OPS[name]
-    start = choose.upto(len(firsts) - 1) if len(firsts) > 1 else 0
-    for first in (*firsts[start:], *firsts[:start]):
+    chosen = choose.mostly_first(firsts)
+    for first in (chosen, *(other for other in firsts if other is not chosen)):
         refs = [scope.value(first, frame) for frame in scope.frames]
         known = [ref for ref in refs if ref is not None]
         if len(known) < len(refs):
@@ -111,12 +111,14 @@ def _numbers(scope: Scope) -> list[Expr]:
 
 def draw_assign(scope: Scope) -> Stmt | None:
     """``x = <op>``, on a pure op."""
-    names = _enabled(scope, mutating=False) if scope.choose.chance(80) else ["add_one"]
-    op = draw_use(scope, names or ["add_one"], scope.recent(), scope.tensors())
+    way = scope.choose.percent()
+    tensors = scope.tensors()
+    names = _enabled(scope, mutating=False) if way >= 20 else []
+    op = draw_use(scope, names or ["add_one"], tensors, tensors)
     if op is None:
         return None
     nested = None
-    if scope.choose.chance(15):
+    if way >= 86:
         nested = draw_use(scope, _enabled(scope, mutating=False), [op], scope.tensors()[:3])
     return assign(scope, nested or op, op.operands[0])
 

@@ -19,8 +19,11 @@ from strategies.tidy import instantiated, tidy
 from strategies.trace import Trace
 from strategies.values import Value
 
-COUNTS = (1, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 4, 4, 4, 5)
+COUNTS = (1, 2, 2, 2, 2, 2, 2, 3, 3, 3)
 """Numbers of module classes, weighted by repetition."""
+
+DEEP = (3, 4, 5)
+"""The same for examples that may be deep."""
 
 
 @st.composite
@@ -44,7 +47,7 @@ _MIXED = st.integers(0, len(MIX) - 1)
 
 
 def _draw_program(choose: Chooser) -> Program:
-    count = choose.pick(COUNTS)
+    count = choose.pick(DEEP) if choose.on("hierarchy.deep") else choose.pick(COUNTS)
     style = draw_style(choose, choose.on("model.training"))
     classes: list[ClassDef] = []
     levels: dict[str, int] = {}

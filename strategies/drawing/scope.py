@@ -114,10 +114,10 @@ class Scope:
         variables: list[Expr] = [*self.variables()]
         return [*variables[:OPERANDS], *self.items()[:OPERANDS], *self.attributes()[:OPERANDS]]
 
-    def recent(self) -> list[Expr]:
+    def recent(self) -> Expr | None:
         """Mostly just the newest tensor: code whose results are used finds more than dead code."""
         tensors = self.tensors()
-        return tensors if self.choose.chance(30) else tensors[:1]
+        return self.choose.mostly_first(tensors) if tensors else None
 
     def value(self, expr: Expr, frame: Frame) -> Ref | None:
         """The tensor that an operand is in one scenario."""
