@@ -19,6 +19,7 @@ from strategies.program import (
     Op,
     Program,
     Slice,
+    Step,
     TensorInput,
     news,
     nodes,
@@ -83,15 +84,18 @@ class Place:
 
     module: Instance
     parent: Instance | None
+    step: Step
     depth: int
 
 
-def places(root: Instance, parent: Instance | None = None, depth: int = 0) -> Iterator[Place]:
+def places(
+    root: Instance, parent: Instance | None = None, step: Step = "", depth: int = 0
+) -> Iterator[Place]:
     """Every way to every module below one; containers do not count as a level."""
-    yield Place(root, parent, depth)
-    for value in root.attrs.values():
+    yield Place(root, parent, step, depth)
+    for name, value in root.attrs.items():
         if isinstance(value, Instance):
-            yield from places(value, root, depth if isinstance(value.kind, str) else depth + 1)
+            yield from places(value, root, name, depth if isinstance(value.kind, str) else depth + 1)
 
 
 def leaves(values: list[Value]) -> Iterator[Value]:

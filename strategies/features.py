@@ -199,7 +199,8 @@ def _two_parents(p: Facts) -> bool:
 
 
 def _one_parent_twice(p: Facts) -> bool:
-    return any(len({id(place.parent) for place in group}) < len(group) for group in f.parents(p))
+    ways = ({(id(place.parent), place.step) for place in group} for group in f.parents(p))
+    return any(len({parent for parent, _ in names}) < len(names) for names in ways)
 
 
 def _state_refs(p: Facts) -> list[Ref]:

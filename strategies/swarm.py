@@ -5,8 +5,9 @@ A feature that is allowed everywhere drowns the others; a random subset lets rar
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Protocol, TypeVar
 
 from hypothesis import strategies as st
 
@@ -25,31 +26,43 @@ _PERCENT = st.integers(0, 99)
 _INDEX = [st.integers(0, n) for n in range(64)]
 
 
+_waiting: list[Callable[[], Any]] = []
+_UNIT: st.SearchStrategy[Any] = st.builds(lambda: _waiting.pop()())
+"""Whatever waits: one strategy for all, as to make one costs more than most draws."""
+
+
+@lru_cache(maxsize=64)
+def _subset(size: int) -> st.SearchStrategy[bytes]:
+    return st.binary(min_size=size, max_size=size)
+
+
 class Chooser:
     """Draws for one example: indices with the simplest choice first, and the example's feature subset."""
 
     def __init__(self, draw: Draw, weights: Mapping[str, int]) -> None:
         """Draw with Hypothesis's ``draw``; ``weights`` maps features to percents."""
         self.draw = draw
-        self._groups: dict[str, list[str]] = {}
+        groups: dict[str, list[str]] = {}
         for feature in weights:
-            self._groups.setdefault(feature.split(".")[0], []).append(feature)
-        self._weights = weights
+            groups.setdefault(feature.split(".")[0], []).append(feature)
         self._subset: dict[str, bool] = {}
+        for group in groups.values():
+            # One draw for a group (what stands before the first dot): one for each feature would take half
+            # of the time that drawing a Program takes. Bytes and not one wide integer: Hypothesis prefers
+            # small integers, and shrinks bytes one by one.
+            shares = draw(_subset(len(group)))
+            for member, share in zip(group, shares, strict=True):
+                self._subset[member] = share >= 256 * (1 - weights[member] / 100)
 
     def on(self, feature: str) -> bool:
-        """Whether this example may use a feature.
-
-        Decided for its whole group (the part before the first dot) when first asked, by one draw: a draw
-        a feature would take half of the time that drawing a Program takes. Shrinks to no feature at all.
-        """
-        if feature not in self._subset:
-            group = self._groups[feature.split(".")[0]]
-            # Bytes and not one wide integer: Hypothesis prefers small integers, and shrinks bytes one by one.
-            shares = self.draw(st.binary(min_size=len(group), max_size=len(group)))
-            for member, share in zip(group, shares, strict=True):
-                self._subset[member] = share >= 256 * (1 - self._weights[member] / 100)
+        """Whether this example may use a feature; shrinks to no feature at all."""
         return self._subset[feature]
+
+    def apart(self, work: Callable[[], T]) -> T:
+        """Do what draws, as a unit that Hypothesis tries to simplify or to leave out as a whole."""
+        _waiting.append(work)
+        result: T = self.draw(_UNIT)
+        return result
 
     def maybe(self, feature: str, percent: int) -> bool:
         """True in that many percent of the draws, in examples that may use the feature."""

@@ -2,41 +2,64 @@
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 import sys
 from collections import Counter
+from typing import Any
 
 import pytest
 import torch
-from hypothesis import HealthCheck, find, given, settings
+from hypothesis import HealthCheck, given, settings
 
 from harness.case import case_from_source
 from strategies import Program, draw_program, programs, render
-from strategies.features import TAGS
-from strategies.machine import CALLS, FUEL, Machine, Ref, Value, argument
+from strategies.features import TAGS, can_meet
+from strategies.inputs import arguments
+from strategies.machine import CALLS, FUEL, Machine
 from strategies.ops import OPS
-from strategies.program import If, New, Op, Return, Var, expressions, statements
+from strategies.profiles import BASE, MIX, NAMES, PROFILES
+from strategies.program import If, New, Op, of_type
+from strategies.tidy import tidy
+from strategies.trace import Trace
+from strategies.values import Box, Ref, Value
 
 EXAMPLES = 300
 
+QUICK = settings(
+    max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None
+)
+
 
 def run_eager(program: Program) -> list[object]:
-    """The outputs of CALLS consecutive calls, each with fresh inputs."""
+    """The outputs of CALLS consecutive calls, each with fresh inputs, and then of every probe."""
+    torch._dynamo.reset()
     case = case_from_source(render(program))
     model = case.build().model
     outputs = []
     for _ in range(CALLS):
         fresh = case.build()
         outputs.append(model(*fresh.args, **fresh.kwargs))
+    for args, kwargs in case.probes() if case.probes is not None else ():
+        outputs.append(model(*args, **kwargs))
     return outputs
 
 
-def leaves(value: object) -> list[object]:
-    """The leaves of a tuple or dict, in order."""
-    if isinstance(value, tuple):
-        return [leaf for item in value for leaf in leaves(item)]
+def real_leaves(value: Any) -> list[object]:
+    """The leaves of what a model returned, in order."""
+    if dataclasses.is_dataclass(value):
+        value = [getattr(value, field.name) for field in dataclasses.fields(value)]
     if isinstance(value, dict):
-        return [leaf for item in value.values() for leaf in leaves(item)]
+        value = list(value.values())
+    if isinstance(value, tuple | list):
+        return [leaf for item in value for leaf in real_leaves(item)]
+    return [value]
+
+
+def predicted_leaves(value: Value) -> list[Value]:
+    """The same of what the machine says."""
+    if isinstance(value, Box):
+        return [leaf for item in value.items.values() for leaf in predicted_leaves(item)]
     return [value]
 
 
@@ -46,49 +69,66 @@ def test_programs_run_in_eager_and_stay_finite() -> None:
         try:
             outputs = run_eager(draw_program(1, example))
         except Exception as error:
-            failures[f"{type(error).__name__}: {error}"] += 1
+            failures[f"{example}: {type(error).__name__}: {error}"] += 1
             continue
-        tensors = [leaf for out in outputs for leaf in leaves(out) if isinstance(leaf, torch.Tensor)]
+        tensors = [leaf for out in outputs for leaf in real_leaves(out) if isinstance(leaf, torch.Tensor)]
         assert all(bool(t.isfinite().all()) for t in tensors), f"example {example} is not finite"
     assert failures.total() <= EXAMPLES // 100, failures
 
 
-@settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@QUICK
 @given(programs())
 def test_machine_predicts_eager(program: Program) -> None:
-    """Sizes, known strides, identity among outputs, and None are exactly as in eager."""
-    machine = Machine(program.classes, program.training)
-    model = machine.build(New(program.root.name))
-    for real in run_eager(program):
-        args = [argument(given) for given in program.args]
-        kwargs = {name: argument(given) for name, given in program.kwargs}
-        predicted: Value = machine.call(model, args, kwargs, [FUEL])
-        expected, seen = leaves(predicted), leaves(real)
+    """Sizes, dtypes, known strides, gradients, identity among outputs, and None are exactly as in eager."""
+    predicted = Machine(program.classes, program.training).run_program(program)
+    for ours, real in zip(predicted, run_eager(program), strict=True):
+        expected, seen = predicted_leaves(ours), real_leaves(real)
         assert len(expected) == len(seen)
         for ref, tensor in zip(expected, seen, strict=True):
-            if not isinstance(ref, Ref):
+            if isinstance(ref, Ref):
+                assert_alike(ref, tensor)
+            else:
                 assert ref == tensor
-                continue
-            assert isinstance(tensor, torch.Tensor)
-            assert ref.type.shape == tuple(tensor.shape)
-            if ref.type.stride is not None and tensor.numel() > 1:
-                real_stride = [s for n, s in zip(tensor.shape, tensor.stride(), strict=True) if n > 1]
-                strides = zip(ref.type.shape, ref.type.stride, strict=True)
-                assert [s for n, s in strides if n > 1] == real_stride
-            assert float(tensor.detach().abs().amax()) <= ref.bound
         for i, first in enumerate(expected):
             for j, second in enumerate(expected):
                 if isinstance(first, Ref) and isinstance(second, Ref):
                     assert (first is second) == (seen[i] is seen[j])
 
 
+def assert_alike(ref: Ref, tensor: object) -> None:
+    """The machine's tensor is the real one."""
+    assert isinstance(tensor, torch.Tensor)
+    assert ref.type.shape == tuple(tensor.shape)
+    assert ref.type.dtype == str(tensor.dtype).removeprefix("torch.")
+    if ref.type.stride is not None and tensor.numel() > 1:
+        real_stride = [s for n, s in zip(tensor.shape, tensor.stride(), strict=True) if n > 1]
+        strides = zip(ref.type.shape, ref.type.stride, strict=True)
+        assert [s for n, s in strides if n > 1] == real_stride
+    if tensor.numel() and not tensor.is_complex():
+        assert float(tensor.detach().abs().amax()) <= ref.bound
+
+
+@QUICK
+@given(programs())
+def test_programs_are_tidy(program: Program) -> None:
+    """Tidying twice changes no more than tidying once, and what is left still runs."""
+    machine = Machine(program.classes, program.training)
+    trace = machine.trace = Trace()
+    machine.run_program(program)
+    once = tidy(program, trace)
+    again = Machine(once.classes, once.training)
+    trace = again.trace = Trace()
+    assert again.accepts(once)
+    assert render(tidy(once, trace)) == render(once) or len(render(tidy(once, trace))) < len(render(once))
+
+
 def test_same_seed_same_source_in_another_process() -> None:
     code = (
         "from strategies import draw_program, render\n"
-        "print(''.join(render(draw_program(7, k)) for k in range(20)), end='')"
+        "print(''.join(render(draw_program(7, k)) for k in range(40)), end='')"
     )
     other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert other.stdout == "".join(render(draw_program(7, k)) for k in range(20))
+    assert other.stdout == "".join(render(draw_program(7, k)) for k in range(40))
 
 
 def test_an_example_does_not_depend_on_those_before() -> None:
@@ -98,54 +138,74 @@ def test_an_example_does_not_depend_on_those_before() -> None:
     assert render(draw_program(3, 11)) == alone
 
 
-def test_seeds_differ() -> None:
+def test_seeds_and_profiles_differ() -> None:
     assert len({render(draw_program(seed, 0)) for seed in range(20)}) > 15
+    assert len({render(draw_program(0, 3, profile)) for profile in NAMES}) > 4
 
 
-def test_every_tag_is_drawn() -> None:
+def test_an_unknown_profile_is_named() -> None:
+    with pytest.raises(ValueError, match="no profile 'fast'; there are default, core"):
+        draw_program(0, 0, "fast")
+
+
+def test_profiles_weigh_known_features() -> None:
+    assert set(MIX) == set(PROFILES)
+    for weights in PROFILES.values():
+        assert weights.keys() == BASE.keys()
+        assert all(0 <= weight <= 100 for weight in weights.values())
+
+
+@pytest.mark.parametrize(
+    ("profile", "tag"),
+    [
+        ("mutation", "inplace.value"),
+        ("metadata", "inplace.metadata"),
+        ("sharing", "hierarchy.two_parents"),
+        ("control-flow", "calls.other_flags"),
+        ("dynamic", "dynamic.named"),
+    ],
+)
+def test_a_profile_leans_towards_its_name(profile: str, tag: str) -> None:
+    def count(name: str) -> int:
+        return sum(tag in draw_program(8, example, name).features for example in range(200))
+
+    assert count(profile) > count("core")
+
+
+def test_every_tag_is_drawn_and_meets_only_what_it_can() -> None:
     seen: Counter[str] = Counter()
-    for example in range(1200):
-        seen.update(draw_program(2, example).features)
+    for example in range(3000):
+        features = draw_program(2, example).features
+        seen.update(features)
+        apart = [(a, b) for a in features for b in features if a < b and not can_meet(a, b)]
+        assert not apart, f"example {example}"
     assert set(TAGS) - set(seen) == set()
 
 
 def test_every_op_is_drawn() -> None:
-    drawn = {
-        expr.name
-        for example in range(1500)
-        for cls in draw_program(5, example).classes
-        for expr in expressions(cls.body)
-        if isinstance(expr, Op)
-    }
+    drawn = {op.name for example in range(4000) for op in of_type(draw_program(5, example).classes, Op)}
     assert set(OPS) - drawn == set()
-
-
-def test_everything_shrinks_to_one_class_that_adds_one() -> None:
-    smallest = find(programs(), lambda program: True, settings=settings(database=None))
-    assert len(smallest.classes) == 1
-    assert smallest.root.body == (smallest.root.body[0], Return(Var("x")))
-    assert "x = x + 1" in render(smallest)
-
-
-@pytest.mark.parametrize("wanted", ["hierarchy.shared", "inplace.metadata", "control.else"])
-def test_a_feature_shrinks_to_a_screenful(wanted: str) -> None:
-    smallest = find(
-        programs(),
-        lambda program: wanted in program.features,
-        settings=settings(
-            database=None,
-            derandomize=True,
-            max_examples=3000,
-            deadline=None,
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
-    assert len(render(smallest).splitlines()) <= 45
 
 
 def test_branches_are_drawn_in_both_directions() -> None:
     both = 0
     for example in range(200):
-        for cls in draw_program(6, example).classes:
-            both += sum(isinstance(s, If) and bool(s.orelse) for s in statements(cls.body))
+        both += sum(bool(stmt.orelse) for stmt in of_type(draw_program(6, example).classes, If))
     assert both > 20
+
+
+def test_arguments_are_fresh_for_every_call() -> None:
+    program = next(p for p in (draw_program(1, k) for k in range(50)) if p.args)
+    first, second = arguments(program)[0][0], arguments(program)[0][0]
+    assert isinstance(first, Ref)
+    assert first is not second
+
+
+def test_a_call_may_only_execute_so_many_ops() -> None:
+    program = draw_program(1, 0)
+    machine = Machine(program.classes, program.training)
+    model = machine.builder.build(New(program.root.name), None)
+    args, kwargs = arguments(program)
+    tank = [FUEL]
+    machine.call(model, args, kwargs, tank)
+    assert 0 <= tank[0] <= FUEL

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from strategies.control import CONTROLS
 from strategies.drawing.calls import draw_apply, draw_call, draw_loop, draw_own_method
@@ -16,20 +17,26 @@ from strategies.program import Expr, Group, Lit, Stmt, Var
 Maker = Callable[[Scope], Stmt | None]
 
 
-def draw_statements(scope: Scope, count: int) -> list[Stmt]:
-    """Draw up to ``count`` statements; each was accepted by every scenario that reaches it."""
+def draw_statements(scope: Scope, least: int, most: int) -> list[Stmt]:
+    """Draw so many statements; each was accepted by every scenario that reaches it."""
     body: list[Stmt] = []
-    if scope.depth == 0 and not scope.choose.chance(10):
-        opening = scope.choose.pick(_openings(scope))(scope) or _call(scope)
-        if opening is not None:
-            body.append(opening)
-    for _ in range(count):
-        if not scope.frames:
+    for number in range(most):
+        if not scope.frames or (number >= least and not scope.choose.chance(MORE)):
             break
-        stmt = _draw_statement(scope)
+        stmt = scope.choose.apart(partial(_draw_next, scope, number))
         if stmt is not None:
             body.append(stmt)
     return body
+
+
+MORE = 70
+"""Percent of the bodies that go on where they could end."""
+
+
+def _draw_next(scope: Scope, number: int) -> Stmt | None:
+    if number == 0 and scope.depth == 0 and scope.choose.chance(90):
+        return scope.choose.pick(_openings(scope))(scope) or _call(scope)
+    return _draw_statement(scope)
 
 
 def _openings(scope: Scope) -> list[Maker]:
@@ -165,7 +172,7 @@ def draw_outputs(scope: Scope) -> Expr | None:
         return choose.pick(more)
     kind = choose.pick(kinds)
     keys = group_keys(kind)
-    count = 2 if keys else 1 + choose.upto(2)
+    count = 2 if keys else choose.pick((1, 2, 3))
     items: list[Expr] = [first[0]]
     while len(items) < count:
         items.append(_draw_output(scope))

@@ -279,7 +279,7 @@ class ClassBuilder:
             scenarios(self.owner, args, self.style),
             methods=tuple(method.name for method in methods),
         )
-        body = draw_statements(scope, 1 + self.choose.upto(2))
+        body = draw_statements(scope, 1, 3)
         result = draw_result(scope) if scope.frames else Var("x")
         body.append(Return(result if result is not None else Var("x")))
         methods += self._draw_twice(args)
@@ -295,7 +295,7 @@ class ClassBuilder:
             return ()
         args = (Arg("x", "tensor"),)
         scope = Scope(self.choose, self.machine, args, scenarios(self.owner, args, self.style))
-        body = draw_statements(scope, 1)
+        body = draw_statements(scope, 1, 1)
         result = draw_result(scope) if scope.frames else Var("x")
         return (Method("helper", args, (*body, Return(result or Var("x")))),)
 
@@ -317,7 +317,7 @@ class ClassBuilder:
         self._know(args, (), ())
         frames = [Frame(self.owner, names, [FUEL]).copy() for names in calls]
         scope = Scope(self.choose, self.machine, args, frames)
-        body = draw_statements(scope, 2 + self.choose.upto(2))
+        body = draw_statements(scope, 1, 5)
         outputs = draw_outputs(scope) if scope.frames else None
         body.append(Return(outputs if outputs is not None else Var("x")))
         return ClassDef(self.name, tuple(self.init), args, tuple(body))

@@ -39,7 +39,7 @@ NESTING = 2
 FUNCTION_NAMES = ("first", "second")
 """What the local functions of a control-flow operator are called."""
 
-Suite = Callable[[Scope, int], list[Stmt]]
+Suite = Callable[[Scope, int, int], list[Stmt]]
 """What draws the statements of a nested suite: ``bodies.draw_statements``, which this module serves."""
 
 _PARAMS: dict[str, tuple[tuple[Literal, ...], ...]] = {
@@ -133,7 +133,7 @@ def _side(
 ) -> tuple[list[Stmt], list[Frame]]:
     """Draw one side of an ``if``; a side that no scenario takes is drawn as if the others took it."""
     inner = scope.inner(active or [frame.copy() for frame in others])
-    body = suite(inner, 2 if scope.choose.chance(30) else 1)
+    body = suite(inner, 1, 2)
     if body and inner.frames and not scope.pure and scope.choose.maybe("control.early_return", 40):
         value = [*inner.variables()]
         if value:
@@ -168,7 +168,7 @@ def draw_repeat(scope: Scope, suite: Suite) -> Stmt | None:
     var = scope.name().replace("h", "i")
     for frame in inner.frames:
         frame.assign(var, 0)
-    body = suite(inner, 1)
+    body = suite(inner, 1, 1)
     style = "while" if scope.choose.chance(40) else "for"
     stmt = Repeat(var, count, tuple(body), style)
     return stmt if body and scope.try_out(stmt) else None
@@ -184,7 +184,7 @@ def draw_region(scope: Scope, suite: Suite) -> Stmt | None:
     with scope.machine.region(name):
         first = draw_inplace(inner) if name == "no_grad" and scope.choose.chance(60) else None
         body = [first] if first is not None and inner.try_out(first) else []
-        body += suite(inner, 1 + scope.choose.upto(1) - len(body))
+        body += suite(inner, 1 - len(body), 2 - len(body))
     stmt = With(name, tuple(body))
     return stmt if body and scope.try_out(stmt) else None
 
@@ -241,7 +241,7 @@ def _function(
     if again is not None and len(again.body) > 1 and inner.try_out(again.body[0]):
         body = [again.body[0]]
     else:
-        body = suite(inner, 1)
+        body = suite(inner, 1, 1)
     state = [*inner.attributes()]
     if state and scope.choose.chance(40):
         op = draw_use(inner, ("add", "mul", "sub"), inner.variables()[:1], state)

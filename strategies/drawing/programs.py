@@ -19,10 +19,10 @@ from strategies.tidy import instantiated, tidy
 from strategies.trace import Trace
 from strategies.values import Value
 
-COUNTS = (1, 2, 2, 2, 2, 2, 2, 3, 3, 3)
-"""Numbers of module classes, weighted by repetition."""
+MORE = (90, 45)
+"""Percent of the examples that have a first, and then a second, class besides the root's."""
 
-DEEP = (3, 4, 5)
+DEEP = (100, 90, 75, 50)
 """The same for examples that may be deep."""
 
 
@@ -47,14 +47,14 @@ _MIXED = st.integers(0, len(MIX) - 1)
 
 
 def _draw_program(choose: Chooser) -> Program:
-    count = choose.pick(DEEP) if choose.on("hierarchy.deep") else choose.pick(COUNTS)
     style = draw_style(choose, choose.on("model.training"))
     classes: list[ClassDef] = []
     levels: dict[str, int] = {}
-    for index in range(count - 1):
-        machine = Machine(classes, style.training)
-        builder = ClassBuilder(choose, machine, style, "ABCDE"[index], levels)
-        cls = builder.draw_child_class()
+    for index, percent in enumerate(DEEP if choose.on("hierarchy.deep") else MORE):
+        if not choose.chance(percent):
+            break
+        builder = ClassBuilder(choose, Machine(classes, style.training), style, "ABCD"[index], levels)
+        cls = choose.apart(builder.draw_child_class)
         level = 1 + max((levels[name] for name in instantiated(cls)), default=0)
         if level < DEPTH and count_instances(builder.owner) <= INSTANCES:
             classes.append(cls)
