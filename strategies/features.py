@@ -587,8 +587,6 @@ _APART: Iterable[tuple[frozenset[str], frozenset[str]]] = (
     (frozenset({"dynamic.range", "dynamic.edge"}), frozenset({"dynamic.auto", "dynamic.dynamic"})),
     # Without classes below the root there is nobody to call so.
     (frozenset({"hierarchy.flat"}), frozenset({"hierarchy.guest"} | _ARGUMENTS)),
-    (frozenset({"hierarchy.depth2"}), frozenset({"calls.flags_two_levels", "calls.flags_three_levels"})),
-    (frozenset({"hierarchy.depth3"}), frozenset({"calls.flags_three_levels"})),
     # Drawn in eval mode alone, as it would be random.
     (frozenset({"layer.dropout"}), frozenset({"model.training", "state.running_statistics"})),
     # What is dynamic is neither empty nor a scalar nor handed in twice.

@@ -145,7 +145,8 @@ class Machine:
             raise Rejected("not callable")
         if self._depth >= NESTING:
             raise Rejected("recursion")
-        owner, level = self._owner, isinstance(callee.kind, ClassDef)
+        owner = self._owner
+        level = isinstance(callee.kind, ClassDef) and callee is not owner
         self._depth += 1
         self._level += level
         self._owner = callee

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 BASE: dict[str, int] = {
     # hierarchy
-    "hierarchy.deep": 28,
+    "hierarchy.deep": 33,
     "hierarchy.layer": 45,
     "hierarchy.container": 40,
     "hierarchy.nested_container": 40,
@@ -48,7 +48,7 @@ BASE: dict[str, int] = {
     "calls.second_tensor": 30,
     "calls.group": 20,
     "calls.function": 45,
-    "calls.either": 30,
+    "calls.either": 38,
     "calls.rest": 20,
     "calls.options": 25,
     "calls.again": 90,
@@ -70,11 +70,11 @@ BASE: dict[str, int] = {
     "control.repeat": 40,
     "control.ternary": 40,
     # regions
-    "region.no_grad": 30,
+    "region.no_grad": 35,
     "region.enable_grad": 15,
     "region.autocast": 15,
     "region.checkpoint": 12,
-    "region.cond": 18,
+    "region.cond": 24,
     "region.map": 10,
     "region.while_loop": 14,
     "region.scan": 16,
@@ -102,14 +102,14 @@ BASE: dict[str, int] = {
     "op.custom": 12,
     "op.inplace.value": 60,
     "op.inplace.item": 45,
-    "op.inplace.scatter": 30,
+    "op.inplace.scatter": 35,
     "op.inplace.out": 30,
     "op.inplace.metadata": 60,
     "op.inplace.storage": 25,
     "op.inplace.custom": 10,
     # inputs and outputs
     "input.dtype": 20,
-    "input.side_dtype": 30,
+    "input.side_dtype": 40,
     "input.scalar": 10,
     "input.empty": 6,
     "input.layout": 40,
@@ -124,7 +124,7 @@ BASE: dict[str, int] = {
     "output.data": 15,
     "output.nested": 25,
     "output.python": 25,
-    "output.view": 25,
+    "output.view": 35,
     "output.argument": 30,
     "output.state": 45,
     # dynamic shapes
@@ -183,7 +183,7 @@ PROFILES: dict[str, Mapping[str, int]] = {
         region=_NO_REGIONS,
     ),
     "control-flow": _with(
-        hierarchy={"deep": 50},
+        hierarchy={"deep": 70},
         control=dict.fromkeys(
             ("if", "match", "early_return", "training", "shape", "loop", "repeat", "ternary"), 85
         ),
@@ -200,7 +200,18 @@ PROFILES: dict[str, Mapping[str, int]] = {
 }
 """Every profile by its name; ``default`` mixes them."""
 
-MIX = ("wide", "core", "wide", "mutation", "metadata", "wide", "sharing", "control-flow", "wide", "dynamic")
+MIX = (
+    "wide",
+    "core",
+    "wide",
+    "mutation",
+    "metadata",
+    "wide",
+    "sharing",
+    "control-flow",
+    "control-flow",
+    "dynamic",
+)
 """The profiles that the default takes, each as often as it stands here."""
 
 NAMES = ("default", *PROFILES)

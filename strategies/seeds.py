@@ -9,14 +9,14 @@ from typing import Any, cast
 
 from hypothesis import HealthCheck, given, settings
 
-from strategies.drawing.programs import programs
+from strategies.drawing.programs import Example, examples
 from strategies.profiles import NAMES
 from strategies.program import Program
 
 BYTES = 6144
 """Choice bytes on offer for one example; a Program takes a few hundred."""
 
-_drawn: list[Program] = []
+_drawn: list[Example] = []
 
 
 @cache
@@ -24,9 +24,9 @@ def _fuzzer(profile: str) -> Callable[[bytes], object]:
     """Hypothesis's public entry for fuzzers, over the programs of a profile."""
 
     @settings(database=None, deadline=None, suppress_health_check=list(HealthCheck))
-    @given(programs(profile=profile))
-    def keep(program: Program) -> None:
-        _drawn.append(program)
+    @given(examples(profile=profile))
+    def keep(example: Example) -> None:
+        _drawn.append(example)
 
     # Hypothesis adds the attribute at run time; its type hints do not know it.
     fuzz = cast("Any", keep).hypothesis.fuzz_one_input
@@ -34,6 +34,11 @@ def _fuzzer(profile: str) -> Callable[[bytes], object]:
 
 
 def draw_program(seed: int, example: int, profile: str = "default") -> Program:
+    """The Program of ``draw_example``, which see."""
+    return draw_example(seed, example, profile).program
+
+
+def draw_example(seed: int, example: int, profile: str = "default") -> Example:
     """Draw example number ``example`` of a campaign with this seed and profile.
 
     Hypothesis is driven through ``fuzz_one_input``, with bytes that only depend on the two numbers. Bytes

@@ -46,17 +46,23 @@ class Chooser:
         for feature in weights:
             groups.setdefault(feature.split(".")[0], []).append(feature)
         self._subset: dict[str, bool] = {}
+        self.used: set[str] = set()
+        """The features that were asked for and are on."""
         for group in groups.values():
             # One draw for a group (what stands before the first dot): one for each feature would take half
             # of the time that drawing a Program takes. Bytes and not one wide integer: Hypothesis prefers
             # small integers, and shrinks bytes one by one.
             shares = draw(_subset(len(group)))
             for member, share in zip(group, shares, strict=True):
-                self._subset[member] = share >= 256 * (1 - weights[member] / 100)
+                # The smallest share is always off: whatever the weights, it shrinks away.
+                self._subset[member] = share > 0 and share >= 256 * (1 - weights[member] / 100)
 
     def on(self, feature: str) -> bool:
         """Whether this example may use a feature; shrinks to no feature at all."""
-        return self._subset[feature]
+        if not self._subset[feature]:
+            return False
+        self.used.add(feature)
+        return True
 
     def apart(self, work: Callable[[], T]) -> T:
         """Do what draws, as a unit that Hypothesis tries to simplify or to leave out as a whole."""

@@ -105,7 +105,7 @@ def assert_alike(ref: Ref, tensor: object) -> None:
         strides = zip(ref.type.shape, ref.type.stride, strict=True)
         assert [s for n, s in strides if n > 1] == real_stride
     if tensor.numel() and not tensor.is_complex():
-        assert float(tensor.detach().abs().amax()) <= ref.bound
+        assert float(tensor.detach().double().abs().amax()) <= ref.bound
 
 
 @QUICK

@@ -97,7 +97,7 @@ def _control(scope: Scope) -> Stmt | None:
 
 
 # Weighted by repetition, simplest first.
-_MAKERS: list[Maker] = [*[_plain] * 2, *[_call] * 9, *[_inplace] * 6, *[_branch] * 3]
+_MAKERS: list[Maker] = [*[_plain] * 2, *[_call] * 9, *[_inplace] * 9, *[_branch] * 3]
 
 _SPECIALS: dict[Maker, tuple[str, ...]] = {
     _loop: ("control.loop",),
@@ -124,7 +124,7 @@ def _draw_statement(scope: Scope) -> Stmt | None:
     if scope.depth:
         return choose.pick(_NESTED_MAKERS)(scope) or _plain(scope)
     way = choose.percent()
-    if way >= 75 and scope.called and choose.on("calls.again"):
+    if way >= 78 and scope.called and choose.on("calls.again"):
         # Two calls of one child are where unflatten has to decide whether their graphs are the same.
         return _call(scope) or _plain(scope)
     makers = _specials(scope) if way >= 50 else []

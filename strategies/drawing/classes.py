@@ -121,7 +121,7 @@ class ClassBuilder:
                 self.owner.attrs["guest"] = self.machine.builder.build(New(self.guest), None)
         if usable and not (self.guest and choose.chance(60)):
             # Mostly the newest class, so that most classes end up below the root.
-            first = choose.mostly_first(usable)
+            first = usable[0] if choose.on("hierarchy.deep") else choose.mostly_first(usable)
             self._draw_child("a", first)
             if choose.on("hierarchy.more_children"):
                 for attr in "bc"[: choose.upto(2)]:
@@ -269,7 +269,9 @@ class ClassBuilder:
         """A class that others use."""
         self.draw_tensors()
         self.draw_children()
-        args = draw_args(self.choose, self._child_kinds())
+        # Flags reach far where the innermost class takes them.
+        flags = 90 if self.choose.on("hierarchy.deep") else 60
+        args = draw_args(self.choose, self._child_kinds(), flags)
         methods = self._draw_helper()
         self._know(args, (), methods)
         scope = Scope(

@@ -182,7 +182,8 @@ def draw_region(scope: Scope, suite: Suite) -> Stmt | None:
     name = scope.choose.pick(names)
     inner = scope.inner(scope.copies())
     with scope.machine.region(name):
-        first = draw_inplace(inner) if name == "no_grad" and scope.choose.chance(60) else None
+        # What it is there for: to update a parameter or buffer behind autograd's back.
+        first = draw_inplace(inner, state=True) if name == "no_grad" and scope.choose.chance(60) else None
         body = [first] if first is not None and inner.try_out(first) else []
         body += suite(inner, 1 - len(body), 2 - len(body))
     stmt = With(name, tuple(body))

@@ -131,8 +131,10 @@ def assign(scope: Scope, value: Expr, near: Expr) -> Assign:
     return Assign(near.name if reuse and isinstance(near, Var) else scope.name(), value)
 
 
-def _targets(scope: Scope) -> list[Expr]:
-    """The tensors that an in-place op may change, as the swarm allows."""
+def _targets(scope: Scope, state: bool) -> list[Expr]:
+    """The tensors that an in-place op may change, as the swarm allows, or (``state``) those of the module."""
+    if state:
+        return [*scope.attributes()[:OPERANDS]]
     mine = {arg.name for arg in scope.args}
     targets: list[Expr] = []
     candidates: list[Var | Item] = [*scope.variables()[:OPERANDS], *scope.items()[:2]]
@@ -150,10 +152,10 @@ def _targets(scope: Scope) -> list[Expr]:
     return free
 
 
-def draw_inplace(scope: Scope) -> Stmt | None:
-    """An in-place op on an argument, a local, state, or a view of one of these."""
+def draw_inplace(scope: Scope, state: bool = False) -> Stmt | None:
+    """An in-place op on an argument, a local, state (that alone if so asked), or a view of one of these."""
     names = _enabled(scope, mutating=True)
-    targets = _targets(scope)
+    targets = _targets(scope, state)
     if not names or not targets:
         return None
     on_values = [name for name in names if OPS[name].mutates == "value"]

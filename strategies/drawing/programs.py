@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 from hypothesis import assume
 from hypothesis import strategies as st
@@ -12,7 +14,7 @@ from strategies.drawing.classes import DEPTH, INSTANCES, ClassBuilder, count_ins
 from strategies.drawing.style import Style, draw_style
 from strategies.inputs import arguments
 from strategies.machine import Machine, bind
-from strategies.profiles import MIX, PROFILES
+from strategies.profiles import BASE, MIX, PROFILES
 from strategies.program import Arg, ClassDef, Dim, Dynamic, Given, Input, Program, TensorInput
 from strategies.swarm import Chooser, Draw
 from strategies.tidy import instantiated, tidy
@@ -26,21 +28,41 @@ DEEP = (100, 90, 75, 50)
 """The same for examples that may be deep."""
 
 
+class Example(NamedTuple):
+    """A Program, and the features of the swarm that drawing it made use of."""
+
+    program: Program
+    features: frozenset[str]
+
+
 @st.composite
-def programs(draw: Draw, *, profile: str = "default") -> Program:
+def examples(draw: Draw, *, profile: str = "default", features: frozenset[str] | None = None) -> Example:
     """Programs that eager accepts for three consecutive calls and every probe.
 
-    ``profile`` is a name of PROFILES. Shrinks towards one class that returns ``x + 1``, without children,
-    arguments, branches or state. Raises KeyError for an unknown profile.
+    ``profile`` is a name of PROFILES; ``features``, where given, are all that may be used instead. Shrinks
+    towards one class that returns ``x + 1``, without children, arguments, branches or state. Raises KeyError
+    for an unknown profile.
     """
-    weights = PROFILES[MIX[draw(_MIXED)] if profile == "default" else profile]
+    if features is not None:
+        weights: Mapping[str, int] = {name: 75 if name in features else 0 for name in BASE}
+    else:
+        weights = PROFILES[MIX[draw(_MIXED)] if profile == "default" else profile]
     choose = Chooser(draw, weights)
     program = _draw_program(choose)
     trace = Trace()
     machine = Machine(program.classes, program.training)
     machine.trace = trace
     assume(machine.accepts(program))
-    return program if choose.on("model.debris") else tidy(program, trace)
+    if not choose.on("model.debris"):
+        program = tidy(program, trace)
+    return Example(program, frozenset(choose.used))
+
+
+def programs(
+    *, profile: str = "default", features: frozenset[str] | None = None
+) -> st.SearchStrategy[Program]:
+    """The Programs of ``examples``, which see."""
+    return examples(profile=profile, features=features).map(lambda example: example.program)
 
 
 _MIXED = st.integers(0, len(MIX) - 1)
