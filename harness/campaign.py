@@ -21,7 +21,7 @@ from harness.pool import Death, Failure, Stopped, Task, Workers
 from harness.repro import repro_source
 from harness.triage import Cause, Witness
 from harness.verdict import PathResult, Verdict
-from harness.work import ExampleResult, Job, paths_for, program_source, run_batch
+from harness.work import DEFAULT_PROFILE, ExampleResult, Job, paths_for, program_source, run_batch
 
 BATCH = 8
 """Examples per task: enough to forget the cost of a task, few enough to keep all workers busy."""
@@ -31,7 +31,7 @@ AHEAD = 3
 """Batches queued per worker, so that none waits while results are taken in order."""
 
 Work = Callable[[Job, Sequence[int]], tuple[ExampleResult, ...]]
-Source = Callable[[int, int], tuple[str, tuple[str, ...]]]
+Source = Callable[[int, int, str], tuple[str, tuple[str, ...]]]
 Confirm = Callable[[str], Confirmation]
 
 
@@ -45,7 +45,7 @@ class Settings:
     seconds: float | None = None
     workers: int = 1
     device: str = "cpu"
-    profile: str = "default"
+    profile: str = DEFAULT_PROFILE
     shard: tuple[int, int] = (1, 1)
     example_seconds: float = 60.0
     """A program that takes longer hangs."""
@@ -82,7 +82,7 @@ class Campaign:
         self._work = work
         self._source = source
         self._confirm = confirm
-        self._job = Job(settings.seed, settings.paths)
+        self._job = Job(settings.seed, settings.paths, settings.profile)
         self._causes: dict[str, Cause] = {}
         self._started = time.monotonic()
 
@@ -166,22 +166,23 @@ class Campaign:
 
     def _post_mortem(self, workers: Workers, index: int, death: Death) -> ExampleResult:
         """Find the paths that kill the process: first none at all, then one at a time."""
-        drawn = workers.submit(self._settings.example_seconds, self._source, self._job.seed, index)
+        job, limit = self._job, self._settings.example_seconds
+        drawn = workers.submit(limit, self._source, job.seed, index, job.profile)
         answer = drawn.wait(self._stop)
         if isinstance(answer, Failure):
             return _failed(index, answer.error)
         if isinstance(answer, Death):
             return _failed(index, RuntimeError(f"drawing the program ended in {answer.reason}"))
         source, features = answer
-        eager = self._alone(workers, index, Job(self._job.seed, ())).wait(self._stop)
+        eager = self._alone(workers, index, replace(job, paths=())).wait(self._stop)
         if isinstance(eager, Death):
             verdict = Verdict(False, f"eager {eager.kind}", (), (), 0.0)
             return ExampleResult(index, verdict, features)
         results: list[PathResult] = []
         findings: list[Finding] = []
         torch_seconds = 0.0
-        for path in paths_for(index, self._job.paths):
-            one = self._alone(workers, index, Job(self._job.seed, (path,))).wait(self._stop)
+        for path in paths_for(index, job.paths):
+            one = self._alone(workers, index, replace(job, paths=(path,))).wait(self._stop)
             if isinstance(one, Death):
                 add_death(findings, path, one)
                 results.append(PathResult(str(path), "finding", one.kind))

@@ -12,18 +12,28 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import nn
+from torch.utils import _pytree as pytree
 
 
 class InvalidFactory(ValueError):  # noqa: N818 - named for what it is about
     """A factory did not return ``(model, args)`` or ``(model, args, kwargs)``; the text says what it did."""
 
 
+class Given(NamedTuple):
+    """What one call is made with."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+
 class Built(NamedTuple):
-    """One fresh model with the example inputs it is exported with."""
+    """One fresh model with the example inputs it is exported with, and the probes."""
 
     model: nn.Module
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
+    probes: tuple[Given, ...] = ()
+    """Further calls to make of what was exported, with inputs of other sizes."""
 
 
 @dataclass(frozen=True)
@@ -33,16 +43,40 @@ class Case:
     name: str
     source: str
     make: Callable[[], object]
+    dynamic_shapes: Callable[[], object] | None = None
+    """Returns what goes to ``torch.export.export(..., dynamic_shapes=...)``; None: all sizes are fixed."""
+    probes: Callable[[], object] | None = None
+    """Returns a list of ``(args, kwargs)``; None: there are no probes."""
+
+    @classmethod
+    def of_module(cls, module: Mapping[str, Any], source: str, name: str, make: str = "make") -> Case:
+        """Make a Case of a module's names: the factory, and what it says of dynamic shapes, if anything."""
+        further = {key: value for key in FURTHER if callable(value := module.get(key))}
+        return cls(name, source, module[make], **further)
 
     def build(self) -> Built:
-        """Call the factory under a fixed RNG seed and check what it returns.
+        """Call the factory under a fixed RNG seed and check what it returns; likewise for the probes.
 
         Raises InvalidFactory on a wrong return value; whatever the factory itself raises passes through.
         """
-        with torch.random.fork_rng(devices=[]):
-            seed(0)
-            made = self.make()
-        return _checked(made, self.name)
+        built = _checked(_seeded(self.make), self.name)
+        if self.probes is None:
+            return built
+        return built._replace(probes=_checked_probes(_seeded(self.probes), built))
+
+    def shapes(self) -> object:
+        """Return a fresh spec of dynamic shapes; None if there is none."""
+        return self.dynamic_shapes() if self.dynamic_shapes is not None else None
+
+
+FURTHER = ("dynamic_shapes", "probes")
+"""The functions that a program may define next to its factory."""
+
+
+def _seeded(function: Callable[[], object]) -> object:
+    with torch.random.fork_rng(devices=[]):
+        seed(0)
+        return function()
 
 
 def seed(number: int) -> None:
@@ -67,8 +101,26 @@ def _checked(made: object, name: str) -> Built:
     return Built(model, args, dict(kwargs))
 
 
+def _checked_probes(made: object, built: Built) -> tuple[Given, ...]:
+    expected = "expected a list of (args, kwargs)"
+    if not isinstance(made, list | tuple):
+        raise InvalidFactory(f"probes returned {type(made).__name__}; {expected}")
+    for number, each in enumerate(made):
+        if not isinstance(each, tuple) or [*map(type, each)] != [tuple, dict]:
+            raise InvalidFactory(f"probe {number} is no pair of a tuple and a dict; {expected}")
+        if _structure(*each) != _structure(built.args, built.kwargs):
+            raise InvalidFactory(
+                f"probe {number} has another structure than the example; only sizes may differ"
+            )
+    return tuple(Given(args, dict(kwargs)) for args, kwargs in made)
+
+
+def _structure(args: tuple[Any, ...], kwargs: dict[str, Any]) -> pytree.TreeSpec:
+    return pytree.tree_structure((args, sorted(kwargs.items())))
+
+
 def case_from_source(source: str, name: str = "program") -> Case:
-    """Execute ``source`` (which defines ``make()``) as a module of its own.
+    """Execute ``source`` (which defines ``make()``, see Case for what else) as a module of its own.
 
     The text gets a ``linecache`` entry under a file name made from its hash: without it neither Dynamo
     nor a traceback can see the lines. Raises whatever executing the source raises, KeyError without make.
@@ -81,4 +133,4 @@ def case_from_source(source: str, name: str = "program") -> Case:
     # Dynamo re-imports the module of every function that it inlines: it must be importable by name.
     sys.modules[module.__name__] = module
     exec(compile(source, filename, "exec"), module.__dict__)
-    return Case(name, source, module.__dict__["make"])
+    return Case.of_module(module.__dict__, source, name)

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch.utils import _pytree as pytree
 
-from harness.snapshot import Leaf, Tree, leaf_snapshot, named_state, storage_id
+from harness.snapshot import Leaf, Tree, flatten, leaf_snapshot, named_state, storage_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from torch import nn
+
+    from harness.case import Given
 
     Change = Callable[[torch.Tensor], None]
 
 CALLS = 3
-"""How many consecutive calls a path makes."""
+"""How many consecutive calls a path makes with inputs like the example; the probes come after them."""
 
 
 class Inputs:
@@ -89,28 +92,63 @@ class Copier:
 
 
 class Examples:
-    """The example inputs of a case, from which fresh ones are made as often as needed."""
+    """The example inputs of a case and its probes, of which fresh ones are made as often as needed."""
 
-    def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any], device: str = "cpu") -> None:
+    def __init__(
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        device: str = "cpu",
+        probes: Sequence[Given] = (),
+    ) -> None:
         """Keep the originals, which no model gets to see."""
-        flat, self._spec = pytree.tree_flatten_with_path((args, kwargs))
-        self._leaves = [leaf for _, leaf in flat]
-        self._places = tuple(pytree.keystr(where) for where, _ in flat)
+        self._example = _Flat(*flatten((args, kwargs)))
+        given = [_Flat(*flatten((probe.args, probe.kwargs))) for probe in probes]
+        self._probes = list(takewhile(self._is_general, given))
         self._device = device
 
-    def fresh(self, call: int = 0) -> Inputs:
-        """Return inputs for the given call: 0 is the example, later ones have other tame values.
+    @property
+    def calls(self) -> int:
+        """How many calls there are inputs for: CALLS, and one for each probe."""
+        return CALLS + len(self._probes)
 
-        All calls agree in metadata, aliasing, integers and Python values.
+    def fresh(self, call: int = 0) -> Inputs:
+        """Return inputs for the given call: 0 is the example, the next ones have other tame values.
+
+        They all agree in metadata, aliasing, integers and Python values. After them come the probes, as
+        they are.
         """
-        copier = Copier(self._device, CHANGES[call])
-        leaves = [copier(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in self._leaves]
-        return Inputs(leaves, self._places, self._spec)
+        given = self._example if call < CALLS else self._probes[call - CALLS]
+        copier = Copier(self._device, CHANGES[call] if call < CALLS else None)
+        leaves = [copier(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in given.leaves]
+        return Inputs(leaves, given.places, given.spec)
+
+    def _is_general(self, probe: _Flat) -> bool:
+        """Whether a probe is one that export speaks of: no size of 0 or 1 where the example's is larger.
+
+        It assumes that dynamic sizes are neither, and says so (tutorials, torch.export, '0/1
+        specialization'): what such a probe gives proves nothing, nor does any call after it.
+        """
+        for ours, theirs in zip(self._example.leaves, probe.leaves, strict=False):
+            if isinstance(ours, torch.Tensor) and isinstance(theirs, torch.Tensor):
+                sizes = zip(ours.shape, theirs.shape, strict=False)
+                if any(size != example and size < 2 for example, size in sizes):
+                    return False
+        return True
 
     def shares_memory(self, model: nn.Module) -> bool:
-        """Whether an example input lives in the same storage as some of the model's state."""
+        """Whether an input lives in the same storage as some of the model's state."""
         state = {storage_id(tensor) for _, tensor in named_state(model)}
-        return any(isinstance(leaf, torch.Tensor) and storage_id(leaf) in state for leaf in self._leaves)
+        leaves = (leaf for given in (self._example, *self._probes) for leaf in given.leaves)
+        return any(isinstance(leaf, torch.Tensor) and storage_id(leaf) in state for leaf in leaves)
+
+
+class _Flat(NamedTuple):
+    """``(args, kwargs)``, flattened."""
+
+    leaves: list[Any]
+    places: tuple[str, ...]
+    spec: pytree.TreeSpec
 
 
 def _affine(scale: float, shift: float) -> Change:

@@ -4,10 +4,12 @@
 model that was exported); ``unflatten`` clones them from it. So running the one moves where the other
 starts. An Isolation notes the exported program's tensors right after export and puts them back before
 every stage that reads them. Where that cannot be done, the model is built and exported once more.
+What is switched for the whole process is put back after every stage as well.
 """
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
@@ -15,7 +17,7 @@ import torch
 from harness.snapshot import storage_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 
 class _View(NamedTuple):
@@ -87,3 +89,33 @@ class Isolation:
 def _clone(storage: torch.UntypedStorage) -> torch.UntypedStorage:
     copy: torch.UntypedStorage = storage.clone()  # type: ignore[no-untyped-call]  # torch leaves it bare
     return copy
+
+
+def forget_compiled() -> None:
+    """Empty Dynamo's caches: eager fills them too, where it runs ``torch.cond`` and its like.
+
+    They hold more than speed: a shape that Dynamo has seen differ becomes dynamic in the next model.
+    """
+    torch._dynamo.reset()
+
+
+@contextlib.contextmanager
+def own_modes() -> Iterator[None]:
+    """Undo what a stage may leave switched: a model may do so, and a graph that fails halfway."""
+    grad, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
+    casts = {device: _autocast(device) for device in ("cpu", "cuda")}
+    try:
+        yield
+    finally:
+        torch.set_grad_enabled(grad)
+        torch.set_default_dtype(dtype)
+        for device, before in casts.items():
+            if _autocast(device) != before:
+                torch.set_autocast_enabled(device, before[0])
+                torch.set_autocast_dtype(device, before[1])
+                # It holds weights as they were cast at some time: of no use, and wrong, to anybody else.
+                torch.clear_autocast_cache()
+
+
+def _autocast(device: str) -> tuple[bool, torch.dtype]:
+    return torch.is_autocast_enabled(device), torch.get_autocast_dtype(device)

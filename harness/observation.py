@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import torch
 from torch import nn
+from torch.utils import _pytree as pytree
 
 from harness.snapshot import State, TensorSnapshot, Tree, python_value, state_snapshot
 
@@ -93,6 +94,8 @@ class Call:
     """State after the call; who is who is not looked at again."""
     outputs: Tree | None = None
     failure: Failure | None = None
+    probe: bool = False
+    """Whether the inputs were a probe rather than like the example."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +119,7 @@ class World:
     attributes: Mapping[str, str]
     inputs: Tree
     ambient: Mapping[str, object]
-    """Grad mode, default dtype, the state of the global random number generator."""
+    """Grad mode, default dtype, autocast, the state of the global random number generator."""
 
 
 @dataclass(frozen=True)
@@ -142,6 +145,10 @@ class Observation:
     touches: tuple[Touch, ...] = ()
     dropped: frozenset[str] = frozenset()
     """Names of the model's state that are not among the graph's inputs."""
+    may_narrow: bool = False
+    """Whether the program may refuse probes: the spec of dynamic shapes leaves their sizes to export."""
+    assigned: frozenset[str] = frozenset()
+    """Of eager only: the attributes that the model assigns and that are neither parameter nor buffer."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """Of eager only: why a model cannot be judged, or not beyond its first call."""
 
@@ -158,6 +165,7 @@ def world(model: nn.Module, inputs: Inputs) -> World:
         ambient={
             "grad mode": torch.is_grad_enabled(),
             "default dtype": str(torch.get_default_dtype()),
+            "autocast": torch.is_autocast_enabled("cpu"),
             "global random number generator": torch.get_rng_state().numpy().tobytes(),
         },
     )
@@ -190,6 +198,11 @@ def plain_attributes(model: nn.Module) -> dict[str, str]:
         for name, value in module.__dict__.items()
         if name not in _STANDARD
     }
+
+
+def held(model: nn.Module) -> list[object]:
+    """Return all that a model holds: while the list lives, no other object gets the id of one of them."""
+    return pytree.tree_leaves([vars(module) for module in model.modules()])
 
 
 def _attribute(value: object) -> str:

@@ -15,6 +15,8 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from harness import repro_parts as parts
+from harness.case import FURTHER
+from harness.inputs import CALLS
 
 if TYPE_CHECKING:
     from harness.findings import Finding
@@ -36,37 +38,45 @@ class _Program:
 
     source: str
     has_kwargs: bool
+    dynamic: bool
     random_build: bool
     random_forward: bool
 
 
 def repro_source(finding: Finding, source: str) -> str:
     """Return the text of the repro file. Raises NoReproError for an unknown check or mode."""
-    program = _read(_program_of(source))
+    program = _read(_program_of(source, probes=(finding.call or 0) >= CALLS))
     body = _body(finding, program)
-    return "\n".join((_header(finding), _imports(body), program.source.strip("\n"), body))
+    return "\n".join((_header(finding), _imports(body), program.source.strip("\n"))) + body
 
 
-def _program_of(source: str) -> str:
-    """Cut a repro file back to its program; any other source is one already."""
+def _program_of(source: str, *, probes: bool) -> str:
+    """Cut a repro file back to its program; any other source is one already.
+
+    What a finding does not need of ``probes`` goes as well.
+    """
     header = re.match(r"# /// script\n(#[^\n]*\n)+", source)
-    if header is None:
-        return source.strip("\n")
-    source = source[header.end() :]
-    ends = [
-        node.end_lineno
-        for node in ast.parse(source).body
-        if isinstance(node, ast.FunctionDef) and node.name == "make"
-    ]
-    kept = source.splitlines()[: ends[0] if ends else None]
-    ours = {f"import {name}" for name in MODULES}
-    return "\n".join(line for line in kept if line not in ours).strip("\n")
+    if header is not None:
+        source = source[header.end() :]
+    functions = {node.name: node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)}
+    kept = source.splitlines()
+    ends = [functions[name].end_lineno or 0 for name in ("make", *FURTHER) if name in functions]
+    if header is not None and ends:
+        ours = {f"import {name}" for name in MODULES}
+        kept = ["" if line in ours else line for line in kept[: max(ends)]]
+    if not probes and "probes" in functions:
+        node = functions["probes"]
+        kept[node.lineno - 1 : node.end_lineno] = []
+    return re.sub(r"\n{4,}", "\n\n\n", "\n".join(kept)).strip("\n")
 
 
 def _read(source: str) -> _Program:
     """Find out what ``make`` returns, and whether random numbers play a part."""
     returned = 2
+    dynamic = False
     for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef) and node.name == "dynamic_shapes":
+            dynamic = True
         if isinstance(node, ast.FunctionDef) and node.name == "make":
             for statement in ast.walk(node):
                 if isinstance(statement, ast.Return) and isinstance(statement.value, ast.Tuple):
@@ -75,6 +85,7 @@ def _read(source: str) -> _Program:
     return _Program(
         source=source,
         has_kwargs=returned == 3,
+        dynamic=dynamic,
         random_build=bool(layers) or re.search(r"\brand|\bnormal_|\buniform_", source) is not None,
         random_forward=re.search(r"rand|[Dd]ropout|bernoulli|multinomial|normal_", source) is not None,
     )
@@ -124,7 +135,8 @@ def _header(finding: Finding) -> str:
         "# ///",
     ]
     if finding.stage == "run" and finding.kind == "mismatch" and finding.call:
-        lines.append(f"# Shows in call {finding.call}, counted from 0.")
+        probe = f", which is probe {finding.call - CALLS}" if finding.call >= CALLS else ""
+        lines.append(f"# Shows in call {finding.call}, counted from 0{probe}.")
     return "\n".join(lines)
 
 
@@ -144,7 +156,8 @@ def _body(finding: Finding, program: _Program) -> str:
         raise NoReproError(f"no way to write down the path {finding.path}")
     if finding.runner not in ("module", "unflatten"):
         raise NoReproError(f"no way to write down the runner {finding.runner}")
-    export = f"torch.export.export(model, {unpack}, strict={finding.mode == 'strict'})"
+    dynamic = "dynamic_shapes=dynamic_shapes(), " if program.dynamic else ""
+    export = f"torch.export.export(model, {unpack}, {dynamic}strict={finding.mode == 'strict'})"
     lower = {"module": "ep.module()", "unflatten": "torch.export.unflatten(ep)"}[finding.runner]
     fresh = "fresh()" if seed or device else "make()"
     call = finding.call or 0
@@ -167,7 +180,9 @@ def _body(finding: Finding, program: _Program) -> str:
     if fresh == "fresh()":
         pieces.append(parts.fresh(seed=bool(seed), device=device))
     if call:
-        pieces.append(parts.inputs(kwargs=program.has_kwargs))
+        probes = call >= CALLS
+        random = probes and "rand" in program.source
+        pieces.append(parts.inputs(kwargs=program.has_kwargs, probes=probes, seed=random, device=device))
     pieces += parts.look(finding)
     main = parts.main(finding, reseed=program.random_forward)
     pieces.append(main)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from harness.inputs import CALLS
+
 if TYPE_CHECKING:
     from harness.findings import Finding
 
@@ -42,11 +44,11 @@ def fresh(*, seed: bool, device: str) -> str:
     return "\n".join(lines)
 
 
-def inputs(*, kwargs: bool) -> str:
-    """Fresh inputs with other values, for a finding that only a later call shows."""
+def inputs(*, kwargs: bool, probes: bool = False, seed: bool = False, device: str = "") -> str:
+    """Fresh inputs with other values, for a finding that only a later call or a probe shows."""
     unpack = "_, args, kwargs" if kwargs else "_, args"
     given = "args, kwargs" if kwargs else "args"
-    return textwrap.dedent(f'''\
+    text = textwrap.dedent(f'''\
         def inputs(call):
             """The example inputs; later calls get other values, views of one memory stay such."""
             {unpack} = $make
@@ -59,6 +61,19 @@ def inputs(*, kwargs: bool) -> str:
                 elif flat.dtype == torch.bool and call:
                     flat.logical_not_()
             return {given}''')
+    if probes:
+        head, doc, rest = text.partition('stay such."""\n')
+        text = head + doc + _probe(kwargs=kwargs, seed=seed, device=device) + rest
+    return text
+
+
+def _probe(*, kwargs: bool, seed: bool, device: str) -> str:
+    """Hand out the probes, which come after the calls with inputs like the example."""
+    lines = ["torch.manual_seed(0)"] if seed else []
+    lines.append(f"return probes()[call - {CALLS}]{'' if kwargs else '[0]'}")
+    if device:
+        lines = [f'with torch.device("{device}"):', *(f"    {line}" for line in lines)]
+    return "".join(f"    {line}\n" for line in (f"if call >= {CALLS}:", *(f"    {line}" for line in lines)))
 
 
 def look(finding: Finding) -> list[str]:
@@ -168,10 +183,12 @@ def _purity_look(finding: Finding) -> str:
         )
     elif sort == "sharing":
         body = (
-            "    state = [*model.named_parameters(remove_duplicate=False)]\n"
-            "    state += model.named_buffers(remove_duplicate=False)\n"
+            "    modules = model.named_modules(remove_duplicate=False)\n"
+            "    stores = [(p, {**m._parameters, **m._buffers, **vars(m)}) for p, m in modules]\n"
+            '    state = [(f"{p}.{n}", t) for p, store in stores for n, t in store.items()]\n'
+            "    real = (torch.Tensor, torch.nn.Parameter)  # what else is left there is another matter\n"
             "    place = lambda t: (id(t), t.untyped_storage()._cdata)\n"
-            '    return {f"tensor of {name}": place(t) for name, t in state}'
+            '    return {f"tensor of {name}": place(t) for name, t in state if type(t) in real}'
         )
     elif sort == "training flag":
         body = (

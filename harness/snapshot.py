@@ -34,14 +34,18 @@ _HAS_NUMPY = {
 _DTYPE_NAMES = {dtype: str(dtype).removeprefix("torch.") for dtype in _HAS_NUMPY}
 
 
+Size = int | str
+"""A number, or the expression that a fake tensor of a dynamic program has in its place: ``s0 + 1``."""
+
+
 @dataclass(frozen=True, eq=False)
 class TensorSnapshot:
     """One tensor as it was: metadata, and the values in logical order."""
 
     dtype: str
-    shape: tuple[int, ...]
-    stride: tuple[int, ...]
-    offset: int
+    shape: tuple[Size, ...]
+    stride: tuple[Size, ...]
+    offset: Size
     requires_grad: bool
     device: str
     values: Array | None
@@ -59,14 +63,22 @@ def snapshot(tensor: torch.Tensor, *, values: bool = True) -> TensorSnapshot:
     strided = tensor.layout is torch.strided
     return TensorSnapshot(
         dtype=_DTYPE_NAMES.get(tensor.dtype) or str(tensor.dtype).removeprefix("torch."),
-        shape=tuple(tensor.shape),
-        stride=tuple(tensor.stride()) if strided else (),
-        offset=int(tensor.storage_offset()) if strided else 0,
+        shape=tuple(map(_size, tensor.shape)),
+        stride=tuple(map(_size, tensor.stride())) if strided else (),
+        offset=_size(tensor.storage_offset()) if strided else 0,
         requires_grad=tensor.requires_grad,
         device=tensor.device.type,
         values=_values(tensor) if values and strided else None,
         type=type(tensor).__name__,
     )
+
+
+def _size(size: int | torch.SymInt) -> Size:
+    """Write a size down without asking a symbolic one for its value, which would fix it."""
+    if isinstance(size, int):
+        return size
+    known = size.node.maybe_as_int()
+    return str(size) if known is None else int(known)
 
 
 def _values(tensor: torch.Tensor) -> Array | None:
@@ -108,17 +120,23 @@ def tree_snapshot(tree: object, role: Callable[[torch.Tensor], str] | None = Non
     """Copy a pytree of tensors and Python values."""
     if isinstance(tree, torch.Tensor):  # by far the most frequent: worth a way of its own
         return Tree("*", (Leaf("", snapshot(tree), role(tree) if role else "fresh"),))
-    flat, spec = pytree.tree_flatten_with_path(tree)
+    flat, places, spec = flatten(tree)
     leaves = tuple(
-        Leaf(
-            pytree.keystr(where),
-            leaf_snapshot(leaf),
-            role(leaf) if role and isinstance(leaf, torch.Tensor) else "fresh",
-        )
-        for where, leaf in flat
+        Leaf(where, leaf_snapshot(leaf), role(leaf) if role and isinstance(leaf, torch.Tensor) else "fresh")
+        for where, leaf in zip(places, flat, strict=True)
     )
     # Export documents that it gives a tuple where the model returned a torch.Size.
     return Tree(str(spec).replace("TreeSpec(Size,", "TreeSpec(tuple,"), leaves)
+
+
+def flatten(tree: object) -> tuple[list[Any], tuple[str, ...], pytree.TreeSpec]:
+    """Return the leaves of a pytree, their places as one would write them, and its structure."""
+    try:
+        pairs, spec = pytree.tree_flatten_with_path(tree)
+    except ValueError:  # some class is registered without saying what its children are called
+        leaves, spec = pytree.tree_flatten(tree)
+        return leaves, tuple(f"[leaf {number}]" for number in range(len(leaves))), spec
+    return [leaf for _, leaf in pairs], tuple(pytree.keystr(where) for where, _ in pairs), spec
 
 
 def leaf_snapshot(leaf: object) -> TensorSnapshot | str:

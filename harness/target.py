@@ -8,12 +8,12 @@ import sys
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from types import ModuleType
 
     from harness.case import Case
@@ -66,9 +66,10 @@ def load(target: Target) -> Case:
         kind = type(factory).__name__
         raise UsageError(f"{target.written} is a {kind}; name a callable that returns (model, args)")
     source = Path(file).read_text(encoding="utf-8") if file and file.endswith(".py") else ""
-    case = Case(target.written, source, cast("Callable[[], object]", factory))
+    case = Case.of_module(vars(module), source, target.written, target.name)
     try:
         case.build()
+        case.shapes()
     except InvalidFactory as error:
         raise UsageError(str(error)) from None
     except Exception as error:

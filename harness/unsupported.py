@@ -66,6 +66,13 @@ REFUSALS: tuple[Refusal, ...] = (
         pattern=r"data-dependent|torch\._check",
     ),
     Refusal(
+        "constraint-violation",
+        "torch._dynamo.exc.UserError",
+        "torch/export/dynamic_shapes.py, Dim: 'Named Dims ... exceptions are raised if the compiler infers "
+        "constraints that do not match the user specification'",
+        pattern=r"^Constraints violated|^Expected shape\[\d+\] = .* to be\s+of the form|not in range \[",
+    ),
+    Refusal(
         "user-error",
         "torch._dynamo.exc.UserError",
         "torch/_dynamo/exc.py: 'Error raised to the user because of what they wrote'",
@@ -74,6 +81,18 @@ REFUSALS: tuple[Refusal, ...] = (
         "constraint-violation",
         "torch.fx.experimental.symbolic_shapes.ConstraintViolationError",
         "docs/source/export.md, 'Expressing Dynamism'",
+    ),
+    Refusal(
+        "constraint-violation",
+        "ValueError",
+        "torch/export/dynamic_shapes.py, Dim: 'DYNAMIC means dynamic, will error out if specialized'",
+        pattern=r"^Found the following conflicts between user-specified ranges and inferred ranges",
+    ),
+    Refusal(
+        "size-as-key",
+        "TypeError",
+        "torch/__init__.py, SymInt.__hash__: a dynamic size cannot be hashed",
+        pattern=r"^unhashable type: non-nested SymInt",
     ),
     Refusal(
         "control-flow-op",
@@ -115,6 +134,18 @@ REFUSALS: tuple[Refusal, ...] = (
         "ValueError",
         "torch/_export/non_strict_utils.py: fake inputs of a mode without a shape environment",
         pattern=r"^Detected fake_mode does not have a shape_env",
+    ),
+    Refusal(
+        "input-type",
+        "ValueError",
+        "torch/utils/_pytree.py, register_pytree_node: flatten_with_keys_fn is what export names inputs by",
+        pattern=r"^Did not find a flatten_with_keys_fn for type",
+    ),
+    Refusal(
+        "output-type",
+        "RuntimeError",
+        "torch/_functorch/_aot_autograd/utils.py, create_tree_flattened_fn: outputs are of KNOWN_TYPES",
+        pattern=r"^Found <class '.*'> in output, which is not a known type",
     ),
     Refusal(
         "scripted-module",

@@ -14,6 +14,7 @@ import torch
 
 from harness.checks import CHECKS, DYNAMIC, STATIC
 from harness.findings import Finding
+from harness.inputs import CALLS
 from harness.paths import Path, Stopwatch, observe_eager, observe_paths
 from harness.snapshot import TensorSnapshot
 from harness.unsupported import refusal
@@ -93,12 +94,16 @@ def _invalid(reference: Observation) -> str:
     for number, call in enumerate(reference.calls):
         if call.failure is not None:
             first_line = call.failure.message.strip().partition("\n")[0]
-            return f"eager raised {call.failure.name} in call {number}: {first_line}"
+            return f"eager raised {call.failure.name} in {_called(number)}: {first_line}"
         leaves = [leaf.value for leaf in (*call.inputs.leaves, *_output_leaves(call.outputs))]
         for value in (*leaves, *call.state.tensors.values()):
             if isinstance(value, TensorSnapshot) and not _finite(value):
-                return f"eager produced a value that is not finite in call {number}"
+                return f"eager produced a value that is not finite in {_called(number)}"
     return ""
+
+
+def _called(number: int) -> str:
+    return f"call {number}" if number < CALLS else f"probe {number - CALLS}"
 
 
 def _output_leaves(outputs: Tree | None) -> tuple[Leaf, ...]:
@@ -176,6 +181,10 @@ def _line(difference: Difference) -> str:
 
 
 def _finding(name: str, difference: Difference, path: Path) -> Finding:
+    probe = difference.call is not None and difference.call >= CALLS
+    lines = difference.message.splitlines()[: 10 - probe]
+    if probe:
+        lines.append(f"call {difference.call} is a probe: its sizes are not those of the example")
     return Finding(
         path=str(path),
         mode=path.mode,
@@ -185,8 +194,9 @@ def _finding(name: str, difference: Difference, path: Path) -> Finding:
         check=name,
         kind=difference.kind,
         stage=difference.stage,
-        signature=(name, difference.kind, *difference.what),
-        message="\n".join(difference.message.splitlines()[:10]),
+        # What shows with other sizes only has a cause of its own.
+        signature=(name, difference.kind, *difference.what, *(("probe",) if probe else ())),
+        message="\n".join(lines),
         call=difference.call,
     )
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 import time
 import traceback
+from collections import Counter
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,6 +21,9 @@ STRICT_EVERY = 4
 """Strict export costs four times as much as the rest together: one program in so many takes it."""
 
 
+DEFAULT_PROFILE = "default"
+
+
 @dataclass(frozen=True)
 class Job:
     """What all examples of a campaign have in common."""
@@ -26,6 +31,7 @@ class Job:
     seed: int
     paths: tuple[Path, ...]
     """None at all: run eager alone, to see whether it survives."""
+    profile: str = DEFAULT_PROFILE
 
 
 @dataclass(frozen=True)
@@ -57,12 +63,54 @@ def run_batch(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
     return results
 
 
-def program_source(seed: int, index: int) -> tuple[str, tuple[str, ...]]:
+def program_source(seed: int, index: int, profile: str = DEFAULT_PROFILE) -> tuple[str, tuple[str, ...]]:
     """Return the source of an example and its feature tags."""
     from strategies import draw_program, render
 
-    program = draw_program(seed, index)
+    program = draw_program(seed, index, profile)
     return render(program), tuple(sorted(program.features))
+
+
+def profile_names() -> tuple[str, ...]:
+    """Return what a campaign may draw by, the default first."""
+    from strategies.profiles import PROFILES
+
+    return tuple(dict.fromkeys((DEFAULT_PROFILE, *PROFILES)))
+
+
+@dataclass(frozen=True)
+class FeatureCount:
+    """How often each feature tag was drawn, and each two of them together."""
+
+    examples: int
+    seconds: float
+    """For drawing and rendering; importing what does so is not counted."""
+    tags: dict[str, int]
+    """Every tag, in the order of their table."""
+    pairs: dict[tuple[str, str], int]
+    """Those that were drawn, each sorted."""
+    meanings: dict[str, str]
+    possible: int
+    """How many pairs of tags can meet in one program."""
+
+
+def count_features(seed: int, examples: int, profile: str = DEFAULT_PROFILE) -> FeatureCount:
+    """Draw and render the first examples of a campaign, and count their tags."""
+    from strategies.features import TAGS, can_meet
+
+    tags = Counter(dict.fromkeys(TAGS, 0))
+    pairs: Counter[tuple[str, str]] = Counter()
+    seconds = 0.0
+    program_source(seed, 0, profile)  # so that nothing is counted that only the first program pays
+    for index in range(examples):
+        started = time.perf_counter()
+        _, features = program_source(seed, index, profile)
+        seconds += time.perf_counter() - started
+        tags.update(features)
+        pairs.update(combinations(features, 2))
+    possible = sum(can_meet(one, other) for one, other in combinations(sorted(TAGS), 2))
+    meanings = {name: tag.meaning for name, tag in TAGS.items()}
+    return FeatureCount(examples, seconds, dict(tags), dict(sorted(pairs.items())), meanings, possible)
 
 
 def _run_example(job: Job, index: int) -> ExampleResult:
@@ -72,7 +120,7 @@ def _run_example(job: Job, index: int) -> ExampleResult:
     features: tuple[str, ...] = ()
     source = ""
     try:
-        source, features = program_source(job.seed, index)
+        source, features = program_source(job.seed, index, job.profile)
         verdict = judge_case(case_from_source(source), paths_for(index, job.paths))
     except Exception:
         error = f"{traceback.format_exc()}\nwhile judging\n{source}"

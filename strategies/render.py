@@ -479,8 +479,9 @@ def _dim(dim: Dim) -> str:
 def _spec(given: Input, name: str, program: Program, texts: dict[str, str]) -> str:
     assert program.dynamic is not None
     if isinstance(given, GroupInput):
+        # A registered dataclass is described by the list of its fields.
         return _group(
-            "tuple" if given.kind in ("named", "data") else given.kind,
+            "list" if given.kind == "data" else given.kind,
             [_spec(item, "", program, texts) for item in given.items],
             given.keys,
         )

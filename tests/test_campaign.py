@@ -36,10 +36,10 @@ def found(word: str, path: str = UNFLATTEN) -> Finding:
     return Finding(path, "nonstrict", (), "unflatten", "cpu", "outputs", "mismatch", "run", (word,), "m", 0)
 
 
-def source_of(seed: int, index: int) -> tuple[str, tuple[str, ...]]:
+def source_of(seed: int, index: int, profile: str = "default") -> tuple[str, tuple[str, ...]]:
     # Later programs are shorter: there is something to shrink to.
     lines = "\n".join(["x = 1"] * max(1, 40 - index))
-    return f"{lines}\ndef make():\n    return M(), ()\n# {index}\n", ("a.b",)
+    return f"{lines}\ndef make():\n    return M(), ()\n# {index}\n", ("a.b", profile)
 
 
 def work(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
@@ -53,7 +53,7 @@ def work(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
             time.sleep(600)
         if index == RAISES:
             raise ZeroDivisionError("ours")
-        source, features = source_of(job.seed, index)
+        source, features = source_of(job.seed, index, job.profile)
         findings = (found("third"), found("third")) if index % 3 == 0 else ()
         paths = tuple(PathResult(str(path), "ok") for path in job.paths)
         verdict = Verdict(True, "", paths, findings, 0.001)
@@ -76,7 +76,7 @@ def no(source: str) -> Confirmation:
 
 
 def test_a_death_in_a_batch_is_pinned_on_its_example_and_path() -> None:
-    settings = Settings(NONSTRICT, examples=16, workers=2, example_seconds=1.0)
+    settings = Settings(NONSTRICT, examples=16, workers=2, profile="wide", example_seconds=1.0)
     events = list(Campaign(settings, work=work, source=source_of, confirm=yes).run())
 
     done = [event for event in events if isinstance(event, ExampleDone)]
@@ -93,6 +93,9 @@ def test_a_death_in_a_batch_is_pinned_on_its_example_and_path() -> None:
         }
         event = next(e for e in events if isinstance(e, FindingFound) and e.example == index)
         assert (event.finding.kind, event.finding.path) == (kind, UNFLATTEN)
+    # Also what was drawn again to find the culprit was drawn by the profile.
+    assert {event.features for event in done} == {("a.b", "wide")}
+    assert by_index[DIES].features == ("a.b", "wide")
     assert isinstance(events[0], CampaignStarted)
     assert events[-1].as_dict()["reason"] == "examples"
 

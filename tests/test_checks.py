@@ -191,6 +191,21 @@ def test_a_name_that_was_dropped_counts_if_eager_updates_its_tensor() -> None:
     assert run("state", ours, alias) == []
 
 
+def test_a_name_that_eager_itself_gives_up_is_no_update() -> None:
+    ours = seen(call(), before=state({"n": ONE}))
+    assert run("state", ours, replace(seen(call()), dropped=frozenset({"n"}))) == []
+
+
+def test_a_constant_that_is_assigned_is_no_matter_and_one_that_is_changed_is() -> None:
+    def observed(value: torch.Tensor) -> Observation:
+        constants = state({"k": value}).tensors
+        return seen(replace(call(), state=State({}, constants)))
+
+    ours, theirs = observed(ONE), observed(ONE + 1)
+    assert whats("state", ours, theirs) == [("value", "constant")]
+    assert whats("state", replace(ours, assigned=frozenset({"k"})), theirs) == []
+
+
 def test_where_a_clone_begins_is_no_matter() -> None:
     assert (
         whats("state", seen(before=state({"n": torch.ones(3)[1:]})), seen(before=state({"n": torch.ones(2)})))
@@ -252,6 +267,57 @@ def test_a_refused_call(message: str, word: str) -> None:
     assert run("outputs", seen(call()), candidate) == []
 
 
+@pytest.mark.parametrize(
+    ("message", "word"),
+    [
+        ("Guard failed: 2 <= x.size()[0]", "size"),
+        ("Expected input at *args[0].shape[0] to be >= 4, but got 3", "size"),
+        ("Runtime assertion failed for expression Eq(Mod(s0, 2), 0) on node 'eq'", "assertion"),
+    ],
+)
+def test_a_refused_probe(message: str, word: str) -> None:
+    probe = replace(call(failed=raised(message)), probe=True)
+    promised, hinted = seen(call(), probe), replace(seen(call(), probe), may_narrow=True)
+    assert whats("guards", seen(call(), call()), promised) == [("refused", word)]
+    assert whats("guards", seen(call(), call()), hinted) == []
+    for candidate in (promised, hinted):
+        assert run("outputs", seen(call(), call()), candidate) == []
+
+
+def test_an_assertion_in_an_ordinary_call_is_a_crash() -> None:
+    candidate = seen(call(failed=raised("Runtime assertion failed for expression Eq(u0, 3)")))
+    assert run("guards", seen(call()), candidate) == []
+    assert [found.kind for found in run("outputs", seen(call()), candidate)] == ["crash"]
+
+
+def test_a_probe_that_fails_on_the_way_is_a_crash_whatever_was_promised() -> None:
+    probe = replace(call(failed=raised("shape '[4, 3]' is invalid for input of size 18")), probe=True)
+    candidate = replace(seen(call(), probe), may_narrow=True)
+    assert [found.call for found in run("outputs", seen(call(), call()), candidate)] == [1]
+
+
+@pytest.mark.parametrize(
+    ("shape", "stride", "offset", "word"),
+    [
+        (("s0", 3), (3, 1), 0, None),
+        (("s0", "s1"), ("s1", 1), "s2", None),
+        (("s0", 4), (3, 1), 0, "shape"),
+        (("s0",), (1,), 0, "shape"),
+        (("s0", 3), (1, "s0"), 0, "stride"),
+        (("s0", 3), (3, 1), 7, "offset"),
+    ],
+)
+def test_a_symbol_stands_for_any_size(
+    shape: tuple[int | str, ...], stride: tuple[int | str, ...], offset: int | str, word: str | None
+) -> None:
+    real = snapshot(torch.ones(2, 3))
+    noted = replace(real, shape=shape, stride=stride, offset=offset, values=None)
+    found = whats(
+        "guards", seen(), replace(seen(), placeholders=(Placeholder("input", "[0][0]", noted, real),))
+    )
+    assert found == ([("recorded", word, "input")] if word else [])
+
+
 def test_other_failures_are_none_of_its_business() -> None:
     candidate = seen(call(failed=raised("Expected input batch_size (2) to match target batch_size (3).")))
     assert run("guards", seen(call()), candidate) == []
@@ -297,7 +363,7 @@ BEFORE = World(
         (lambda w: w, None),
         (lambda w: replace(w, state=state({"n": ONE + 1})), ("export", "buffer", "value")),
         (lambda w: replace(w, state=state()), ("export", "buffer", "missing")),
-        (lambda w: replace(w, state=replace(w.state, same=AB)), ("export", "sharing")),
+        (lambda w: replace(w, state=replace(w.state, same=(frozenset("nk"),))), None),
         (lambda w: replace(w, training={"": False}), ("export", "training flag")),
         (lambda w: replace(w, hooks={"": 1}), ("export", "hooks")),
         (lambda w: replace(w, attributes={}), ("export", "attribute")),
@@ -311,6 +377,21 @@ BEFORE = World(
 def test_purity(change: Callable[[World], World], what: tuple[str, ...] | None) -> None:
     touched = replace(seen(), touches=(Touch("export", BEFORE, change(BEFORE)),))
     assert whats("purity", seen(), touched) == ([what] if what else [])
+
+
+def test_sharing_that_export_undoes_is_told() -> None:
+    tensors = state({"a": ONE, "b": ONE}).tensors
+    before, after = State(tensors, {}, AB, AB), State(tensors, {})
+    for ours, theirs in ((before, after), (after, before)):
+        touch = Touch("export", replace(BEFORE, state=ours), replace(BEFORE, state=theirs))
+        assert whats("purity", seen(), replace(seen(), touches=(touch,))) == [("export", "sharing")]
+
+
+def test_a_new_name_shares_nothing_that_was_shared_before() -> None:
+    shared = (frozenset({"n", "left behind"}),)
+    after = State(state({"n": ONE}).tensors, state({"left behind": ONE}).tensors, shared, shared)
+    touch = Touch("export", BEFORE, replace(BEFORE, state=after))
+    assert whats("purity", seen(), replace(seen(), touches=(touch,))) == []
 
 
 def test_a_buffer_that_changes_because_it_is_a_constant_is_told_once() -> None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from harness.cli import main
 from harness.cli.arguments import duration, shard
+from strategies.features import TAGS
 
 ROOT = Path(__file__).parents[1]
 
@@ -107,6 +110,56 @@ def test_a_difference_is_1_and_json_holds_it(models: Path, capsys: pytest.Captur
     assert "outputs mismatch on nonstrict:module@cpu" in capsys.readouterr().out
 
 
+SPECIALISES = """
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        size = 2 if torch.compiler.is_exporting() else x.shape[0]
+        return x * size
+
+def make():
+    return Model(), (torch.ones(2),)
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim("n")}}
+
+def probes():
+    return [((torch.ones(5),), {})]
+"""
+
+
+def test_dynamic_shapes_and_probes_of_the_module_are_used(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "model.py"
+    file.write_text(SPECIALISES)
+    command = ["check", f"{file}:make", "--paths", "nonstrict:module", "--json"]
+    assert main(command) == 1
+    (finding,) = json.loads(capsys.readouterr().out)["findings"]
+    assert finding["call"] == 3 and finding["signature"][-1] == "probe"
+    file.write_text(SPECIALISES.replace("def probes", "def other"))
+    assert main(command) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("return 3", "probes returned int"),
+        ("raise OSError('disk')", "raised OSError: disk (line 16)"),
+        ("return [((), {'x': torch.ones(5)})]", "probe 0 has another structure than the example"),
+    ],
+)
+def test_mistakes_in_probes_are_2_and_one_line(
+    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "model.py"
+    file.write_text(SPECIALISES.replace("return [((torch.ones(5),), {})]", text))
+    assert main(["check", f"{file}:make"]) == 2
+    error = capsys.readouterr().err
+    assert said in error and error.count("\n") == 1
+
+
 def test_a_path_that_dies_is_a_finding(models: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", f"{models}:dies", "--paths", "nonstrict:*", "--json"]) == 1
     document = json.loads(capsys.readouterr().out)
@@ -162,6 +215,7 @@ def test_files_that_do_not_import_are_2(
         ["--paths", "nothing:*"],
         ["--out", "{file}"],
         ["--device", "cuda"],
+        ["--profile", "wild"],
     ],
 )
 def test_fuzz_mistakes_are_2_and_one_line(
@@ -182,7 +236,6 @@ def test_fuzz_mistakes_are_2_and_one_line(
         ["fuzz", "--examples", "0"],
         ["fuzz", "--examples", "3", "--time", "1m"],
         ["fuzz", "--shard", "3/2"],
-        ["fuzz", "--profile", "wild"],
         ["fuzz", "--workers", "none"],
         ["show"],
         [],
@@ -208,6 +261,47 @@ def test_show_prints_a_program_that_runs(capsys: pytest.CaptureFixture[str]) -> 
     assert callable(namespace["make"])
 
 
+def test_show_draws_by_the_profile(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "--example", "3", "--profile", "dynamic"]) == 0
+    assert "def dynamic_shapes():" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["fuzz --examples 1", "show --example 1", "features --examples 1"])
+def test_an_unknown_profile_is_2_and_the_names_are_given(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*command.split(), "--profile", "wild"]) == 2
+    error = capsys.readouterr().err
+    assert "no such profile; there are default, " in error and "dynamic" in error and error.count("\n") == 1
+
+
+def test_features_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["features", "--examples", "6", "--seed", "1", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document.keys() == {"examples", "seconds", "tags", "pairs"}
+    assert document["examples"] == 6 and document["seconds"] > 0
+    tags: Counter[str] = Counter()
+    pairs: Counter[str] = Counter()
+    for index in range(6):
+        main(["show", "--seed", "1", "--example", str(index), "--features"])
+        drawn = capsys.readouterr().out.strip().splitlines()[-1].removeprefix("# features: ").split()
+        tags.update(drawn)
+        pairs.update(f"{one}|{other}" for one in drawn for other in drawn if one < other)
+    assert {tag: number for tag, number in document["tags"].items() if number} == tags
+    assert document["pairs"] == pairs
+    assert document["tags"].keys() == TAGS.keys()
+
+
+def test_features_as_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["features", "--examples", "2", "--profile", "core"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["tag", "meaning", "count", "percent"]
+    counts = [int(line.split()[-2]) for line in lines[1 : 1 + len(TAGS)]]
+    assert counts == sorted(counts) and counts[0] == 0
+    assert re.fullmatch(r"pairs: seen \d+ of \d+ that can meet \(\d+\.\d %\)", lines[-2])
+    assert re.fullmatch(r"\d+\.\d ms per program to draw and render", lines[-1])
+
+
 def test_help_does_not_import_torch() -> None:
     code = """
 import sys
@@ -222,9 +316,10 @@ finally:
     assert "fuzz" in done.stdout
 
 
-def test_fuzz_writes_its_folder_and_show_agrees(tmp_path: Path) -> None:
+def test_fuzz_writes_its_folder_and_show_agrees(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     arguments = ["fuzz", "--examples", "5", "--seed", "2", "--workers", "1", "--out", str(out)]
+    arguments += ["--profile", "core"]
     code = main([*arguments, "--paths", "nonstrict:*"])
     summary = json.loads((out / "summary.json").read_text())
     assert (summary["examples"], summary["harness_errors"]) == (5, 0)
@@ -233,7 +328,12 @@ def test_fuzz_writes_its_folder_and_show_agrees(tmp_path: Path) -> None:
     for finding in summary["findings"]:
         assert (out / finding["repro"]).is_file()
     lines = [json.loads(line) for line in (out / "events.ndjson").read_text().splitlines()]
-    assert [e["index"] for e in lines if e["event"] == "example_done"] == [0, 1, 2, 3, 4]
+    done = [e for e in lines if e["event"] == "example_done"]
+    assert [e["index"] for e in done] == [0, 1, 2, 3, 4]
+    assert summary["profile"] == lines[0]["profile"] == "core"
+    capsys.readouterr()
+    main(["show", "--seed", "2", "--example", "4", "--profile", "core", "--features"])
+    assert "# features: " + " ".join(done[4]["features"]) in capsys.readouterr().out
 
 
 def test_ctrl_c_ends_a_campaign_with_its_summary_written(tmp_path: Path) -> None:

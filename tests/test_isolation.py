@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from harness.case import Case
-from harness.isolation import Isolation
+from harness.isolation import Isolation, own_modes
 from harness.paths import select_paths
 from harness.verdict import judge
 
@@ -85,3 +85,57 @@ def test_restores_values_metadata_and_history() -> None:
     assert history == [True, False, True]
     assert [tensor.requires_grad for tensor in tensors] == [False, False, True]
     assert all(tensor.is_leaf for tensor in tensors)
+
+
+def test_modes_that_a_stage_leaves_switched_are_put_back() -> None:
+    weight = torch.nn.Parameter(torch.ones(2, 2))
+    before = torch.get_default_dtype()
+    with pytest.raises(ZeroDivisionError), own_modes():
+        torch.set_grad_enabled(False)
+        torch.set_default_dtype(torch.float64)
+        torch.set_autocast_enabled("cpu", True)
+        torch.set_autocast_dtype("cpu", torch.float16)
+        torch.mm(weight, weight)
+        raise ZeroDivisionError
+    assert torch.is_grad_enabled() and torch.get_default_dtype() is before
+    assert not torch.is_autocast_enabled("cpu") and torch.get_autocast_dtype("cpu") is torch.bfloat16
+
+
+SWITCHES = """
+class Model(nn.Module):
+    def forward(self, x):
+        torch.set_grad_enabled(False)
+        return x + 1
+"""
+
+
+def test_a_model_that_switches_gradients_off_does_so_for_itself_only(case: Callable[[str], Case]) -> None:
+    judge(case(SWITCHES), PATHS)
+    assert torch.is_grad_enabled()
+
+
+COND = """
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x * 2, (x,))
+"""
+
+
+def test_what_eager_compiles_is_forgotten_before_export(
+    case: Callable[[str], Case], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from torch._dynamo.convert_frame import input_codes
+
+    seen: list[int] = []
+    export = torch.export.export
+
+    def exported(*args: object, **kwargs: object) -> object:
+        seen.append(len(input_codes.seen))
+        return export(*args, **kwargs)  # type: ignore[arg-type]  # passed through as they come
+
+    monkeypatch.setattr(torch.export, "export", exported)
+    model = case(COND)
+    model.build().model(torch.ones(2, 3))
+    assert input_codes.seen, "eager cond no longer compiles: then none of this is needed"
+    assert judge(model, PATHS).findings == ()
+    assert seen == [0]

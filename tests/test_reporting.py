@@ -26,6 +26,7 @@ from harness.reporting.folder import Folder
 from harness.reporting.ndjson import NdjsonLog
 from harness.reporting.repro_files import ReproFiles
 from harness.reporting.summary import SummaryFile, Tally
+from harness.reporting.text import show_command
 from harness.verdict import PathResult, Status
 
 MODULE, UNFLATTEN = "nonstrict:module@cpu", "nonstrict:unflatten@cpu"
@@ -49,14 +50,14 @@ def example(index: int, *fingerprints: str, refused: bool = False, valid: bool =
     status: Status = "unsupported" if refused else "ok"
     paths = (
         PathResult(MODULE, status, "data-dependent" if refused else ""),
-        PathResult(UNFLATTEN, "finding" if fingerprints else status),
+        PathResult(UNFLATTEN, "finding" if fingerprints else status, "data-dependent" if refused else ""),
     )
     reason = "" if valid else "eager raised ValueError: of 3"
     return ExampleDone(1.0, index, valid, reason, ("op.map",), paths if valid else (), fingerprints, 0.5, 0.6)
 
 
 EVENTS: tuple[Event, ...] = (
-    CampaignStarted(0.0, 7, 5, None, 2, (MODULE, UNFLATTEN), "cpu", "default", (1, 1), "2.13.0", "3.11.7"),
+    CampaignStarted(0.0, 7, 5, None, 2, (MODULE, UNFLATTEN), "cpu", "wide", (1, 1), "2.13.0", "3.11.7"),
     example(0),
     example(1, FINDING.fingerprint),
     FindingFound(1.5, FINDING, 1, "x = [1]\n", "first\n", False),
@@ -106,6 +107,7 @@ def test_summary_has_the_promised_shape(folder: Folder) -> None:
         "torch": "2.13.0",
         "python": "3.11.7",
         "seed": 7,
+        "profile": "wide",
         "seconds": 2.0,
         "examples": 5,
         "valid": 4,
@@ -121,7 +123,7 @@ def test_summary_has_the_promised_shape(folder: Folder) -> None:
         "unconfirmed": 1,
         "harness_errors": 1,
         "invalid_reasons": {"eager raised ValueError": 1},
-        "unsupported_reasons": {f"{MODULE}: data-dependent": 1, f"{UNFLATTEN}: ": 1},
+        "exports": {"nonstrict": {"programs": 4, "refused": 1, "refusals": {"data-dependent": 1}}},
         "finished": "examples",
     }
     assert finding.keys() >= FINDING_KEYS
@@ -187,7 +189,23 @@ def test_console_says_how_to_go_on_when_there_is_nothing(folder: Folder) -> None
     for event in (EVENTS[0], EVENTS[1], EVENTS[-1]):
         tally(event)
         report(event)
-    assert "exportdiff show --seed 7 --example 0" in screen.getvalue().splitlines()[-1]
+    shown = screen.getvalue()
+    assert shown.splitlines()[-1].endswith("exportdiff show --seed 7 --example 0 --profile wide")
+    assert "nonstrict export: refused 0 of 1 programs (0.0 %)\n" in shown
+
+
+def test_console_says_what_export_refused(folder: Folder) -> None:
+    screen = io.StringIO()
+    tally = Tally()
+    report = ConsoleReport(Console(file=screen, width=100), folder, tally)
+    for event in EVENTS:
+        tally(event)
+        report(event)
+    assert "nonstrict export: refused 1 of 4 programs (25.0 %): 1 data-dependent\n" in screen.getvalue()
+
+
+def test_the_default_profile_goes_without_saying() -> None:
+    assert show_command(3, 4, "default") == "exportdiff show --seed 3 --example 4"
 
 
 def test_folder_is_cleared_of_its_own_files_only(folder: Folder) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.utils import _pytree as pytree
 
 from harness.inputs import Examples
 from harness.observation import Failure, failure, world
@@ -48,6 +49,19 @@ def test_containers_are_told_apart() -> None:
     # None is a leaf: the value tells it from a tensor.
     assert len(set(structures)) == len(trees) - 1
     assert tree_snapshot((x, None)).leaves[1].value == "NoneType: None"
+
+
+class Box:
+    def __init__(self, inside: object) -> None:
+        self.inside = inside
+
+
+def test_a_container_without_names_has_numbered_leaves() -> None:
+    pytree.register_pytree_node(Box, lambda box: ([box.inside], None), lambda items, _: Box(*items))
+    seen = tree_snapshot([Box((1, 2)), 3])
+    assert [leaf.where for leaf in seen.leaves] == ["[leaf 0]", "[leaf 1]", "[leaf 2]"]
+    assert [leaf.value for leaf in seen.leaves] == ["int: 1", "int: 2", "int: 3"]
+    assert Examples((Box(torch.ones(2)),), {}).fresh().args[0].inside.tolist() == [1, 1]
 
 
 def test_a_torch_size_counts_as_a_tuple() -> None:

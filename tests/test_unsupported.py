@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.case import Case
+from harness.case import Case, case_from_source
 from harness.observation import Failure
 from harness.paths import select_paths
 from harness.unsupported import REFUSALS, refusal
@@ -27,9 +27,29 @@ class Model(nn.Module):
 """
 
 
+OUTPUTS = """
+class Model(nn.Module):
+    def forward(self, x):
+        return x, {1}
+"""
+UNNAMED = """
+class Box:
+    def __init__(self, inside):
+        self.inside = inside
+
+torch.utils._pytree.register_pytree_node(Box, lambda box: ([box.inside], None), lambda items, _: Box(*items))
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x.inside + 1
+"""
+
+
 @pytest.mark.parametrize(
     ("body", "path", "reason"),
     [
+        (OUTPUTS, "nonstrict:module", "output-type"),
+        (OUTPUTS, "strict:module", "output-type"),
         (TRANSPOSES, "strict:module", "dynamo-unsupported"),
         (BRANCHES, "nonstrict:module", "data-dependent"),
         (BRANCHES, "strict:module", "dynamo-unsupported"),
@@ -40,6 +60,45 @@ def test_refusals_of_the_real_thing(case: Callable[[str], Case], body: str, path
     verdict = judge(case(body), select_paths([path]))
     assert verdict.valid and verdict.findings == ()
     assert [(result.status, result.reason) for result in verdict.paths] == [("unsupported", reason)]
+
+
+def test_an_input_whose_parts_have_no_names_is_refused(case: Callable[[str, str], Case]) -> None:
+    verdict = judge(case(UNNAMED, "(Box(torch.ones(2)),)"), select_paths([]))
+    assert verdict.valid and {result.reason for result in verdict.paths} == {"input-type"}
+
+
+NAMED, HINT = "{0: torch.export.Dim('n')}", "{0: torch.export.Dim.DYNAMIC}"
+
+
+@pytest.mark.parametrize(
+    ("forward", "args", "spec", "nonstrict", "strict"),
+    [
+        ("x if x.shape[0] > 3 else -x", "x", NAMED, "constraint-violation", "constraint-violation"),
+        ("x.view(4, 3)", "x", NAMED, "constraint-violation", "constraint-violation"),
+        ("x.view(4, 3)", "x", HINT, "constraint-violation", "constraint-violation"),
+        ("x * 2", "x[:1]", NAMED, "constraint-violation", "constraint-violation"),
+        ("x * 2", "x[:1]", HINT, "constraint-violation", "constraint-violation"),
+        ("x * 2", "x", "{0: torch.export.Dim('n', min=5)}", "constraint-violation", "constraint-violation"),
+        (
+            "x @ x.t() @ x",
+            "x[:, :2]",
+            "{0: torch.export.Dim('n'), 1: torch.export.Dim('n')}",
+            *2 * ("user-error",),
+        ),
+        ("x * 2", "x", "None, None", "user-error", "user-error"),
+        ("x * {4: 2, 5: 3}[x.shape[0]]", "x", NAMED, "size-as-key", "constraint-violation"),
+        ("x if x.sum() > 0 else -x", "x", NAMED, "data-dependent", "dynamo-unsupported"),
+    ],
+)
+def test_refusals_of_dynamic_shapes(forward: str, args: str, spec: str, nonstrict: str, strict: str) -> None:
+    source = (
+        f"import torch\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return {forward}\n"
+        f"def make():\n    x = torch.ones(4, 3)\n    return Model(), ({args},)\n"
+        f"def dynamic_shapes():\n    return ({spec},)\n"
+    )
+    verdict = judge(case_from_source(source), select_paths(["*:module"]))
+    assert verdict.valid and verdict.findings == ()
+    assert [result.reason for result in verdict.paths] == [nonstrict, strict]
 
 
 @pytest.mark.parametrize(

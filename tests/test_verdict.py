@@ -3,13 +3,14 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import torch
 
 from harness.case import Case
 from harness.findings import Finding
-from harness.paths import all_paths, select_paths
+from harness.paths import Stopwatch, all_paths, observe_eager, select_paths
 from harness.verdict import judge
 
 FINE = """
@@ -103,6 +104,54 @@ class Model(nn.Module):
 """
     verdict = judge(case(body), select_paths(["nonstrict*"]))
     assert verdict.valid and verdict.findings == ()
+
+
+CHANGES_STRUCTURE = {
+    "training": ("pass", "self.eval()\n        return x"),
+    "a child": ("self.a, self.b = nn.Tanh(), nn.ReLU()", "self.a, self.b = self.b, self.a\n        return x"),
+    "a buffer's dtype": (
+        "self.register_buffer('n', torch.ones(3))",
+        "self.n = self.n.double()\n        return x",
+    ),
+    "a buffer from None": ("self.register_buffer('n', None)", "self.n = x\n        return x"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES_STRUCTURE)
+def test_structure_that_changes_counts_as_python_state(case: Callable[[str], Case], change: str) -> None:
+    init, forward = CHANGES_STRUCTURE[change]
+    body = f"""
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        {init}
+
+    def forward(self, x):
+        {forward}
+"""
+    assert "first call only" in observe_eager(case(body), "cpu", Stopwatch()).notes
+
+
+def test_an_attribute_is_assigned_even_where_the_new_tensor_takes_the_old_ones_place(
+    case: Callable[[str], Case],
+) -> None:
+    body = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.k = torch.zeros(3)
+
+    def forward(self, x):
+        self.k = -self.k
+        return x + 1
+"""
+    # A freed tensor's id is used again at once: after an even number of calls it is that of the first.
+    even = replace(case(body), probes=lambda: [((torch.ones(2, 3),), {})])
+    assert observe_eager(even, "cpu", Stopwatch()).assigned == {"k"}
+
+
+def test_state_that_moves_in_place_is_judged_on_all_calls(case: Callable[[str], Case]) -> None:
+    assert not observe_eager(case(FINE), "cpu", Stopwatch()).notes
 
 
 def test_one_cause_is_one_finding_with_its_consequences(case: Callable[[str], Case]) -> None:

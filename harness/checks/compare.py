@@ -9,7 +9,7 @@ import numpy as np
 from harness.snapshot import TensorSnapshot
 
 if TYPE_CHECKING:
-    from harness.snapshot import Array
+    from harness.snapshot import Array, Size
 
 
 class Unlike(NamedTuple):
@@ -67,11 +67,12 @@ def compare_leaf(
     return None
 
 
-def meaningful_stride(tensor: TensorSnapshot) -> tuple[int, ...]:
+def meaningful_stride(tensor: TensorSnapshot) -> tuple[Size, ...]:
     """Strides that lead anywhere: those of dimensions with more than one place."""
     if 0 in tensor.shape:
         return ()
-    return tuple(stride for size, stride in zip(tensor.shape, tensor.stride, strict=False) if size > 1)
+    places = zip(tensor.shape, tensor.stride, strict=False)
+    return tuple(stride for size, stride in places if size not in (0, 1))
 
 
 def _written(value: object) -> object:

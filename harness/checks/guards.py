@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.checks.compare import meaningful_stride
@@ -14,7 +15,8 @@ from harness.snapshot import TensorSnapshot
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from harness.observation import Failure, Observation, Placeholder
+    from harness.observation import Call, Failure, Observation, Placeholder
+    from harness.snapshot import Size
 
 # The ways in which torch says that a call does not fit what was exported, and what of it does not
 # (torch/export/_unlift.py, torch/_export/utils.py, torch/export/unflatten.py).
@@ -31,15 +33,27 @@ _REFUSALS = {
 }
 
 
-def _refused(failure: Failure) -> str | None:
+# What export could not decide for all sizes, it asserts in the graph (torch/fx/passes/runtime_assert.py).
+_ASSERTION = re.compile(r"Runtime assertion failed for expression ")
+
+PROMISED = (
+    "with the metadata of those it was exported with",
+    "with sizes that its dynamic_shapes allow",
+)
+"""What is wrong with a refusal: of a call like the example, and of a probe."""
+
+
+def _refused(failure: Failure, *, probe: bool) -> str | None:
     if failure.stage != "run":
         return None
+    if probe and _ASSERTION.match(failure.message):
+        return "assertion"
     return next((word for word, rule in _REFUSALS.items() if rule.match(failure.message)), None)
 
 
-def is_guard_failure(failure: Failure) -> bool:
+def is_guard_failure(call: Call) -> bool:
     """Whether a call was turned away at the door, rather than failed on the way."""
-    return _refused(failure) is not None
+    return call.failure is not None and _refused(call.failure, probe=call.probe) is not None
 
 
 def guards(reference: Observation, candidate: Observation) -> Iterator[Difference]:
@@ -59,12 +73,14 @@ def guards(reference: Observation, candidate: Observation) -> Iterator[Differenc
             )
     for number, call in enumerate(candidate.calls):
         # A guard made from a wrong record has to refuse: that is no second finding.
-        if not explained and call.failure and (misfit := _refused(call.failure)) is not None:
+        if explained or call.failure is None or (call.probe and candidate.may_narrow):
+            continue
+        if (misfit := _refused(call.failure, probe=call.probe)) is not None:
             yield Difference(
                 "crash",
                 "run",
                 ("refused", misfit),
-                f"call {number}: refused inputs with the metadata of those it was exported with\n"
+                f"call {number}: refused inputs {PROMISED[call.probe]}\n"
                 f"{call.failure.name}: {shortened(call.failure.message)}",
                 number,
             )
@@ -74,15 +90,23 @@ def _unlike(placeholder: Placeholder) -> tuple[str, object, object] | None:
     recorded, actual = placeholder.recorded, placeholder.actual
     if isinstance(recorded, str) or isinstance(actual, str):
         return None if recorded == actual else ("value", actual, recorded)
+    if actual.dtype != recorded.dtype:
+        return "dtype", actual.dtype, recorded.dtype
     for word, real, noted in (
-        ("dtype", actual.dtype, recorded.dtype),
-        ("shape", list(actual.shape), list(recorded.shape)),
-        ("stride", list(meaningful_stride(actual)), list(meaningful_stride(recorded))),
-        ("offset", actual.offset, recorded.offset),
+        ("shape", actual.shape, recorded.shape),
+        ("stride", meaningful_stride(actual), meaningful_stride(replace(recorded, shape=actual.shape))),
+        ("offset", (actual.offset,), (recorded.offset,)),
     ):
-        if real != noted:
+        if not _fits(real, noted):
             return word, _all(actual, word), _all(recorded, word)
     return None
+
+
+def _fits(real: tuple[Size, ...], noted: tuple[Size, ...]) -> bool:
+    """Whether sizes are those recorded; a symbol stands for any."""
+    return len(real) == len(noted) and all(
+        isinstance(b, str) or a == b for a, b in zip(real, noted, strict=True)
+    )
 
 
 def _all(tensor: TensorSnapshot, word: str) -> object:

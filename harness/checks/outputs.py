@@ -22,7 +22,7 @@ def outputs(reference: Observation, candidate: Observation) -> Iterator[Differen
         yield _crash(candidate.failure, None)
     for number, (ours, theirs) in enumerate(zip(reference.calls, candidate.calls, strict=False)):
         if theirs.failure is not None:
-            if not is_guard_failure(theirs.failure):
+            if not is_guard_failure(theirs):
                 yield _crash(theirs.failure, number)
         elif ours.outputs is not None and theirs.outputs is not None:
             yield from _compare(ours.outputs, theirs.outputs, number)

@@ -13,8 +13,9 @@ from harness.checks.state import sort_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from harness.checks.sharing import Groups
     from harness.observation import Observation, Touch
-    from harness.snapshot import TensorSnapshot
+    from harness.snapshot import State, TensorSnapshot
 
 
 def purity(reference: Observation, candidate: Observation) -> Iterator[Difference]:
@@ -41,8 +42,18 @@ def _state(touch: Touch) -> Iterator[Difference]:
             yield _changed(touch, (sort, word), f"changed {sort} {name}", _worded(found.details))
             # What shares its memory has changed with it.
             told.update(*(group for group in before.shared if name in group))
-    if set(before.same) != set(after.same) or set(before.shared) != set(after.shared):
+    # What is new is told as a new attribute.
+    names = frozenset(before.tensors) | frozenset(before.constants)
+    if any(set(ours) != _among(names, theirs) for ours, theirs in _groups(before, after)):
         yield _changed(touch, ("sharing",), "changed which tensors of the model are shared")
+
+
+def _groups(before: State, after: State) -> tuple[tuple[Groups, Groups], ...]:
+    return (before.same, after.same), (before.shared, after.shared)
+
+
+def _among(names: frozenset[str], groups: Groups) -> set[frozenset[str]]:
+    return {group & names for group in groups if len(group & names) > 1}
 
 
 def _pairs(touch: Touch) -> Iterator[tuple[str, str, TensorSnapshot, TensorSnapshot | None]]:

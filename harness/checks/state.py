@@ -25,7 +25,10 @@ def state(reference: Observation, candidate: Observation) -> Iterator[Difference
     for number, (ours, theirs) in enumerate(zip(reference.calls, candidate.calls, strict=False)):
         if ours.failure is not None or theirs.failure is not None:
             return
-        yield from _compare(ours.state, theirs.state, number)
+        # Export says of a tensor attribute that is assigned: it "must be registered as a buffer"
+        # (torch/_functorch/_aot_autograd/frontend_utils.py). One that is changed in place is another matter.
+        constants = {name: t for name, t in ours.state.constants.items() if name not in reference.assigned}
+        yield from _compare(replace(ours.state, constants=constants), theirs.state, number)
         yield from _forgotten(reference.before, ours.state, candidate, number)
 
 
@@ -49,7 +52,8 @@ def _missing(ours: State, candidate: Observation) -> Iterator[Difference]:
 def _forgotten(before: State, after: State, candidate: Observation, call: int) -> Iterator[Difference]:
     """Look for tensors that eager updates and that the path has under no name."""
     present = candidate.before.tensors.keys() if candidate.before is not None else set()
-    for name in sorted(candidate.dropped - present):
+    # What eager itself no longer has under that name is no update.
+    for name in sorted((candidate.dropped - present) & after.tensors.keys()):
         aliases = set().union(*(group for group in before.shared if name in group))
         found = compare_leaf(before.tensors[name], after.tensors[name])
         if found is not None and not aliases & present:

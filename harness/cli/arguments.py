@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from harness.errors import UsageError
+from harness.work import DEFAULT_PROFILE, profile_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,3 +76,21 @@ def chosen_paths(globs: Sequence[str], device: str) -> tuple[Path, ...]:
         return select_paths(globs, available if device == "auto" else (device,))
     except ValueError as error:
         raise UsageError(f"--paths {error}") from None
+
+
+def add_profile_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--profile``."""
+    parser.add_argument(
+        "--profile",
+        default=DEFAULT_PROFILE,
+        metavar="NAME",
+        help="what kind of programs to draw; a wrong name lists those that there are (default: default)",
+    )
+
+
+def chosen_profile(name: str) -> str:
+    """Return the name of a profile. Raises UsageError."""
+    names = profile_names()
+    if name not in names:
+        raise UsageError(f"--profile {name}: there is no such profile; there are {', '.join(names)}")
+    return name

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 from harness.cli.arguments import (
     add_path_options,
+    add_profile_option,
     chosen_paths,
+    chosen_profile,
     duration,
     natural,
     positive,
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from harness.cli.types import Subparsers
-
-PROFILES = ("default",)
 
 
 def add(commands: Subparsers) -> None:
@@ -47,7 +47,7 @@ def add(commands: Subparsers) -> None:
         help="processes, or auto: one a core (default: auto)",
     )
     add_path_options(parser)
-    parser.add_argument("--profile", choices=PROFILES, default="default", help="what to draw")
+    add_profile_option(parser)
     parser.add_argument(
         "--out",
         type=Path,
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
         seconds=arguments.time,
         workers=arguments.workers,
         device=arguments.device,
-        profile=arguments.profile,
+        profile=chosen_profile(arguments.profile),
         shard=arguments.shard,
     )
     folder = Folder(arguments.out)

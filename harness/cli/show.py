@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.cli.arguments import natural
+from harness.cli.arguments import add_profile_option, chosen_profile, natural
 
 if TYPE_CHECKING:
     import argparse
@@ -17,6 +17,7 @@ def add(commands: Subparsers) -> None:
     parser = commands.add_parser("show", help="print the source of one example of a campaign")
     parser.add_argument("--seed", type=natural, default=0, metavar="S", help="default: 0")
     parser.add_argument("--example", type=natural, required=True, metavar="K", help="its index")
+    add_profile_option(parser)
     parser.add_argument("--features", action="store_true", help="print its feature tags as well")
     parser.set_defaults(run=run)
 
@@ -25,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the source; with ``--features``, the tags as comments below."""
     from harness.work import program_source
 
-    source, features = program_source(arguments.seed, arguments.example)
+    source, features = program_source(arguments.seed, arguments.example, chosen_profile(arguments.profile))
     print(source.rstrip("\n"))
     if arguments.features:
         print("\n# features: " + " ".join(features))

@@ -52,6 +52,25 @@ def make():
 """
 
 
+DYNAMIC = """
+class Model(nn.Module):
+    def forward(self, x):
+        return x * x.shape[0]
+
+
+def make():
+    return Model(), (torch.ones(4, 3),)
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim("n")}}
+
+
+def probes():
+    return [((torch.ones(6, 3),), {})]
+"""
+
+
 def _after_export(then: Callable[[Any, Any], object]) -> Any:
     def wrapper(export: Any, model: Any, *args: Any, **kwargs: Any) -> Any:
         program = export(model, *args, **kwargs)
@@ -127,3 +146,28 @@ def export_leaves_grad_mode_off() -> Iterator[None]:
             yield
     finally:
         torch.set_grad_enabled(before)
+
+
+@fault(check="guards", paths="nonstrict:*", source=DYNAMIC)
+def export_ignores_dynamic_shapes() -> Iterator[None]:
+    """Every size is fixed, whatever was said of it, and nobody is told."""
+
+    def wrapper(export: Any, model: Any, args: Any, kwargs: Any, shapes: Any, **rest: Any) -> Any:
+        return export(model, args, kwargs, None, **rest)
+
+    with wrapped(trace, "_export", wrapper):
+        yield
+
+
+@fault(check="outputs", paths="nonstrict:*", source=DYNAMIC)
+def the_graph_computes_with_the_examples_size() -> Iterator[None]:
+    """A size that is dynamic is the example's in the graph."""
+
+    def then(model: Any, program: Any) -> None:
+        for node in program.graph.nodes:
+            if node.target is torch.ops.aten.sym_size.int:
+                node.replace_all_uses_with(4)
+        program.graph_module.recompile()
+
+    with _after_export(then):
+        yield

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -11,15 +10,16 @@ import torch
 
 from harness.case import seed
 from harness.inputs import CALLS, Examples, Inputs, move_model
-from harness.isolation import Isolation
-from harness.observation import Call, Failure, Observation, Touch, failure, plain_attributes, world
+from harness.isolation import Isolation, forget_compiled, own_modes
+from harness.observation import Call, Failure, Observation, Touch, failure, held, plain_attributes, world
+from harness.paths.dynamism import may_narrow
 from harness.paths.graph_inputs import placeholders
 from harness.paths.modes import MODES
 from harness.paths.runners import RUNNERS
 from harness.snapshot import Roles, state_snapshot, tree_snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from torch import nn
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from harness.case import Case
     from harness.paths.path import Path
+    from harness.snapshot import State, TensorSnapshot
 
 
 class Stopwatch:
@@ -48,20 +49,42 @@ class Stopwatch:
 
 def observe_eager(case: Case, device: str, clock: Stopwatch) -> Observation:
     """Run a fresh model eagerly; notes say what stands in the way of judging it."""
+    forget_compiled()
     model, examples = _build(case, device)
     notes: dict[str, str] = {}
     if examples.shares_memory(model):
         notes["invalid"] = "an example input shares memory with the model's state"
     before = state_snapshot(model)
-    attributes = plain_attributes(model)
-    calls = _calls(model, examples, clock, roles=True)
-    if changed := _changed(attributes, plain_attributes(model)):
-        notes["first call only"] = f"the model changes its Python attribute {changed}"
-    return Observation(f"eager@{device}", before=before, calls=calls, notes=notes)
+    alive = held(model)
+    attributes, structure = plain_attributes(model), _structure(model)
+    with own_modes():
+        calls = _calls(model, examples, clock, roles=True)
+    assigned = _changed(attributes, plain_attributes(model))
+    del alive
+    if changed := assigned | _changed(structure, _structure(model)) | _reshaped(before, calls[0].state):
+        notes["first call only"] = f"the model changes what {min(changed)} is"
+    return Observation(f"eager@{device}", before=before, calls=calls, assigned=assigned, notes=notes)
 
 
-def _changed(before: dict[str, str], after: dict[str, str]) -> str | None:
-    return next((name for name, value in after.items() if before.get(name) != value), None)
+def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> frozenset[str]:
+    return frozenset(name for name, value in after.items() if before.get(name) != value)
+
+
+def _structure(model: nn.Module) -> dict[str, object]:
+    """Return what Python code could ask a model besides its attributes: who is which child, and training."""
+    modules = model.named_modules(remove_duplicate=False)
+    return {name: (id(module), module.training) for name, module in modules}
+
+
+def _reshaped(before: State, after: State) -> frozenset[str]:
+    """Return the names whose tensors are no longer of the kind that export sees, or are new or gone."""
+    ours = {name: _kind(tensor) for name, tensor in before.tensors.items()}
+    theirs = {name: _kind(tensor) for name, tensor in after.tensors.items()}
+    return _changed(ours, theirs) | (ours.keys() - theirs.keys())
+
+
+def _kind(tensor: TensorSnapshot) -> tuple[object, ...]:
+    return tensor.dtype, tensor.shape, tensor.stride
 
 
 def observe_paths(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[Observation]:
@@ -80,6 +103,7 @@ class _Exported:
     model: nn.Module
     examples: Examples
     inputs: Inputs
+    may_narrow: bool
     program: ExportedProgram | None
     refused: Failure | None
     touch: Touch
@@ -95,23 +119,28 @@ class _Exported:
             placeholders=placeholders(self.program, self.touch.before.inputs, state),
             dropped=frozenset(state.tensors) - taken,
             touches=(self.touch,),
+            may_narrow=self.may_narrow,
         )
 
 
 def _export(case: Case, path: Path, clock: Stopwatch) -> _Exported:
     model, examples = _build(case, path.device)
     inputs = examples.fresh()
+    shapes = case.shapes()
+    forget_compiled()
+    alive = held(model)
     before = world(model, inputs)
     program: ExportedProgram | None = None
     refused: Failure | None = None
-    with _ambient():
+    with own_modes():
         with clock:
             try:
-                program = MODES[path.mode](model, inputs)
+                program = MODES[path.mode](model, inputs, shapes)
             except Exception as error:
                 refused = failure(error, "export")
         touch = Touch("export", before, world(model, inputs))
-    return _Exported(model, examples, inputs, program, refused, touch)
+    del alive
+    return _Exported(model, examples, inputs, may_narrow(shapes), program, refused, touch)
 
 
 def _observe_stem(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[Observation]:
@@ -134,7 +163,7 @@ def _lower_and_run(
     untouched = world(exported.model, exported.inputs)
     lowered: nn.Module | None = None
     refused: Failure | None = None
-    with _ambient():
+    with own_modes():
         with clock:
             try:
                 lowered = RUNNERS[path.runner](program)
@@ -144,23 +173,10 @@ def _lower_and_run(
     touches = (*common.touches, touch)
     if lowered is None:
         return replace(common, failure=refused, touches=touches)
-    return replace(
-        common,
-        before=state_snapshot(lowered),
-        calls=_calls(lowered, exported.examples, clock),
-        touches=touches,
-    )
-
-
-@contextlib.contextmanager
-def _ambient() -> Iterator[None]:
-    """Undo what a stage may have left switched: it has been noted, and must not show twice."""
-    grad, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
-    try:
-        yield
-    finally:
-        torch.set_grad_enabled(grad)
-        torch.set_default_dtype(dtype)
+    before = state_snapshot(lowered)
+    with own_modes():
+        calls = _calls(lowered, exported.examples, clock)
+    return replace(common, before=before, calls=calls, touches=touches)
 
 
 def _tensors(program: ExportedProgram | None) -> Iterable[torch.Tensor]:
@@ -174,14 +190,14 @@ def _tensors(program: ExportedProgram | None) -> Iterable[torch.Tensor]:
 
 def _build(case: Case, device: str) -> tuple[nn.Module, Examples]:
     built = case.build()
-    return move_model(built.model, device), Examples(built.args, built.kwargs, device)
+    return move_model(built.model, device), Examples(built.args, built.kwargs, device, built.probes)
 
 
 def _calls(
     model: nn.Module, examples: Examples, clock: Stopwatch, *, roles: bool = False
 ) -> tuple[Call, ...]:
     calls: list[Call] = []
-    for number in range(CALLS):
+    for number in range(examples.calls):
         inputs = examples.fresh(number)
         role = Roles(model, inputs.leaves) if roles else None
         outputs: Any = None
@@ -199,6 +215,7 @@ def _calls(
                 state=state_snapshot(model, identity=False),
                 outputs=None if failed else tree_snapshot(outputs, role),
                 failure=failed,
+                probe=number >= CALLS,
             )
         )
         if failed:

@@ -9,7 +9,7 @@ from torch.export.graph_signature import InputKind
 from torch.utils import _pytree as pytree
 
 from harness.observation import Placeholder
-from harness.snapshot import python_value, snapshot
+from harness.snapshot import flatten, python_value, snapshot
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -41,7 +41,8 @@ def placeholders(program: ExportedProgram, handed_in: Tree, state: State) -> tup
             continue
         if isinstance(recorded, torch.Tensor):
             found.append(Placeholder(kind, where, snapshot(recorded, values=False), actual))
-        elif node is not None:
+        # What became symbolic is any number.
+        elif node is not None and not isinstance(recorded, torch.SymInt | torch.SymFloat | torch.SymBool):
             found.append(Placeholder(kind, where, python_value(recorded), actual))
     return tuple(found)
 
@@ -53,5 +54,5 @@ def _in_graph_order(program: ExportedProgram, handed_in: Tree) -> list[Leaf]:
         return list(handed_in.leaves)
     by_place = {leaf.where: leaf for leaf in handed_in.leaves}
     numbered = pytree.tree_unflatten(range(spec.num_leaves), spec)
-    places = [pytree.keystr(where) for where, _ in pytree.tree_flatten_with_path(numbered)[0]]
+    _, places, _ = flatten(numbered)
     return [by_place[place] for place in places if place in by_place]

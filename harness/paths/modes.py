@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     from harness.inputs import Inputs
 
-Mode = Callable[["nn.Module", "Inputs"], "ExportedProgram"]
+Mode = Callable[["nn.Module", "Inputs", object], "ExportedProgram"]
+"""From a model, its example inputs and a spec of dynamic shapes (None: there are none)."""
 
 MODES: dict[str, Mode] = {}
 """By name, in the canonical order."""
@@ -25,16 +26,12 @@ def _mode(export: Mode) -> Mode:
 
 
 @_mode
-def nonstrict(model: nn.Module, inputs: Inputs) -> ExportedProgram:
+def nonstrict(model: nn.Module, inputs: Inputs, shapes: Any) -> ExportedProgram:
     """Trace through the Python interpreter."""
-    return torch.export.export(model, inputs.args, inputs.kwargs, strict=False)
+    return torch.export.export(model, inputs.args, inputs.kwargs, dynamic_shapes=shapes, strict=False)
 
 
 @_mode
-def strict(model: nn.Module, inputs: Inputs) -> ExportedProgram:
-    """Trace through Dynamo, with none of its caches from the model before."""
-    torch._dynamo.reset()
-    try:
-        return torch.export.export(model, inputs.args, inputs.kwargs, strict=True)
-    finally:
-        torch._dynamo.reset()
+def strict(model: nn.Module, inputs: Inputs, shapes: Any) -> ExportedProgram:
+    """Trace through Dynamo."""
+    return torch.export.export(model, inputs.args, inputs.kwargs, dynamic_shapes=shapes, strict=True)

@@ -16,13 +16,13 @@ from harness.events import (
     FindingFound,
     HarnessError,
 )
-from harness.reporting.text import finding_block, headline, table
+from harness.reporting.text import finding_block, headline, show_command, table
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from harness.reporting.folder import Folder
-    from harness.reporting.summary import Tally
+    from harness.reporting.summary import ExportTally, Tally
 
 PLAIN_EVERY = 5.0
 """Seconds between two progress lines where they do not replace each other."""
@@ -64,8 +64,8 @@ class ConsoleReport:
             budget = f"{event.seconds:g} s"
         shard = "" if event.shard == (1, 1) else f", shard {event.shard[0]}/{event.shard[1]}"
         self._console.print(
-            f"exportdiff: seed {event.seed}, {budget}{shard}, {event.workers} worker(s), "
-            f"torch {event.torch}, {len(event.paths)} paths",
+            f"exportdiff: seed {event.seed}, profile {event.profile}, {budget}{shard}, "
+            f"{event.workers} worker(s), torch {event.torch}, {len(event.paths)} paths",
             highlight=False,
         )
         if self._console.is_terminal:
@@ -115,6 +115,8 @@ class ConsoleReport:
             self._live.stop()
         self._console.print(self._line(event.at), soft_wrap=True)
         self._findings()
+        for mode, exports in self._tally.exports.items():
+            self._console.print(_exports(mode, exports), highlight=False, soft_wrap=True)
         for number, traceback in self._errors.values():
             self._console.print(Text(f"harness error ({number} times):", style="bold red"))
             self._console.print(Text(traceback), soft_wrap=True)
@@ -146,8 +148,15 @@ class ConsoleReport:
             )
             command, _ = self._commands(fingerprint, "")
             return f"{len(tally.shown)} findings, {tally.new} new; reproduce one with: {command}"
-        seed = tally.started.seed if tally.started else 0
-        return (
-            f"no findings in {tally.examples} programs; "
-            f"see one with: exportdiff show --seed {seed} --example 0"
-        )
+        started = tally.started
+        command = show_command(started.seed, 0, started.profile) if started else "exportdiff show"
+        return f"no findings in {tally.examples} programs; see one with: {command}"
+
+
+def _exports(mode: str, exports: ExportTally) -> str:
+    """``nonstrict export: refused 10 of 200 programs (5.0 %): 7 data-dependent, 3 user-error``."""
+    percent = 100 * exports.refused / exports.programs if exports.programs else 0.0
+    reasons = ", ".join(f"{number} {reason}" for reason, number in exports.refusals.most_common())
+    return f"{mode} export: refused {exports.refused} of {exports.programs} programs ({percent:.1f} %)" + (
+        f": {reasons}" if reasons else ""
+    )

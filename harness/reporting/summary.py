@@ -33,6 +33,16 @@ class PathTally:
 
 
 @dataclass
+class ExportTally:
+    """How the exports of one mode fared: one a program, whatever the number of paths below it."""
+
+    programs: int = 0
+    refused: int = 0
+    refusals: Counter[str] = field(default_factory=Counter)
+    """By the short name of the documented refusal."""
+
+
+@dataclass
 class Shown:
     """One confirmed finding."""
 
@@ -58,7 +68,7 @@ class Tally:
     paths: dict[str, PathTally] = field(default_factory=dict)
     features: Counter[str] = field(default_factory=Counter)
     invalid_reasons: Counter[str] = field(default_factory=Counter)
-    unsupported_reasons: Counter[str] = field(default_factory=Counter)
+    exports: dict[str, ExportTally] = field(default_factory=dict)
     occurrences: Counter[str] = field(default_factory=Counter)
     shown: dict[str, Shown] = field(default_factory=dict)
 
@@ -91,17 +101,22 @@ class Tally:
         else:
             # The rest of the line is about this one program.
             self.invalid_reasons[event.invalid_reason.partition(":")[0]] += 1
-        refused = False
+        refusals: dict[str, set[str]] = {}
         for result in event.paths:
             tally = self.paths.setdefault(result.path, PathTally())
             tally.runs += 1
             tally.ok += result.status == "ok"
             tally.unsupported += result.status == "unsupported"
             tally.findings += result.status == "finding"
+            reasons = refusals.setdefault(result.path.partition(":")[0], set())
             if result.status == "unsupported":
-                self.unsupported_reasons[f"{result.path}: {result.reason}"] += 1
-                refused |= result.path.startswith("nonstrict")
-        self.unsupported += refused
+                reasons.add(result.reason)
+        for mode, reasons in refusals.items():
+            exports = self.exports.setdefault(mode, ExportTally())
+            exports.programs += 1
+            exports.refused += bool(reasons)
+            exports.refusals.update(reasons)
+        self.unsupported += bool(refusals.get("nonstrict"))
 
     @property
     def unconfirmed(self) -> int:
@@ -121,6 +136,7 @@ class Tally:
             "torch": started.torch if started else "",
             "python": started.python if started else "",
             "seed": started.seed if started else 0,
+            "profile": started.profile if started else "",
             "seconds": seconds,
             "examples": self.examples,
             "valid": self.valid,
@@ -134,7 +150,10 @@ class Tally:
             "unconfirmed": self.unconfirmed,
             "harness_errors": self.harness_errors,
             "invalid_reasons": dict(self.invalid_reasons.most_common()),
-            "unsupported_reasons": dict(self.unsupported_reasons.most_common()),
+            "exports": {
+                mode: {**vars(tally), "refusals": dict(tally.refusals.most_common())}
+                for mode, tally in self.exports.items()
+            },
             "finished": self.finished.reason if self.finished else None,
         }
 

@@ -10,6 +10,8 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from harness.work import DEFAULT_PROFILE
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -63,6 +65,12 @@ def finding_block(
     for command in commands:
         block.append(f"$ {command}\n", style="cyan")
     return block
+
+
+def show_command(seed: int, example: int, profile: str) -> str:
+    """Return the command that prints the program of an example."""
+    chosen = f" --profile {profile}" if profile != DEFAULT_PROFILE else ""
+    return f"exportdiff show --seed {seed} --example {example}{chosen}"
 
 
 def table(*headers: str) -> Table:

@@ -1,0 +1,67 @@
+"""``exportdiff features``: how often each feature, and each two of them together, are drawn."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from harness.cli.arguments import add_profile_option, chosen_profile, natural, positive
+
+if TYPE_CHECKING:
+    import argparse
+
+    from harness.cli.types import Subparsers
+    from harness.work import FeatureCount
+
+
+def add(commands: Subparsers) -> None:
+    """Add the command."""
+    parser = commands.add_parser("features", help="count the feature tags of random models; runs none")
+    parser.add_argument("--examples", type=positive, default=1000, metavar="N", help="default: 1000")
+    parser.add_argument("--seed", type=natural, default=0, metavar="S", help="default: 0")
+    add_profile_option(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the counts, the rarest tag first."""
+    from harness.work import count_features
+
+    counted = count_features(arguments.seed, arguments.examples, chosen_profile(arguments.profile))
+    if arguments.json:
+        print(json.dumps(_document(counted), indent=1, ensure_ascii=False))
+    else:
+        _print_table(counted)
+    return 0
+
+
+def _document(counted: FeatureCount) -> dict[str, object]:
+    return {
+        "examples": counted.examples,
+        "seconds": round(counted.seconds, 3),
+        "tags": counted.tags,
+        "pairs": {"|".join(pair): number for pair, number in counted.pairs.items()},
+    }
+
+
+def _print_table(counted: FeatureCount) -> None:
+    from harness.reporting.text import make_console, table
+
+    console = make_console()
+    rows = table("tag", "meaning", "count", "percent")
+    for tag, number in sorted(counted.tags.items(), key=lambda pair: pair[1]):
+        # What was not drawn at all is what one looks for here.
+        style = "bold red" if number == 0 else None
+        rows.add_row(tag, counted.meanings[tag], str(number), _percent(number, counted.examples), style=style)
+    console.print(rows)
+    seen, possible = len(counted.pairs), counted.possible
+    console.print(
+        f"pairs: seen {seen} of {possible} that can meet ({_percent(seen, possible)} %)", highlight=False
+    )
+    each = 1000 * counted.seconds / counted.examples
+    console.print(f"{each:.1f} ms per program to draw and render", highlight=False)
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f}" if whole else "0.0"
