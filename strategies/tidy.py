@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import TypeVar
 
 from strategies.conditions import CONDS
 from strategies.ops import OPS
@@ -27,6 +28,7 @@ from strategies.program import (
     Init,
     Lit,
     Loop,
+    Method,
     New,
     Op,
     Path,
@@ -42,6 +44,8 @@ from strategies.program import (
     of_type,
 )
 from strategies.trace import Trace
+
+M = TypeVar("M", ClassDef, Method)
 
 
 def tidy(program: Program, trace: Trace) -> Program:
@@ -107,14 +111,28 @@ def _branch(stmt: If, trace: Trace) -> tuple[Stmt, ...]:
 
 
 def _live(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-    """Without effect-free assignments to names that are never read; the last result is returned at once."""
+    """Without effect-free assignments to names that are never read."""
     while True:
         read = {node.name for node in nodes(body) if isinstance(node, Var)}
         read |= {loop.target for loop in of_type(body, Loop)}
         kept = _without(body, read)
         if kept == body:
-            break
+            return _at_once(body)
         body = kept
+
+
+def compact(program: Program) -> Program:
+    """The Program with results that are returned at once, and all of its debris."""
+
+    def shorter(method: M) -> M:
+        return replace(method, body=_at_once(method.body))
+
+    classes = (shorter(replace(c, methods=tuple(map(shorter, c.methods)))) for c in program.classes)
+    return replace(program, classes=tuple(classes))
+
+
+def _at_once(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """``return value`` for ``x = value`` and ``return x``."""
     if len(body) > 1:
         first, last = body[-2:]
         if isinstance(first, Assign) and last == Return(Var(first.target)) and not _statement(first.value):

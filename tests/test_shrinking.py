@@ -41,7 +41,6 @@ def test_everything_shrinks_to_one_class_that_adds_one() -> None:
 
 
 @pytest.mark.parametrize("tag", TAGS)
-def test_a_tag_shrinks(tag: str, record_property: pytest.RecordProperty) -> None:
+def test_a_tag_shrinks(tag: str) -> None:
     program = smallest(tag)
-    record_property("lines", lines(program))
     assert lines(program) <= 30, render(program)

@@ -40,7 +40,8 @@ def run_eager(program: Program) -> list[object]:
     for _ in range(CALLS):
         fresh = case.build()
         outputs.append(model(*fresh.args, **fresh.kwargs))
-    for args, kwargs in case.probes() if case.probes is not None else ():
+    probes: Any = case.probes() if case.probes is not None else ()
+    for args, kwargs in probes:
         outputs.append(model(*args, **kwargs))
     return outputs
 

@@ -17,7 +17,7 @@ from strategies.machine import Machine, bind
 from strategies.profiles import BASE, MIX, PROFILES
 from strategies.program import Arg, ClassDef, Dim, Dynamic, Given, Input, Program, TensorInput
 from strategies.swarm import Chooser, Draw
-from strategies.tidy import instantiated, tidy
+from strategies.tidy import compact, instantiated, tidy
 from strategies.trace import Trace
 from strategies.values import Value
 
@@ -53,8 +53,7 @@ def examples(draw: Draw, *, profile: str = "default", features: frozenset[str] |
     machine = Machine(program.classes, program.training)
     machine.trace = trace
     assume(machine.accepts(program))
-    if not choose.on("model.debris"):
-        program = tidy(program, trace)
+    program = compact(program) if choose.on("model.debris") else tidy(program, trace)
     return Example(program, frozenset(choose.used))
 
 

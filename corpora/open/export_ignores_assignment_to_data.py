@@ -1,0 +1,46 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "non-strict export leaves an assignment to .data out of the graph"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# affected = "2.13.0"
+# at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
+# ///
+"""`y.data = x + 1` is traced as if it were not there: the program returns zeros, without any warning.
+
+The setter changes the fake tensor from C++ and dispatches nothing but _has_compatible_shallow_copy_type,
+which is all that the graph keeps of it. The proxy of `y` still stands for the zeros, now with whatever
+shape and dtype `x` has. Strict export is right: Dynamo rewrites the setter to set_.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        y = torch.zeros_like(x)
+        y.data = x + 1
+        return y
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    program = torch.export.export(model, args, strict=False).module()
+    expected, seen = model(*args), program(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager returns {expected}, the exported program {seen}")
+    sys.exit(bug)

@@ -1,0 +1,45 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "non-strict export leaves requires_grad_ on an input out of the graph"
+# path = "nonstrict:module@cpu"
+# check = "inputs"
+# kind = "mismatch"
+# status = "open"
+# affected = "2.13.0"
+# at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.requires_grad_"
+# ///
+"""The model asks for gradients of its input; the exported program does not, and says nothing.
+
+requires_grad_ sets a flag from C++ and dispatches no operator, so the graph that is traced below autograd
+does not have it: `program(x).sum().backward()` raises where the model's own fills x.grad. Strict export
+refuses it in words ("Dynamo does not support changes to a Tensor's `requires_grad`").
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        x.requires_grad_()
+        return x * 2
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    program = torch.export.export(model, args, strict=False).module()
+    expected, seen = model(*make()[1]).requires_grad, program(*make()[1]).requires_grad
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: eager result requires_grad {expected}, exported one {seen}")
+    sys.exit(bug)

@@ -1,0 +1,45 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "an attribute that forward creates stays on the model and holds a fake tensor"
+# path = "nonstrict:module@cpu"
+# check = "purity"
+# kind = "mismatch"
+# status = "open"
+# affected = "2.13.0"
+# at-fault = "torch/_functorch/_aot_autograd/frontend_utils.py, _restore_all_module_attributes"
+# ///
+"""A model that caches a tensor on its first call is of no use after it was exported.
+
+Non-strict export means to put all attributes back as they were, but does so with `__dict__.update` of the
+old ones: what did not exist before is never deleted. The cached fake tensor stays, the next eager call
+finds it and returns a FakeTensor without data. One that exists beforehand, as None, is put back.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        if not hasattr(self, "cache"):
+            self.cache = torch.arange(2.0)
+        return x + self.cache
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    torch.export.export(model, args, strict=False)
+    bug = type(model(*args)) is not torch.Tensor
+    print(f"{'BUG' if bug else 'ok'}: eager gives {make()[0](*args)}, after export it gives {model(*args)}")
+    sys.exit(bug)

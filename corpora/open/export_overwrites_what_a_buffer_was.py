@@ -1,0 +1,50 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "a buffer returned before it is assigned comes back with the new value"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# affected = "2.13.0"
+# at-fault = "torch/export/_trace.py, _make_fx_helper: aten.copy_ for every assigned buffer"
+# ///
+"""Assigning a buffer gives a name another tensor; the exported program writes into the old tensor instead.
+
+Export ends the graph with a copy_ into each buffer that was assigned. All that still refers to the old
+tensor changes with it: the output here, and just as well a parameter that the buffer is a view of, or
+the other side of a swap of two buffers by `self.a, self.b = self.b[:], self.a[:]`.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("state", torch.zeros(1))
+
+    def forward(self, x):
+        previous = self.state
+        self.state = self.state + x
+        return previous
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    program = torch.export.export(make()[0], args, strict=False).module()
+    expected, seen = model(*args), program(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager returns {expected}, the exported program {seen}")
+    sys.exit(bug)

@@ -1,0 +1,48 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "after export, a constant whose .data forward assigns is on the meta device"
+# path = "nonstrict:module@cpu"
+# check = "purity"
+# kind = "mismatch"
+# status = "open"
+# affected = "2.13.0"
+# at-fault = "torch/export/_trace.py, _export_to_aten_ir_make_fx: constants are not made fake"
+# ///
+"""Exporting destroys the model's tensor: its memory is replaced by that of a fake tensor.
+
+Parameters and buffers are made fake for tracing, a tensor that is a plain attribute is not. Assigning to
+its .data puts the storage and device of the fake input into the real tensor, in C++ and past all that
+export restores. What was a CPU tensor with values is a meta tensor without any.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.last = torch.zeros(1)
+
+    def forward(self, x):
+        self.last.data = x
+        return x + 1
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    torch.export.export(model, args, strict=False)
+    bug = model.last.device.type != "cpu"
+    print(f"{'BUG' if bug else 'ok'}: last is on cpu before export, on {model.last.device} after it")
+    sys.exit(bug)

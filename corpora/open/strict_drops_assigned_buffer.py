@@ -1,0 +1,50 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "strict export loses every assignment of a buffer"
+# path = "strict:module@cpu"
+# check = "state"
+# kind = "mismatch"
+# status = "open"
+# affected = "2.13.0"
+# at-fault = "torch/export/_trace.py, ExportDynamoConfig: replay_side_effects = False, _buffers included"
+# ///
+"""`self.count = self.count + 1` is a Python side effect to Dynamo, and export throws those away.
+
+The new value is computed in the graph and copied nowhere, so the buffer keeps its first value for ever.
+Non-strict export writes the same assignment back with copy_. All that is said is the general warning that
+"certain side effects happened", naming `_buffers`. Eager leaves 1, the program 0.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", torch.zeros(1))
+
+    def forward(self, x):
+        self.count = self.count + 1
+        return x + self.count
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    program = torch.export.export(make()[0], args, strict=True).module()
+    model(*args)
+    program(*args)
+    bug = not torch.equal(model.count, program.count)
+    print(f"{'BUG' if bug else 'ok'}: eager leaves {model.count} in count, export leaves {program.count}")
+    sys.exit(bug)
