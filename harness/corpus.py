@@ -24,6 +24,8 @@ class Entry:
     file: Path
     status: str = ""
     fingerprint: str = ""
+    signatures: tuple[tuple[str, ...], ...] = ()
+    """How the bug shows: the beginnings of the signatures of its findings."""
     problem: str = ""
 
 
@@ -51,13 +53,20 @@ def read_entry(file: Path) -> Entry:
     if status not in EXPECTED:
         known = ", ".join(EXPECTED)
         return Entry(file, problem=f"has status {status!r} in [tool.exportdiff]; expected {known}")
-    return Entry(file, status, str(table.get("fingerprint", "")))
+    signatures = tuple(tuple(map(str, words)) for words in table.get("signatures", ()))
+    return Entry(file, status, str(table.get("fingerprint", "")), signatures)
 
 
 def open_fingerprints(corpora: Path) -> frozenset[str]:
     """Return the fingerprints of the bugs that the corpus holds as open: known, so not new."""
     entries = (read_entry(file) for file in find_files([corpora]))
     return frozenset(e.fingerprint for e in entries if e.status == "open" and e.fingerprint)
+
+
+def open_signatures(corpora: Path) -> dict[tuple[str, ...], Path]:
+    """Return the beginnings of the signatures of what the corpus holds as open, with the file of each."""
+    entries = [read_entry(file) for file in find_files([corpora])]
+    return {words: entry.file for entry in entries if entry.status == "open" for words in entry.signatures}
 
 
 def _table(header: str) -> dict[str, Any]:

@@ -194,7 +194,7 @@ def plain_attributes(model: nn.Module) -> dict[str, str]:
     """Attributes of all modules that are neither state nor nn.Module's own, as comparable text."""
     return {
         f"{prefix}.{name}" if prefix else name: _attribute(value)
-        for prefix, module in model.named_modules()
+        for prefix, module in model.named_modules(remove_duplicate=False)
         for name, value in module.__dict__.items()
         if name not in _STANDARD
     }

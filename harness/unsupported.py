@@ -148,6 +148,12 @@ REFUSALS: tuple[Refusal, ...] = (
         pattern=r"^Found <class '.*'> in output, which is not a known type",
     ),
     Refusal(
+        "untraceable-constant",
+        "RuntimeError",
+        "torch/export/_trace.py, _export_for_training: 'an op that we can't trace through'",
+        pattern=r"^We found a fake tensor in the exported program constant's list",
+    ),
+    Refusal(
         "scripted-module",
         "ValueError",
         "torch/export/__init__.py: 'Exporting a ScriptModule is not supported'",

@@ -57,7 +57,8 @@ def _pair(value: Value) -> tuple[Ref, Ref]:
 
 
 def _made(kind: TensorType, bound: float, grad: bool) -> Ref:
-    return Ref(kind, Storage(bound), Family(grad))
+    # What a compiled operator hands out may be a view of memory of its own.
+    return Ref(kind, Storage(bound), Family(grad), view=True)
 
 
 def _cond(operands: Sequence[Ref], functions: Sequence[Lambda], run: Run) -> Ref:

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 
 BASE: dict[str, int] = {
     # hierarchy
-    "hierarchy.deep": 33,
+    "hierarchy.deep": 34,
     "hierarchy.layer": 45,
     "hierarchy.container": 40,
     "hierarchy.nested_container": 40,
-    "hierarchy.slice": 70,
+    "hierarchy.slice": 85,
     "hierarchy.shared": 60,
     "hierarchy.alias": 50,
     "hierarchy.attach": 40,
@@ -47,7 +47,7 @@ BASE: dict[str, int] = {
     "calls.optional": 30,
     "calls.second_tensor": 30,
     "calls.group": 20,
-    "calls.function": 45,
+    "calls.function": 60,
     "calls.either": 38,
     "calls.rest": 20,
     "calls.options": 25,
@@ -70,14 +70,14 @@ BASE: dict[str, int] = {
     "control.repeat": 40,
     "control.ternary": 40,
     # regions
-    "region.no_grad": 35,
+    "region.no_grad": 40,
     "region.enable_grad": 15,
     "region.autocast": 15,
     "region.checkpoint": 12,
     "region.cond": 24,
     "region.map": 10,
-    "region.while_loop": 14,
-    "region.scan": 16,
+    "region.while_loop": 17,
+    "region.scan": 18,
     # in-place
     "inplace.on_argument": 50,
     "inplace.on_state": 75,
@@ -104,8 +104,8 @@ BASE: dict[str, int] = {
     "op.inplace.item": 45,
     "op.inplace.scatter": 35,
     "op.inplace.out": 30,
-    "op.inplace.metadata": 60,
-    "op.inplace.storage": 25,
+    "op.inplace.metadata": 75,
+    "op.inplace.storage": 38,
     "op.inplace.custom": 10,
     # inputs and outputs
     "input.dtype": 20,
@@ -124,7 +124,7 @@ BASE: dict[str, int] = {
     "output.data": 15,
     "output.nested": 25,
     "output.python": 25,
-    "output.view": 35,
+    "output.view": 40,
     "output.argument": 30,
     "output.state": 45,
     # dynamic shapes
@@ -183,7 +183,7 @@ PROFILES: dict[str, Mapping[str, int]] = {
         region=_NO_REGIONS,
     ),
     "control-flow": _with(
-        hierarchy={"deep": 70},
+        hierarchy={"deep": 90},
         control=dict.fromkeys(
             ("if", "match", "early_return", "training", "shape", "loop", "repeat", "ternary"), 85
         ),

@@ -251,7 +251,7 @@ def _path(path: Path) -> str:
 
 
 def _body(body: Iterable[Stmt], depth: int) -> list[str]:
-    return [INDENT * depth + line for stmt in body for line in _stmt(stmt)]
+    return [(INDENT * depth + line).rstrip() for stmt in body for line in _stmt(stmt)]
 
 
 def _stmt(stmt: Stmt) -> Iterator[str]:

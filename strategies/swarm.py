@@ -23,7 +23,13 @@ class Draw(Protocol):
 
 
 _PERCENT = st.integers(0, 99)
-_INDEX = [st.integers(0, n) for n in range(64)]
+_SHARE = 420
+"""How finely a group is divided: every size up to 7, and closely enough any other."""
+
+
+@lru_cache(maxsize=1024)
+def _below(limit: int) -> st.SearchStrategy[int]:
+    return st.integers(0, limit - 1)
 
 
 _waiting: list[Callable[[], Any]] = []
@@ -42,20 +48,16 @@ class Chooser:
     def __init__(self, draw: Draw, weights: Mapping[str, int]) -> None:
         """Draw with Hypothesis's ``draw``; ``weights`` maps features to percents."""
         self.draw = draw
-        groups: dict[str, list[str]] = {}
-        for feature in weights:
-            groups.setdefault(feature.split(".")[0], []).append(feature)
-        self._subset: dict[str, bool] = {}
+        # One draw for all: one for each feature would take half of the time that drawing a Program takes.
+        # Bytes and not one wide integer: Hypothesis prefers small integers, and shrinks bytes one by one.
+        shares = draw(_subset(len(weights)))
+        # The smallest share is always off: whatever the weights, it shrinks away.
+        self._subset = {
+            feature: share > 0 and share >= 256 - 2.56 * weight
+            for (feature, weight), share in zip(weights.items(), shares, strict=True)
+        }
         self.used: set[str] = set()
         """The features that were asked for and are on."""
-        for group in groups.values():
-            # One draw for a group (what stands before the first dot): one for each feature would take half
-            # of the time that drawing a Program takes. Bytes and not one wide integer: Hypothesis prefers
-            # small integers, and shrinks bytes one by one.
-            shares = draw(_subset(len(group)))
-            for member, share in zip(group, shares, strict=True):
-                # The smallest share is always off: whatever the weights, it shrinks away.
-                self._subset[member] = share > 0 and share >= 256 * (1 - weights[member] / 100)
 
     def on(self, feature: str) -> bool:
         """Whether this example may use a feature; shrinks to no feature at all."""
@@ -95,6 +97,12 @@ class Chooser:
         share = self.draw(_PERCENT) - 70
         return options[0] if share < 0 else options[share * len(options) // 30]
 
+    def member(self, groups: Sequence[Sequence[T]]) -> T:
+        """A member of one of the groups, which are equally likely; shrinks to the first of the first."""
+        number = self.draw(_below(len(groups) * _SHARE))
+        group = groups[number // _SHARE]
+        return group[number % _SHARE * len(group) // _SHARE]
+
     def upto(self, most: int) -> int:
         """An int from 0 to ``most``; shrinks to 0."""
-        return self.draw(_INDEX[min(most, len(_INDEX) - 1)])
+        return self.draw(_below(most + 1))

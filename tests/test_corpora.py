@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from harness.case import case_from_source
 from harness.cli.replay import outcome
 from harness.confirm import run_file
 from harness.corpus import find_files, open_fingerprints, read_entry
+from harness.paths import all_paths
+from harness.work import judge_case
 
 CORPORA = Path(__file__).parents[1] / "corpora"
 FILES = list(find_files([CORPORA]))
@@ -21,6 +24,16 @@ def test_file_is_as_recorded(file: Path) -> None:
     entry = read_entry(file)
     assert not entry.problem
     assert outcome(entry, run_file(file))[0] == "as recorded"
+
+
+@pytest.mark.parametrize("file", [*find_files([CORPORA / "open"])], ids=lambda file: file.stem)
+def test_the_checks_report_an_open_bug_as_its_file_says(file: Path) -> None:
+    """Each beginning of a signature in the header is that of a finding."""
+    known = read_entry(file).signatures
+    found = judge_case(case_from_source(file.read_text()), all_paths(["cpu"])).findings
+    assert known
+    for start in known:
+        assert any(finding.signature[: len(start)] == start for finding in found), start
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(CORPORA)))

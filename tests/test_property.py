@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from harness.case import case_from_source
+from harness.corpus import open_signatures
 from harness.findings import Finding
 from harness.paths import all_paths
 from harness.repro import repro_source
@@ -21,18 +22,7 @@ SEED = 137013
 EXAMPLES = 120
 PARTS = 4
 
-OPEN = Path(__file__).parents[1] / "corpora" / "open"
-
-KNOWN: dict[tuple[str, ...], str] = {
-    ("outputs", "mismatch", "value"): "unflatten_merges_calls_of_other_variants.py",
-    ("sharing", "mismatch", "one-tensor-became-several", "buffer"): "unflatten_splits_aliased_constants.py",
-    ("purity", "mismatch", "export", "constant"): "export_updates_constants_for_real.py",
-    ("outputs", "crash", "export", "IndexError"): "export_fails_on_rank_changed_in_place.py",
-    ("outputs", "crash", "export", "AssertionError"): "export_asserts_on_constant_transposed_in_place.py",
-    ("outputs", "crash", "export", "StopIteration"): "export_fails_on_unread_constant.py",
-    ("guards", "mismatch"): "strict_records_mutated_input_shape.py",
-}
-"""The beginning of a signature, and the corpus file that shows the bug behind it."""
+KNOWN = open_signatures(Path(__file__).parents[1] / "corpora")
 
 
 def is_known(finding: Finding) -> bool:
@@ -53,11 +43,6 @@ def test_exported_programs_do_what_eager_does(part: int, tmp_path: Path) -> None
                 file.write_text(repro_source(finding, source))
                 pytest.fail(f"new finding, reproduce with: python {file}\n{finding.message}\n\n{source}")
     assert valid >= 0.99 * (EXAMPLES // PARTS) - 1
-
-
-@pytest.mark.parametrize("file", sorted(set(KNOWN.values())))
-def test_what_is_known_is_in_the_corpus(file: str) -> None:
-    assert (OPEN / file).is_file()
 
 
 def test_a_verdict_does_not_depend_on_what_ran_before() -> None:

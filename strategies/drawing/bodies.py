@@ -29,7 +29,7 @@ def draw_statements(scope: Scope, least: int, most: int) -> list[Stmt]:
     return body
 
 
-MORE = 70
+MORE = 62
 """Percent of the bodies that go on where they could end."""
 
 
@@ -97,7 +97,7 @@ def _control(scope: Scope) -> Stmt | None:
 
 
 # Weighted by repetition, simplest first.
-_MAKERS: list[Maker] = [*[_plain] * 2, *[_call] * 9, *[_inplace] * 9, *[_branch] * 3]
+_MAKERS: list[Maker] = [*[_plain] * 2, *[_call] * 9, *[_inplace] * 11, *[_branch] * 3]
 
 _SPECIALS: dict[Maker, tuple[str, ...]] = {
     _loop: ("control.loop",),
@@ -191,7 +191,7 @@ def _draw_output(scope: Scope) -> Expr:
     if choose.on("output.state"):
         options += scope.attributes()[:4] * 2
     if choose.maybe("output.view", 40):
-        return draw_use(scope, VIEWS, options, []) or options[0]
+        return draw_use(scope, [VIEWS], options, []) or options[0]
     if choose.on("output.python"):
         options += [Lit(None), Lit(3), *scope.flags("bool", "int")]
     return choose.pick(options)

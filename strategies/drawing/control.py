@@ -152,7 +152,7 @@ def draw_ternary(scope: Scope) -> Stmt | None:
         return None
     cond = scope.choose.pick(conds)
     names = ("add_one", "double", "neg", "tanh", "add", "t")
-    ways = [draw_use(scope, names, [near], scope.tensors()) or near for _ in range(2)]
+    ways = [draw_use(scope, [names], [near], scope.tensors()) or near for _ in range(2)]
     return assign(scope, Ternary(cond, ways[0], ways[1]), near)
 
 
@@ -245,12 +245,12 @@ def _function(
         body = suite(inner, 1, 1)
     state = [*inner.attributes()]
     if state and scope.choose.chance(40):
-        op = draw_use(inner, ("add", "mul", "sub"), inner.variables()[:1], state)
+        op = draw_use(inner, [("add", "mul", "sub")], inner.variables()[:1], state)
         stmt = Assign(arguments[-1], op) if op is not None else None
         if stmt is not None and inner.try_out(stmt):
             body.append(stmt)
     # Of a fresh tensor: an operator may not return what it was given.
-    result = draw_use(inner, ("add_one", "double", "neg", "tanh"), inner.variables()[:1], [])
+    result = draw_use(inner, [("add_one", "double", "neg", "tanh")], inner.variables()[:1], [])
     if result is None:
         return None
     returned = Group("tuple", (spec.carries, result)) if spec.carries is not None else result

@@ -24,7 +24,7 @@ _GROUPS = {
 
 COMMON = frozenset(
     {"add_", "copy_", "clamp_", "relu_", "f_relu_", "masked_fill_", "zero_", "mul_"}
-    | {"index_put_", "scatter_", "squeeze_", "t_"}
+    | {"index_put_", "scatter_", "squeeze_", "t_", "detach_", "requires_grad_"}
 )
 """In-place ops that people write most: as often as three others."""
 
@@ -35,20 +35,22 @@ SECONDS = 8
 """How many operands are considered as the second and third ones."""
 
 
-def _enabled(scope: Scope, mutating: bool) -> list[str]:
-    """The names of the ops of one group that the example may use: groups are equally likely."""
-    groups = [names for group, names in _GROUPS[mutating].items() if scope.choose.on(f"op.{group}")]
-    return scope.choose.pick(groups) if groups else []
+def _enabled(scope: Scope, mutating: bool) -> list[list[str]]:
+    """The names of the ops that the example may use, by group."""
+    return [names for group, names in _GROUPS[mutating].items() if scope.choose.on(f"op.{group}")]
 
 
 def draw_use(
-    scope: Scope, names: Sequence[str], firsts: Sequence[Expr], seconds: Sequence[Expr]
+    scope: Scope, groups: Sequence[Sequence[str]], firsts: Sequence[Expr], seconds: Sequence[Expr]
 ) -> Op | None:
-    """Draw an op and its operands, mostly the first first one; None where the drawn op has no use here."""
-    if not names or not firsts:
+    """Draw an op of one of the groups and its operands, mostly the first of ``firsts``.
+
+    None where the drawn op has no use here.
+    """
+    if not groups or not firsts:
         return None
     choose = scope.choose
-    name = choose.pick(names)
+    name = choose.member(groups)
     spec = OPS[name]
     chosen = choose.mostly_first(firsts)
     for first in (chosen, *(other for other in firsts if other is not chosen)):
@@ -113,8 +115,8 @@ def draw_assign(scope: Scope) -> Stmt | None:
     """``x = <op>``, on a pure op."""
     way = scope.choose.percent()
     tensors = scope.tensors()
-    names = _enabled(scope, mutating=False) if way >= 20 else []
-    op = draw_use(scope, names or ["add_one"], tensors, tensors)
+    groups = _enabled(scope, mutating=False) if way >= 20 else []
+    op = draw_use(scope, groups or [["add_one"]], tensors, tensors)
     if op is None:
         return None
     nested = None
@@ -154,16 +156,16 @@ def _targets(scope: Scope, state: bool) -> list[Expr]:
 
 def draw_inplace(scope: Scope, state: bool = False) -> Stmt | None:
     """An in-place op on an argument, a local, state (that alone if so asked), or a view of one of these."""
-    names = _enabled(scope, mutating=True)
+    groups = _enabled(scope, mutating=True)
     targets = _targets(scope, state)
-    if not names or not targets:
+    if not groups or not targets:
         return None
-    on_values = [name for name in names if OPS[name].mutates == "value"]
+    on_values = [names for names in groups if OPS[names[0]].mutates == "value"]
     if on_values and scope.choose.maybe("inplace.on_view", 40):
-        view = draw_use(scope, ["detach"] if scope.choose.chance(20) else VIEWS, targets, [])
+        view = draw_use(scope, [["detach"]] if scope.choose.chance(20) else [VIEWS], targets, [])
         if view is not None:
-            names, targets = on_values, [view]
-    op = draw_use(scope, names, targets, scope.tensors())
+            groups, targets = on_values, [view]
+    op = draw_use(scope, groups, targets, scope.tensors())
     if op is None:
         return None
     if OPS[op.name].statement or not scope.choose.chance(20):

@@ -21,10 +21,10 @@ from strategies.tidy import compact, instantiated, tidy
 from strategies.trace import Trace
 from strategies.values import Value
 
-MORE = (90, 45)
+MORE = (90, 38)
 """Percent of the examples that have a first, and then a second, class besides the root's."""
 
-DEEP = (100, 90, 75, 50)
+DEEP = (100, 95, 80, 30)
 """The same for examples that may be deep."""
 
 

@@ -50,7 +50,7 @@ def _rebind(scope: Scope) -> Stmt | None:
     value = None
     if scope.choose.chance(70):
         names = _RETYPING if scope.choose.chance(40) else _RENEWING
-        value = draw_use(scope, names, itself, scope.tensors())
+        value = draw_use(scope, [names], itself, scope.tensors())
     return Set(path, value or scope.choose.pick(scope.tensors()))
 
 

@@ -90,5 +90,5 @@ def draw_style(choose: Chooser, training: bool) -> Style:
         # Tracing takes the sizes 0 and 1 for special: the example is larger.
         shape = (choose.pick((3, 4, 2)), *shape[1:])
         # Of 0 and 1, torch promises less: they come last.
-        sizes = choose.pick(((2, 5), (4, 1), (2, 6), (3, 0)))
+        sizes = choose.pick(((2, 5), (4, 1), (6, 3), (3, 0), (5, 7)))
     return Style(shape, dtype, training, sizes)
