@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 BASE: dict[str, int] = {
     # hierarchy
-    "hierarchy.deep": 34,
+    "hierarchy.deep": 42,
     "hierarchy.layer": 45,
     "hierarchy.container": 40,
     "hierarchy.nested_container": 40,
@@ -34,7 +34,7 @@ BASE: dict[str, int] = {
     "state.parametrized": 20,
     "state.scaled": 70,
     "state.tied": 40,
-    "state.read_child": 35,
+    "state.read_child": 40,
     # updates of attributes
     "update.bump": 20,
     "update.rebind": 25,
@@ -105,7 +105,7 @@ BASE: dict[str, int] = {
     "op.inplace.scatter": 35,
     "op.inplace.out": 30,
     "op.inplace.metadata": 75,
-    "op.inplace.storage": 38,
+    "op.inplace.storage": 42,
     "op.inplace.custom": 10,
     # inputs and outputs
     "input.dtype": 20,

@@ -26,7 +26,13 @@ def test_file_is_as_recorded(file: Path) -> None:
     assert outcome(entry, run_file(file))[0] == "as recorded"
 
 
-@pytest.mark.parametrize("file", [*find_files([CORPORA / "open"])], ids=lambda file: file.stem)
+ONCE_IN_A_PROCESS = {"failed_export_draws_random_numbers"}
+"""What the harness cannot show: by then it has happened."""
+
+OPEN = [file for file in find_files([CORPORA / "open"]) if file.stem not in ONCE_IN_A_PROCESS]
+
+
+@pytest.mark.parametrize("file", OPEN, ids=lambda file: file.stem)
 def test_the_checks_report_an_open_bug_as_its_file_says(file: Path) -> None:
     """Each beginning of a signature in the header is that of a finding."""
     known = read_entry(file).signatures

@@ -8,6 +8,17 @@
 # check = "outputs"
 # kind = "crash"
 # status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "AssertionError",
+#         "fake_tensor.py:validate_and_convert_non_fake_tensors",
+#         "fake_tensor.py:<listcomp>",
+#         "fake_tensor.py:validate",
+#     ],
+# ]
 # affected = "2.13.0"
 # at-fault = "torch/_subclasses/fake_tensor.py, validate: asserts on what export left real"
 # ///

@@ -8,6 +8,7 @@
 # check = "state"
 # kind = "mismatch"
 # status = "open"
+# signatures = [["state", "mismatch"]]
 # affected = "2.13.0"
 # at-fault = "torch/_functorch/_aot_autograd/utils.py, register_buffer_assignment_hook: root module only"
 # ///

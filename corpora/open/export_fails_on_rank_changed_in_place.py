@@ -8,6 +8,17 @@
 # check = "outputs"
 # kind = "crash"
 # status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "IndexError",
+#         "non_strict_utils.py:produce_guards_and_solve_constraints",
+#         "symbolic_shapes.py:produce_guards",
+#         "symbolic_shapes.py:produce_guards_verbose",
+#     ],
+# ]
 # affected = "2.13.0"
 # at-fault = "torch/fx/experimental/symbolic_shapes.py, produce_guards_verbose, over the mutated fake input"
 # ///

@@ -8,6 +8,17 @@
 # check = "outputs"
 # kind = "crash"
 # status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "StopIteration",
+#         "lift_constants_pass.py:_materialize_and_lift_constants",
+#         "lift_constants_pass.py:lift_constants_pass",
+#         "lift_constants_pass.py:_unused_constant",
+#     ],
+# ]
 # affected = "2.13.0"
 # at-fault = "torch/_export/passes/lift_constants_pass.py, _unused_constant: next() of no users"
 # ///

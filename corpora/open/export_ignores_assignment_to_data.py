@@ -8,14 +8,15 @@
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
+# signatures = [["outputs", "mismatch", "value"]]
 # affected = "2.13.0"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
 # ///
 """`y.data = x + 1` is traced as if it were not there: the program returns zeros, without any warning.
 
 The setter changes the fake tensor from C++ and dispatches nothing but _has_compatible_shallow_copy_type,
-which is all that the graph keeps of it. The proxy of `y` still stands for the zeros, now with whatever
-shape and dtype `x` has. Strict export is right: Dynamo rewrites the setter to set_.
+which is all that the graph keeps of it; the proxy of `y` goes on standing for the zeros. With an input or
+a buffer in place of `y` it is the same. Strict export records such a setter as set_, or refuses it.
 """
 
 import sys

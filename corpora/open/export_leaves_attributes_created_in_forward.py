@@ -8,6 +8,7 @@
 # check = "purity"
 # kind = "mismatch"
 # status = "open"
+# signatures = [["purity", "mismatch", "export", "attribute"]]
 # affected = "2.13.0"
 # at-fault = "torch/_functorch/_aot_autograd/frontend_utils.py, _restore_all_module_attributes"
 # ///

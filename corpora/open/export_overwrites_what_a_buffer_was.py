@@ -8,6 +8,7 @@
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
+# signatures = [["outputs", "mismatch", "value"]]
 # affected = "2.13.0"
 # at-fault = "torch/export/_trace.py, _make_fx_helper: aten.copy_ for every assigned buffer"
 # ///

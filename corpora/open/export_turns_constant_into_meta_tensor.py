@@ -8,6 +8,7 @@
 # check = "purity"
 # kind = "mismatch"
 # status = "open"
+# signatures = [["purity", "mismatch", "export", "constant"]]
 # affected = "2.13.0"
 # at-fault = "torch/export/_trace.py, _export_to_aten_ir_make_fx: constants are not made fake"
 # ///

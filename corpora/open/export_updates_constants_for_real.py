@@ -8,6 +8,7 @@
 # check = "purity"
 # kind = "mismatch"
 # status = "open"
+# signatures = [["purity", "mismatch", "export", "constant"]]
 # affected = "2.13.0"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, proxy_call"
 # ///

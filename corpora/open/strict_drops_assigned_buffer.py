@@ -8,6 +8,7 @@
 # check = "state"
 # kind = "mismatch"
 # status = "open"
+# signatures = [["state", "mismatch"]]
 # affected = "2.13.0"
 # at-fault = "torch/export/_trace.py, ExportDynamoConfig: replay_side_effects = False, _buffers included"
 # ///

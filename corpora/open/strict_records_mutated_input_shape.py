@@ -8,6 +8,7 @@
 # check = "guards"
 # kind = "mismatch"
 # status = "open"
+# signatures = [["guards", "mismatch", "recorded"]]
 # affected = "2.13.0"
 # at-fault = "torch/_dynamo: in-place view of an input through the result of an in-place op is not noticed"
 # ///

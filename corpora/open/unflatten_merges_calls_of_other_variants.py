@@ -8,6 +8,7 @@
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
+# signatures = [["outputs", "mismatch", "value"]]
 # affected = "2.13.0"
 # at-fault = "torch/export/unflatten.py, _check_graph_equivalence"
 # ///

@@ -8,6 +8,7 @@
 # check = "sharing"
 # kind = "mismatch"
 # status = "open"
+# signatures = [["sharing", "mismatch", "one-tensor-became-several"]]
 # affected = "2.13.0"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, the loop over constants"
 # ///

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -34,4 +36,17 @@ def nonstrict(model: nn.Module, inputs: Inputs, shapes: Any) -> ExportedProgram:
 @_mode
 def strict(model: nn.Module, inputs: Inputs, shapes: Any) -> ExportedProgram:
     """Trace through Dynamo."""
+    _load_examples()
     return torch.export.export(model, inputs.args, inputs.kwargs, dynamic_shapes=shapes, strict=True)
+
+
+@cache
+def _load_examples() -> None:
+    """Import what Dynamo imports at its first error in a process.
+
+    That builds modules and so moves the global random number generator
+    (corpora/open/failed_export_draws_random_numbers.py): whether a program shows it would depend on what ran
+    before.
+    """
+    with torch.random.fork_rng(devices=[]):
+        importlib.import_module("torch._export.db.examples")

@@ -1,0 +1,55 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "assigning an input as it is to a buffer ends export with SpecViolationError"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "export", "SpecViolationError", "_trace.py:_verify_nn_module_stack"]]
+# affected = "2.13.0"
+# at-fault = "torch/export/_trace.py, _make_fx_helper: `new_node.meta = name_node.meta` of a placeholder"
+# ///
+"""`self.last = x` for a buffer `last`: the graph that export itself has built does not pass its own check.
+
+Every assigned buffer gets a copy_ at the end of the graph, with the metadata of the node assigned from. If
+that node is a placeholder (an input, a parameter, or another buffer, as in a swap of two buffers) there is
+no nn_module_stack in it, and _verify_nn_module_stack rejects the copy_. `self.last = x + 0` is exported.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("last", torch.zeros(1))
+
+    def forward(self, x):
+        self.last = x
+        return x + 1
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    model(*args)
+    model, args = make()
+    try:
+        torch.export.export(model, args, strict=False)
+        seen = "nothing"
+    except Exception as error:
+        seen = f"{type(error).__name__}: {error}"
+    bug = seen.startswith("SpecViolationError")
+    print(f"{'BUG' if bug else 'ok'}: eager raises nothing, export raises {seen[:120]}")
+    sys.exit(bug)

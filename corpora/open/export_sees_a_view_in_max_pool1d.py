@@ -1,0 +1,59 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "detach_ on a result of max_pool1d, which is a view to export and none in eager"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "RuntimeError",
+#         "_compile.py:inner",
+#         "proxy_tensor.py:__torch_dispatch__",
+#         "proxy_tensor.py:proxy_call",
+#     ],
+# ]
+# affected = "2.13.0"
+# at-fault = "aten/src/ATen/native/MaxPooling.cpp, max_pool1d: another branch for tensor subclasses"
+# ///
+"""Export raises "Can't detach views in-place" for a model without any view.
+
+On a CPU tensor that needs no gradient max_pool1d fills a new tensor. A fake tensor is a tensor subclass,
+and for those it squeezes the result of max_pool2d, so that the traced model gets a view.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.max_pool1d(x, 1).detach_()
+
+
+def make():
+    return Model(), (torch.ones(1, 1),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    model(*args)
+    model, args = make()
+    try:
+        torch.export.export(model, args, strict=False)
+        seen = "nothing"
+    except Exception as error:
+        seen = f"{type(error).__name__}: {error}"
+    bug = seen.startswith("RuntimeError: Can't detach views in-place")
+    print(f"{'BUG' if bug else 'ok'}: eager raises nothing, export raises {seen[:120]}")
+    sys.exit(bug)

@@ -1,0 +1,48 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "the first export of a process that fails draws from the global random number generator"
+# path = "strict:module@cpu"
+# check = "purity"
+# kind = "mismatch"
+# status = "open"
+# signatures = []
+# affected = "2.13.0"
+# at-fault = "torch/_export/db/logging.py, exportdb_error_message: imports torch/_export/db/examples"
+# ///
+"""To word a log message export imports a package of examples, and those make random tensors.
+
+Whether an export was tried, and failed, before a training run then shows in the run's random numbers. It
+happens once in a process, at the first TorchRuntimeError ("always_classified" in logging.py). Here that is
+the failure of max_pool1d(...).detach_(), which fake tensors take for a view; any other does it too.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.max_pool1d(x, 1).detach_()
+
+
+def make():
+    return Model(), (torch.ones(1, 1),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    before, error = torch.get_rng_state(), "nothing"
+    try:
+        torch.export.export(model, args, strict=True)
+    except Exception as raised:
+        error = type(raised).__name__
+    bug = not torch.equal(before, torch.get_rng_state())
+    print(f"{'BUG' if bug else 'ok'}: export raises {error}, random state {'changed' if bug else 'kept'}")
+    sys.exit(bug)

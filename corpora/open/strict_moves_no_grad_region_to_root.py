@@ -1,0 +1,58 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "strict export puts a submodule's no_grad region into the root, and unflatten skips its ops"
+# path = "strict:unflatten@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "shape"]]
+# affected = "2.13.0"
+# at-fault = "torch/_dynamo/output_graph.py, OutputGraph.create_node, which records no nn_module_stack"
+# ///
+"""A submodule with a no_grad region: eager gives 4, unflatten gives 2, and another shape.
+
+Dynamo emits _set_grad_enabled (and _enter_autocast) with create_node, which unlike create_proxy records
+no nn_module_stack; export then files the node under the root, and _replace_with_hop_helper copies that
+to the whole region. So the nodes of `child` are no longer in one run: unflatten makes a module for each
+run, all of them named `child`, and each replaces the one before. Both calls run the last graph, a
+getitem: `x * 3` is never computed.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Child(nn.Module):
+    def forward(self, x):
+        x = x * 3
+        with torch.no_grad():
+            return x + 1
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+
+    def forward(self, x):
+        return self.child(x)
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    expected = model(*args)
+    seen = torch.export.unflatten(torch.export.export(model, args, strict=True))(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {seen}")
+    sys.exit(bug)

@@ -1,0 +1,64 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "an unread result and a no_grad region after it make unflatten fail with SystemError"
+# path = "nonstrict:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "lower",
+#         "SystemError",
+#         "_remove_effect_tokens_pass.py:_remove_effect_tokens",
+#         "graph.py:eliminate_dead_code",
+#         "graph.py:erase_node",
+#     ],
+# ]
+# affected = "2.13.0"
+# at-fault = "torch/_export/utils.py, node_inline_: new_output.users.clear()"
+# ///
+"""`x * 2` is computed and not used: the exported program has a graph whose use lists are wrong.
+
+To wrap the no_grad region, export splits the graph in pieces and inlines those that need no wrapper. Where
+a piece has one output, node_inline_ means to take the output node from its users, but clears them all: the
+multiplication still reads `x`, which no longer knows of it. unflatten erases what is dead and fails there.
+Autocast regions do the same.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        x = x + 1
+        x * 2
+        with torch.no_grad():
+            return x + 3
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    model(*args)
+    exported = torch.export.export(model, args, strict=False)
+    try:
+        torch.export.unflatten(exported)
+        seen = "nothing"
+    except Exception as error:
+        seen = f"{type(error).__name__}: {error}"
+    bug = seen.startswith("SystemError")
+    print(f"{'BUG' if bug else 'ok'}: eager raises nothing, unflatten raises {seen[:120]}")
+    sys.exit(bug)

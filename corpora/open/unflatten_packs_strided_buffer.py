@@ -1,0 +1,49 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten packs a strided buffer, and as_strided then reads other elements"
+# path = "nonstrict:unflatten@cpu"
+# check = "state"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["state", "mismatch"]]
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, the loop over graph_signature.buffers"
+# ///
+"""A buffer with gaps in memory: eager gives [0, 2], `ep.module()` too, unflatten gives [0, 4].
+
+Buffers are copied with clone(), which keeps strides only if the tensor fills its memory. The buffer had
+stride 2 when the graph was traced, and has stride 1 when it runs. Where no op depends on strides it only
+shows in `every.stride()`; `as_strided` reads the wrong elements and says nothing.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("every", torch.arange(8.0)[::2])
+
+    def forward(self, x):
+        return x + self.every.as_strided((2,), (2,))
+
+
+def make():
+    return Model(), (torch.zeros(2),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    expected = model(*args)
+    seen = torch.export.unflatten(torch.export.export(model, args, strict=False))(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {seen}")
+    sys.exit(bug)

@@ -1,0 +1,51 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten separates a buffer from the view of it that is another buffer"
+# path = "nonstrict:unflatten@cpu"
+# check = "sharing"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["sharing", "mismatch", "memory-no-longer-shared"]]
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, the loop over graph_signature.buffers"
+# ///
+"""One buffer is a view of another: eager gives [1, 0], `ep.module()` too, unflatten gives [0, 0].
+
+Every used buffer is cloned by itself, unless storage, sizes, strides and offset are all those of one
+cloned before (_TensorID). A view differs in sizes, so it gets memory of its own, and an update of it
+never reaches the buffer that it is a part of.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("whole", torch.zeros(2))
+        self.register_buffer("part", self.whole[:1])
+
+    def forward(self, x):
+        self.part.add_(1)
+        return x + self.whole
+
+
+def make():
+    return Model(), (torch.zeros(2),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(make()[0], args, strict=False))
+    expected, seen = model(*args), unflattened(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {seen}")
+    sys.exit(bug)
