@@ -11,7 +11,7 @@
 # signatures = [
 #     [
 #         "outputs",
-"""A call of outer.seq.0 is redirected to outer.seq.0@1, which hangs under outer.seq@1, not under outer.seq.
+#         "crash",
 #         "lower",
 #         "RuntimeError",
 #         "unflatten.py:unflatten",
@@ -22,7 +22,7 @@
 # affected = "2.13.0"
 # at-fault = "torch/export/unflatten.py, _deduplicate_modules: seen_target = _compute_accessor(...)"
 # ///
-"""A call of outer.seq.0 is redirected to outer.seq.0@1, which hangs under outer.seq@1 and not under outer.seq.
+"""A call of outer.seq.0 is redirected to outer.seq.0@1, which hangs under outer.seq@1, not under outer.seq.
 
 The first call of outer.seq is never used, so that its graph has no output and the second call, outer.seq@1,
 keeps a graph of its own, with the child 0@1 in it. The third call of the child has the same graph as 0@1 and
