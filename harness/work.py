@@ -96,6 +96,7 @@ class FeatureCount:
 
 def count_features(seed: int, examples: int, profile: str = DEFAULT_PROFILE) -> FeatureCount:
     """Draw and render the first examples of a campaign, and count their tags."""
+    from strategies import draw_program, render
     from strategies.features import TAGS, can_meet
 
     tags = Counter(dict.fromkeys(TAGS, 0))
@@ -104,8 +105,10 @@ def count_features(seed: int, examples: int, profile: str = DEFAULT_PROFILE) -> 
     program_source(seed, 0, profile)  # so that nothing is counted that only the first program pays
     for index in range(examples):
         started = time.perf_counter()
-        _, features = program_source(seed, index, profile)
+        program = draw_program(seed, index, profile)
+        render(program)
         seconds += time.perf_counter() - started
+        features = sorted(program.features)
         tags.update(features)
         pairs.update(combinations(features, 2))
     possible = sum(can_meet(one, other) for one, other in combinations(sorted(TAGS), 2))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from strategies.control import CONTROLS
@@ -34,9 +34,15 @@ MORE = 62
 
 
 def _draw_next(scope: Scope, number: int) -> Stmt | None:
-    if number == 0 and scope.depth == 0 and scope.choose.chance(90):
-        return scope.choose.pick(_openings(scope))(scope) or _call(scope)
-    return _draw_statement(scope)
+    if number or scope.depth:
+        return _draw_statement(scope)
+    way = scope.choose.percent()
+    return _share(_openings(scope), way - 10, 90)(scope) or _call(scope) if way >= 10 else _plain(scope)
+
+
+def _share(makers: Sequence[Maker], part: int, whole: int) -> Maker:
+    """The maker whose share of the whole holds this part: a decision that a draw was made for already."""
+    return makers[part * len(makers) // whole]
 
 
 def _openings(scope: Scope) -> list[Maker]:
@@ -124,11 +130,19 @@ def _draw_statement(scope: Scope) -> Stmt | None:
     if scope.depth:
         return choose.pick(_NESTED_MAKERS)(scope) or _plain(scope)
     way = choose.percent()
-    if way >= 78 and scope.called and choose.on("calls.again"):
+    again = 78 if scope.called and choose.on("calls.again") else 100
+    if way >= again:
         # Two calls of one child are where unflatten has to decide whether their graphs are the same.
         return _call(scope) or _plain(scope)
-    makers = _specials(scope) if way >= 50 else []
-    return choose.pick(makers or _MAKERS)(scope) or _plain(scope)
+    if way < ORDINARY:
+        maker = _share(_MAKERS, way, ORDINARY)
+    else:
+        maker = _share(_specials(scope) or _MAKERS, way - ORDINARY, again - ORDINARY)
+    return maker(scope) or _plain(scope)
+
+
+ORDINARY = 50
+"""Percent of the statements that are not special."""
 
 
 def _specials(scope: Scope) -> list[Maker]:

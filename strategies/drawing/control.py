@@ -202,7 +202,7 @@ def draw_control(scope: Scope, suite: Suite) -> Stmt | None:
     functions: list[Lambda] = []
     for index in range(len(spec.arguments)):
         # One submodule in both branches: it is lifted twice.
-        again = functions[0] if functions and scope.choose.chance(60) else None
+        again = functions[0] if functions and scope.choose.chance(85) else None
         function = _function(scope, FUNCTION_NAMES[index], spec, index, operand, suite, again)
         if function is None:
             return None

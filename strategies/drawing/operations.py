@@ -24,7 +24,7 @@ _GROUPS = {
 
 COMMON = frozenset(
     {"add_", "copy_", "clamp_", "relu_", "f_relu_", "masked_fill_", "zero_", "mul_"}
-    | {"index_put_", "scatter_", "squeeze_", "t_", "detach_", "requires_grad_"}
+    | {"index_put_", "scatter_", "squeeze_", "unsqueeze_", "t_", "transpose_", "swapaxes_"}
 )
 """In-place ops that people write most: as often as three others."""
 
@@ -122,15 +122,16 @@ def draw_assign(scope: Scope) -> Stmt | None:
     nested = None
     if way >= 86:
         nested = draw_use(scope, _enabled(scope, mutating=False), [op], scope.tensors()[:3])
-    return assign(scope, nested or op, op.operands[0])
+    return assign(scope, nested or op, op.operands[0], anew=way % 10 >= 7)
 
 
-def assign(scope: Scope, value: Expr, near: Expr) -> Assign:
-    """Bind a result to the operand's own name, or to a new one."""
-    reuse = (
-        isinstance(near, Var) and scope.owns(near.name) and not scope.choose.chance(5 if scope.depth else 30)
-    )
-    return Assign(near.name if reuse and isinstance(near, Var) else scope.name(), value)
+def assign(scope: Scope, value: Expr, near: Expr, anew: bool | None = None) -> Assign:
+    """Bind a result to the operand's own name, or (``anew``; drawn where it is None) to a new one."""
+    if not isinstance(near, Var) or not scope.owns(near.name):
+        return Assign(scope.name(), value)
+    if anew is None:
+        anew = scope.choose.chance(5 if scope.depth else 30)
+    return Assign(scope.name() if anew else near.name, value)
 
 
 def _targets(scope: Scope, state: bool) -> list[Expr]:
