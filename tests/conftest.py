@@ -12,6 +12,15 @@ from harness.case import Case, case_from_source
 HEADER = "import torch\nfrom torch import nn\n\n"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--every-tag", action="store_true", help="shrink towards every feature tag: an hour")
+
+
+@pytest.fixture
+def every_tag(pytestconfig: pytest.Config) -> bool:
+    return bool(pytestconfig.getoption("--every-tag"))
+
+
 @pytest.fixture(autouse=True, scope="session")
 def one_thread() -> None:
     torch.set_num_threads(1)

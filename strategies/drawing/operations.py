@@ -22,14 +22,16 @@ _GROUPS = {
     for mutating in (False, True)
 }
 
-COMMON = frozenset(
-    {"add_", "copy_", "clamp_", "relu_", "f_relu_", "masked_fill_", "zero_", "mul_"}
-    | {"index_put_", "scatter_", "squeeze_", "unsqueeze_", "t_", "transpose_", "swapaxes_"}
-)
-"""In-place ops that people write most: as often as three others."""
+COMMON: dict[str, int] = {
+    **dict.fromkeys(("add_", "copy_", "clamp_", "relu_", "f_relu_", "masked_fill_", "zero_", "mul_"), 2),
+    **dict.fromkeys(("index_put_", "scatter_", "t_", "transpose_", "swapaxes_", "unsqueeze_"), 2),
+    **dict.fromkeys(("detach_", "requires_grad_"), 2),
+    "squeeze_": 4,
+}
+"""In-place ops that people write most, or that fit little: as often as that many others more."""
 
 for _names in _GROUPS[True].values():
-    _names += [name for name in _names if name in COMMON] * 2
+    _names += [name for name in _names for _ in range(COMMON.get(name, 0))]
 
 SECONDS = 8
 """How many operands are considered as the second and third ones."""

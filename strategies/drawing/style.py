@@ -24,7 +24,7 @@ _MATRICES: tuple[Shape, ...] = ((2, 2), (2, 3), (3, 3), (1, 3), (2, 1), (3, 2))
 _IMAGES: tuple[Shape, ...] = ((1, 2, 3), (2, 2, 2), (1, 2, 2, 2))
 _SHAPES = array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=3)
 
-DTYPES = ("float64", "bfloat16", "float16", "int64", "complex64")
+DTYPES = ("float64", "complex64", "bfloat16", "float16", "int64", "complex64")
 """What ``x`` may be besides float32, and buffers besides int64 and bool."""
 
 SIDES = ("int64", "bool", "float64", "float16", "bfloat16", "int32")

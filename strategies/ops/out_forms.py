@@ -42,7 +42,7 @@ TABLE: dict[str, OpSpec] = {
     "sum_out": _out("torch.sum({1}, {p[0]}, out={0})", REDUCTIONS["sum_dim"], _either),
     "amax_out": _out("torch.amax({1}, {p[0]}, out={0})", REDUCTIONS["amax"], _either),
     "cumsum_out": _out("torch.cumsum({1}, {p[0]}, out={0})", REDUCTIONS["cumsum"], dims),
-    "cat_out": _out("torch.cat([{1}, {1}], {p[0]}, out={0})", SHAPES["cat"], dims),
+    "cat_out": _out("torch.cat([{1}], {p[0]}, out={0})", SHAPES["flip"], dims),
     "matmul_out": _out("torch.matmul({1}, {1}, out={0})", MATMUL["matmul"]),
     "mm_out": _out("torch.mm({1}, {1}, out={0})", MATMUL["mm"]),
 }
