@@ -14,7 +14,6 @@ from strategies.program import (
     ClassDef,
     Do,
     Expr,
-    Input,
     Loop,
     Op,
     Program,
@@ -185,10 +184,3 @@ def bound_results(facts: Facts) -> bool:
 def chained(op: Expr) -> bool:
     """Whether an in-place op works on the result of another op."""
     return isinstance(op, Op) and bool(OPS[op.name].mutates) and isinstance(op.operands[0], Op)
-
-
-def input_kinds(given: Input) -> Iterator[str]:
-    """The dtypes of the tensors in an input."""
-    for node in nodes(given):
-        if isinstance(node, TensorInput):
-            yield node.fill.dtype

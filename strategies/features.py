@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import combinations
 
 from strategies import facts as f
 from strategies.conditions import CONDS
@@ -597,8 +596,3 @@ _APART: Iterable[tuple[frozenset[str], frozenset[str]]] = (
 def can_meet(first: str, second: str) -> bool:
     """Whether a Program can have both tags."""
     return not any((first in a and second in b) or (first in b and second in a) for a, b in _APART)
-
-
-def meetings() -> int:
-    """The number of pairs of tags that can meet."""
-    return sum(can_meet(first, second) for first, second in combinations(TAGS, 2))

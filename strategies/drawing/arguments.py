@@ -9,7 +9,6 @@ from strategies.drawing.style import SIDES, Style
 from strategies.drawing.values import GROUPS, LITERALS, group_keys
 from strategies.inputs import LAYOUTS
 from strategies.machine import FUEL
-from strategies.ops import OPS
 from strategies.program import Again, Arg, Fill, GroupInput, Input, Lit, TensorInput
 from strategies.swarm import Chooser
 from strategies.types import dense, inexact
@@ -167,8 +166,3 @@ def draw_tensor(choose: Chooser, style: Style, first: bool = False) -> TensorInp
         layout = choose.pick(["", *layouts])
     grad = inexact(dtype) and choose.maybe("input.requires_grad", 50)
     return TensorInput(fill, layout, grad)
-
-
-def view_names() -> list[str]:
-    """The views that an input may be of another."""
-    return [name for name in ("t", "row", "detach") if name in OPS]

@@ -13,6 +13,7 @@ from strategies.ops import OPS, Rejected
 from strategies.program import (
     Arg,
     Assign,
+    Attr,
     Bind,
     Call,
     Child,
@@ -20,7 +21,6 @@ from strategies.program import (
     Container,
     Derived,
     Hook,
-    If,
     Init,
     Lit,
     Method,
@@ -336,20 +336,17 @@ def _is(module: Instance, name: str) -> bool:
 
 def traceable(cls: ClassDef) -> bool:
     """Whether ``fx.symbolic_trace`` takes a class: tensors in, no questions asked, nothing changed."""
-    if cls.guest or cls.methods or any(arg.kind != "tensor" for arg in cls.args):
+    if cls.guest or cls.methods or any(arg.kind != "tensor" for arg in cls.args) or of_type(cls.init, Child):
         return False
-    for node in nodes(cls.body):
-        if isinstance(node, Op) and (OPS[node.name].mutates or OPS[node.name].group not in _TRACED):
-            return False
-        if not isinstance(node, Op | Var | Lit | Assign | Return) and not _plain_attribute(node):
-            return False
-    return not of_type(cls.init, Child) and not of_type(cls.init, If)
+    return all(_traceable(node) for node in nodes(cls.body))
 
 
-def _plain_attribute(node: object) -> bool:
-    from strategies.program import Attr
-
-    return isinstance(node, Attr) and len(node.path) == 1
+def _traceable(node: object) -> bool:
+    if isinstance(node, Op):
+        return not OPS[node.name].mutates and OPS[node.name].group in _TRACED
+    if isinstance(node, Attr):
+        return len(node.path) == 1
+    return isinstance(node, Var | Lit | Assign | Return)
 
 
 DEMANDING = frozenset(
