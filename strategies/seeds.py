@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any, cast
 
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from strategies.drawing.programs import Example, examples
 from strategies.profiles import NAMES
@@ -19,18 +20,22 @@ BYTES = 6144
 _drawn: list[Example] = []
 
 
-@cache
-def _fuzzer(profile: str) -> Callable[[bytes], object]:
-    """Hypothesis's public entry for fuzzers, over the programs of a profile."""
+def _fuzzer(strategy: st.SearchStrategy[Example]) -> Callable[[bytes], object]:
+    """Hypothesis's public entry for fuzzers, over a strategy."""
 
     @settings(database=None, deadline=None, suppress_health_check=list(HealthCheck))
-    @given(examples(profile=profile))
+    @given(strategy)
     def keep(example: Example) -> None:
         _drawn.append(example)
 
     # Hypothesis adds the attribute at run time; its type hints do not know it.
     fuzz = cast("Any", keep).hypothesis.fuzz_one_input
     return cast("Callable[[bytes], object]", fuzz)
+
+
+@cache
+def _fuzzer_of(profile: str) -> Callable[[bytes], object]:
+    return _fuzzer(examples(profile=profile))
 
 
 def draw_program(seed: int, example: int, profile: str = "default") -> Program:
@@ -47,16 +52,24 @@ def draw_example(seed: int, example: int, profile: str = "default") -> Example:
     """
     if profile not in NAMES:
         raise ValueError(f"no profile {profile!r}; there are {', '.join(NAMES)}")
-    fuzz = _fuzzer(profile)
-    for choices in _choices(seed, example):
+    return next(_examples(_fuzzer_of(profile), f"exportdiff {seed} {example}"))
+
+
+def stream(features: frozenset[str]) -> Iterator[Program]:
+    """Programs without an end that use no other features; the same ones every time."""
+    fuzz = _fuzzer(examples(features=features))
+    return (example.program for example in _examples(fuzz, "exportdiff"))
+
+
+def _examples(fuzz: Callable[[bytes], object], name: str) -> Iterator[Example]:
+    for choices in _choices(name):
         _drawn.clear()
         fuzz(choices)
         if _drawn:
-            return _drawn.pop()
-    raise AssertionError("the stream of choices is endless")
+            yield _drawn.pop()
 
 
-def _choices(seed: int, example: int) -> Iterator[bytes]:
-    stream = random.Random(f"exportdiff {seed} {example}")
+def _choices(name: str) -> Iterator[bytes]:
+    source = random.Random(name)
     while True:
-        yield stream.randbytes(BYTES)
+        yield source.randbytes(BYTES)

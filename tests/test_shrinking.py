@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, find, settings
 
 from strategies import programs, render
 from strategies.features import TAGS
+from strategies.narrowing import narrow
 from strategies.program import Program
 from strategies.seeds import draw_example
 
@@ -32,8 +33,8 @@ def smallest(tag: str) -> Program:
     """The Program that Hypothesis shrinks to, from the features of the first example with that tag."""
     drawn = (draw_example(0, number) for number in itertools.count())
     first = next(example for example in drawn if tag in example.program.features)
-    strategy = programs(features=first.features)
-    return find(strategy, lambda program: tag in program.features, settings=ENOUGH)
+    features = narrow(first.features, lambda program: tag in program.features)
+    return find(programs(features=features), lambda program: tag in program.features, settings=ENOUGH)
 
 
 def test_everything_shrinks_to_one_class_that_adds_one() -> None:
