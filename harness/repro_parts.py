@@ -23,7 +23,7 @@ FACTS = {
     "requires-grad": "t.requires_grad",
     "missing": "list(t.shape)",
 }
-LEAF_FACTS = {"kind": "isinstance(t, torch.Tensor)", "python-value": "t"}
+LEAF_FACTS = {"kind": 'type(t).__name__.replace("Parameter", "Tensor")', "python-value": "t"}
 TENSOR_WORDS = frozenset(FACTS)
 
 
@@ -238,6 +238,16 @@ VERDICT = """\
     sys.exit(bool(wrong))
 """
 
+GONE = """\
+    start = look($make[0])
+    lost = [n for n in expected if n not in seen and expected[n] != start[n]]
+    for n in lost[:1]:
+        print(f"BUG: {n}: eager leaves {expected[n]}, $runner does not have it")
+    if not lost:
+        print("ok: $runner has what eager changes")
+    sys.exit(bool(lost))
+"""
+
 MISSING = """\
     bug = "$name" in expected and "$name" not in seen
     print(f"{'BUG' if bug else 'ok'}: is $name in eager: True, in $runner: {not bug}")
@@ -442,7 +452,8 @@ def _main(finding: Finding) -> str:
     }
     thing, here = things[finding.check]
     template = CALL_N if finding.call else CALL_0
-    return template % {"thing": thing, "thing_here": here} + VERDICT
+    verdict = GONE if "gone" in finding.signature else VERDICT
+    return template % {"thing": thing, "thing_here": here} + verdict
 
 
 def _crash(finding: Finding) -> str:

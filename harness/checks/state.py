@@ -59,7 +59,7 @@ def _forgotten(before: State, after: State, candidate: Observation, call: int) -
         if found is not None and not aliases & present:
             sort = sort_of(before.tensors[name])
             yield mismatch(
-                (found.word, sort),
+                (found.word, sort, "gone"),
                 f"after call {call}: eager has updated {sort} {name}, which is not here at all",
                 call=call,
             )
