@@ -184,7 +184,7 @@ def test_a_name_that_was_dropped_counts_if_eager_updates_its_tensor() -> None:
     ours = seen(call(tensors={"n": ONE + 1}), before=state({"n": ONE}))
     theirs = replace(seen(call()), dropped=frozenset({"n"}))
     (found,) = run("state", ours, theirs)
-    assert found.what == ("value", "buffer") and found.call == 0
+    assert found.what == ("value", "buffer", "gone") and found.call == 0
     alias = replace(seen(call(), before=state({"m": ONE})), dropped=frozenset({"n"}))
     shared = (frozenset({"n", "m"}),)
     ours = replace(ours, before=State(state({"n": ONE, "m": ONE}).tensors, {}, shared, shared))
