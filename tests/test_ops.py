@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import torch
-import torch.nn.functional as F  # noqa: N812
+import torch.nn.functional as F  # noqa: N812 - the name that sources of programs use
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
