@@ -150,12 +150,6 @@ def _dynamic(test: Callable[..., bool]) -> Detector:
 # --- detectors of their own --------------------------------------------------------------------------
 
 
-def _default_used(p: Facts) -> bool:
-    return any(arg.default is not None for cls in p.classes[:-1] for arg in cls.args) and any(
-        len(call.args) + len(call.kwargs) < max(len(cls.args) for cls in p.classes[:-1]) for call in p.calls
-    )
-
-
 def _passes_down(p: Facts) -> bool:
     for cls in p.classes:
         flags = {arg.name for arg in cls.args if arg.kind in ("bool", "int", "str")}
@@ -364,7 +358,7 @@ TAGS: dict[str, Tag] = {
     "calls.options": Tag("a child takes **kwargs", _arg("options")),
     "calls.star": Tag("*args or **kwargs handed on", _init(Star)),
     "calls.keyword": Tag("an argument by keyword", _init(Call, lambda c: bool(c.kwargs))),
-    "calls.default": Tag("an argument left to its default", _default_used),
+    "calls.default": Tag("an argument of a child left to its default", _mark("calls.default")),
     "calls.none": Tag(
         "None passed where a tensor may be",
         _init(Call, lambda c: Lit(None) in (*c.args, *(value for _, value in c.kwargs))),

@@ -217,9 +217,11 @@ class Machine:
         if callee.traced and (kwargs or method != "forward"):
             raise Rejected("a traced module has forward alone")
         parameters, body = _method(kind, method)
+        names = bind(parameters, args, kwargs)
         if self.trace is not None:
             self.trace.methods.add((kind.name, method))
-        names = bind(parameters, args, kwargs)
+            if self._level > 1 and any(a.default and a.name not in kwargs for a in parameters[len(args) :]):
+                self.trace.marks.add("calls.default")
         returned, value = self.run(body, Frame(callee, names, tank))
         return value if returned else None
 
