@@ -421,15 +421,14 @@ if __name__ == "__main__":
 """
 
 
-def main(finding: Finding, *, reseed: bool) -> str:
+def script(main: str, *, reseed: bool) -> str:
     """Return the template of the part below ``if __name__``."""
-    text = _main(finding)
-    if reseed:
-        text = _reseeded(text)
+    text = _reseeded(main) if reseed else main
     return text if text.startswith("if __name__") else START + text
 
 
-def _main(finding: Finding) -> str:
+def main(finding: Finding) -> str:
+    """Return the template of what the script does."""
     if finding.kind in ("abort", "hang"):
         bug = "isinstance(code, str)" if finding.kind == "hang" else "isinstance(code, int) and code < 0"
         return ALIVE % {"bug": bug}

@@ -14,9 +14,10 @@ from importlib.metadata import version
 from string import Template
 from typing import TYPE_CHECKING
 
-from harness import repro_parts as parts
 from harness.case import FURTHER
 from harness.inputs import CALLS
+from harness.repro import parts
+from harness.repro.writers import written
 
 if TYPE_CHECKING:
     from harness.findings import Finding
@@ -183,9 +184,10 @@ def _body(finding: Finding, program: _Program) -> str:
         probes = call >= CALLS
         random = probes and "rand" in program.source
         pieces.append(parts.inputs(kwargs=program.has_kwargs, probes=probes, seed=random, device=device))
-    pieces += parts.look(finding)
-    main = parts.main(finding, reseed=program.random_forward)
-    pieces.append(main)
+    special = written(finding)
+    pieces += special.look if special else parts.look(finding)
+    main = special.main if special else parts.main(finding)
+    pieces.append(parts.script(main, reseed=program.random_forward))
     return "\n\n\n".join(["", *(Template(p).substitute(values).strip("\n") for p in pieces)]) + "\n"
 
 
