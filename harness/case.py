@@ -47,6 +47,8 @@ class Case:
     """Returns what goes to ``torch.export.export(..., dynamic_shapes=...)``; None: all sizes are fixed."""
     probes: Callable[[], object] | None = None
     """Returns a list of ``(args, kwargs)``; None: there are no probes."""
+    thorough: bool = False
+    """Whether to make every off-spec call that there is; else a few, which the source determines."""
 
     @classmethod
     def of_module(cls, module: Mapping[str, Any], source: str, name: str, make: str = "make") -> Case:

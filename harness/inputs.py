@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from torch.utils import _pytree as pytree
 
+from harness.off_spec import Altered, altered
 from harness.snapshot import Leaf, Tree, flatten, leaf_snapshot, named_state, storage_id
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ class Inputs:
     def __init__(self, leaves: list[object], places: tuple[str, ...], spec: pytree.TreeSpec) -> None:
         """Put the leaves together."""
         self.leaves = leaves
-        self._places = places
+        self.places = places
+        """Where each leaf is in ``(args, kwargs)``, as ``pytree.keystr`` writes it."""
         self.args: tuple[Any, ...]
         self.kwargs: dict[str, Any]
         self.args, self.kwargs = pytree.tree_unflatten(leaves, spec)
@@ -39,8 +41,7 @@ class Inputs:
         return Tree(
             "",
             tuple(
-                Leaf(place, leaf_snapshot(leaf))
-                for place, leaf in zip(self._places, self.leaves, strict=True)
+                Leaf(place, leaf_snapshot(leaf)) for place, leaf in zip(self.places, self.leaves, strict=True)
             ),
         )
 
@@ -122,6 +123,17 @@ class Examples:
         copier = Copier(self._device, CHANGES[call] if call < CALLS else None)
         leaves = [copier(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in given.leaves]
         return Inputs(leaves, given.places, given.spec)
+
+    def off_spec(self, names: frozenset[str], limit: int | None, salt: str) -> list[Altered]:
+        """Alter the example in the named ways (harness/off_spec.py), at most ``limit`` times."""
+        return altered(self._example.leaves, self._example.places, names, limit, salt)
+
+    def with_altered(self, one: Altered) -> Inputs:
+        """Return fresh inputs like the example but for one leaf."""
+        copier = Copier(self._device)
+        given = [*self._example.leaves[: one.place], one.leaf, *self._example.leaves[one.place + 1 :]]
+        leaves = [copier(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in given]
+        return Inputs(leaves, self._example.places, self._example.spec)
 
     def _is_general(self, probe: _Flat) -> bool:
         """Whether a probe is one that export speaks of: no size of 0 or 1 where the example's is larger.

@@ -10,14 +10,17 @@ What is switched for the whole process is put back after every stage as well.
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, NamedTuple
+import io
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
-from harness.snapshot import storage_id
+from harness.snapshot import live_state, named_constants, storage_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from torch import nn
 
 
 class _View(NamedTuple):
@@ -86,6 +89,32 @@ class Isolation:
         return True
 
 
+class Start:
+    """Notes how a model begins: its tensors, and what each of its attributes is bound to."""
+
+    def __init__(self, model: nn.Module) -> None:
+        """Copy the tensors, and the attributes of all modules one level deep."""
+        self._modules = [(module, _attributes(module)) for module in model.modules()]
+        state, _ = live_state(model)
+        self._tensors = Isolation((*state.values(), *(tensor for _, tensor in named_constants(model))))
+
+    def restore(self) -> bool:
+        """Make the model begin again. Return False, and promise nothing, if that cannot be done."""
+        for module, stores in self._modules:
+            for store, noted in zip(_stores(module), stores, strict=True):
+                store.clear()
+                store.update(noted)
+        return self._tensors.restore()
+
+
+def _stores(module: nn.Module) -> tuple[dict[str, Any], ...]:
+    return module._parameters, module._buffers, module._modules, vars(module)
+
+
+def _attributes(module: nn.Module) -> tuple[dict[str, Any], ...]:
+    return tuple(dict(store) for store in _stores(module))
+
+
 def _clone(storage: torch.UntypedStorage) -> torch.UntypedStorage:
     copy: torch.UntypedStorage = storage.clone()  # type: ignore[no-untyped-call]  # torch leaves it bare
     return copy
@@ -97,6 +126,26 @@ def forget_compiled() -> None:
     They hold more than speed: a shape that Dynamo has seen differ becomes dynamic in the next model.
     """
     torch._dynamo.reset()
+
+
+class Printed(NamedTuple):
+    """What was written to standard output and standard error."""
+
+    output: io.StringIO
+    error: io.StringIO
+
+    def texts(self) -> dict[str, str]:
+        """Return what is not empty, by the name of the stream."""
+        both = {"standard output": self.output.getvalue(), "standard error": self.error.getvalue()}
+        return {stream: text for stream, text in both.items() if text}
+
+
+@contextlib.contextmanager
+def printing() -> Iterator[Printed]:
+    """Catch what is printed."""
+    printed = Printed(io.StringIO(), io.StringIO())
+    with contextlib.redirect_stdout(printed.output), contextlib.redirect_stderr(printed.error):
+        yield printed
 
 
 @contextlib.contextmanager

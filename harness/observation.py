@@ -9,15 +9,20 @@ from typing import TYPE_CHECKING
 
 import torch
 from torch import nn
+from torch._C import _len_torch_function_stack
 from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
+from harness.memory import NO_MEMORY, Memory
 from harness.snapshot import State, TensorSnapshot, Tree, python_value, state_snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from harness.findings import Stage
+    from harness.gradients import Gradients
     from harness.inputs import Inputs
+    from harness.memory import Poke
 
 _TORCH = str(Path(torch.__file__).parent)
 
@@ -96,6 +101,21 @@ class Call:
     failure: Failure | None = None
     probe: bool = False
     """Whether the inputs were a probe rather than like the example."""
+    memory: Memory = NO_MEMORY
+    """Which outputs are, or live in the memory of, other tensors."""
+
+
+@dataclass(frozen=True)
+class OffSpecCall:
+    """One call with inputs that leave the spec in one respect."""
+
+    alteration: str
+    """A name of harness/off_spec.py."""
+    words: str
+    """What is altered, for people."""
+    call: Call
+    inputs_before: Tree
+    state_before: State
 
 
 @dataclass(frozen=True)
@@ -107,6 +127,16 @@ class Placeholder:
     where: str
     recorded: TensorSnapshot | str
     actual: TensorSnapshot | str
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """One tensor that a graph computes: as the fake tensor foretold it, and as it is."""
+
+    node: str
+    operator: str
+    predicted: TensorSnapshot
+    actual: TensorSnapshot
 
 
 @dataclass(frozen=True)
@@ -129,6 +159,9 @@ class Touch:
     stage: Stage
     before: World
     after: World
+    printed: Mapping[str, str] = field(default_factory=dict)
+    """What the stage wrote, by the name of the stream."""
+    failed: bool = False
 
 
 @dataclass(frozen=True)
@@ -142,6 +175,16 @@ class Observation:
     """State before the first call."""
     calls: tuple[Call, ...] = ()
     placeholders: tuple[Placeholder, ...] = ()
+    gradients: Gradients | None = None
+    """Of the first call."""
+    edited: Call | None = None
+    """A call after the others, made with the example once the state was edited (harness/edits.py)."""
+    pokes: tuple[Poke, ...] = ()
+    """Writes to the outputs of the last call that was made."""
+    off_spec: tuple[OffSpecCall, ...] = ()
+    """Calls that may be refused; each starts from the state that the ordinary calls left."""
+    predictions: tuple[Prediction, ...] = ()
+    """Of a path that runs the exported program's own graph: what its nodes were expected to be."""
     touches: tuple[Touch, ...] = ()
     dropped: frozenset[str] = frozenset()
     """Names of the model's state that are not among the graph's inputs."""
@@ -149,6 +192,8 @@ class Observation:
     """Whether the program may refuse probes: the spec of dynamic shapes leaves their sizes to export."""
     assigned: frozenset[str] = frozenset()
     """Of eager only: the attributes that the model assigns and that are neither parameter nor buffer."""
+    rebound: frozenset[str] = frozenset()
+    """Of eager only: the parameters and buffers that the model assigns, so that they are other objects."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """Of eager only: why a model cannot be judged, or not beyond its first call."""
 
@@ -166,9 +211,21 @@ def world(model: nn.Module, inputs: Inputs) -> World:
             "grad mode": torch.is_grad_enabled(),
             "default dtype": str(torch.get_default_dtype()),
             "autocast": torch.is_autocast_enabled("cpu"),
+            "inference mode": torch.is_inference_mode_enabled(),
+            "default device": str(torch.get_default_device()),
+            "anomaly mode": torch.is_anomaly_enabled(),
+            "dispatch modes": len(_get_current_dispatch_mode_stack()),
+            "function modes": _len_torch_function_stack(),
+            "functorch level": _functorch_level(),
+            "whether export is running": torch.compiler.is_exporting(),
             "global random number generator": torch.get_rng_state().numpy().tobytes(),
         },
     )
+
+
+def _functorch_level() -> int:
+    interpreter = torch._C._functorch.peek_interpreter_stack()
+    return 0 if interpreter is None else int(interpreter.level())
 
 
 _HOOKS = (

@@ -52,6 +52,10 @@ class TensorSnapshot:
     """None when there is no data to read: a fake, meta or sparse tensor that leaked out."""
     type: str = "Tensor"
     """``Parameter`` and other names for a tensor that is not a plain one."""
+    conj: bool = False
+    """Whether it is a lazy conjugate of its memory."""
+    neg: bool = False
+    """Whether it is a lazy negative of its memory."""
 
     def __str__(self) -> str:
         """Write dtype and shape."""
@@ -70,6 +74,8 @@ def snapshot(tensor: torch.Tensor, *, values: bool = True) -> TensorSnapshot:
         device=tensor.device.type,
         values=_values(tensor) if values and strided else None,
         type=type(tensor).__name__,
+        conj=tensor.is_conj(),
+        neg=tensor.is_neg(),
     )
 
 
@@ -108,6 +114,13 @@ class Leaf:
     """For an output of eager: what it is besides an output, such as ``output-is-input``."""
 
 
+def argument(where: str) -> str:
+    """Write a place in ``(args, kwargs)`` as one would: ``args[0]``, ``kwargs['mask']``."""
+    if where.startswith("[0]"):
+        return f"args{where[3:]}"
+    return f"kwargs{where[3:]}"
+
+
 @dataclass(frozen=True)
 class Tree:
     """A pytree: its structure, container types included, and its leaves in order."""
@@ -125,8 +138,7 @@ def tree_snapshot(tree: object, role: Callable[[torch.Tensor], str] | None = Non
         Leaf(where, leaf_snapshot(leaf), role(leaf) if role and isinstance(leaf, torch.Tensor) else "fresh")
         for where, leaf in zip(places, flat, strict=True)
     )
-    # Export documents that it gives a tuple where the model returned a torch.Size.
-    return Tree(str(spec).replace("TreeSpec(Size,", "TreeSpec(tuple,"), leaves)
+    return Tree(str(spec), leaves)
 
 
 def flatten(tree: object) -> tuple[list[Any], tuple[str, ...], pytree.TreeSpec]:
@@ -195,19 +207,8 @@ def state_snapshot(module: nn.Module, *, identity: bool = True) -> State:
     Without ``identity`` the groups of names stay empty.
     """
     tensors: dict[str, TensorSnapshot] = {}
-    live: dict[str, torch.Tensor] = {}
-    torn: list[str] = []
     seen: dict[int, TensorSnapshot] = {}
-    variants: list[tuple[str, torch.Tensor]] = []
-    for name, tensor in named_state(module):
-        if "@" in name:
-            variants.append((name, tensor))
-        else:
-            live[name] = tensor
-    for name, tensor in variants:
-        # A variant stands for the base name where that is missing.
-        if live.setdefault(_VARIANT.sub("", name), tensor) is not tensor:
-            torn.append(name)
+    live, torn = live_state(module)
     for name, tensor in live.items():
         if (copied := seen.get(id(tensor))) is None:
             copied = seen[id(tensor)] = snapshot(tensor)
@@ -219,14 +220,34 @@ def state_snapshot(module: nn.Module, *, identity: bool = True) -> State:
         constants[name] = copied
         live.setdefault(name, tensor)
     if not identity:
-        return State(tensors, constants, torn=tuple(torn))
+        return State(tensors, constants, torn=torn)
     return State(
         tensors,
         constants,
         same=partition(live, id),
         shared=partition(live, storage_id),
-        torn=tuple(torn),
+        torn=torn,
     )
+
+
+def live_state(module: nn.Module) -> tuple[dict[str, torch.Tensor], tuple[str, ...]]:
+    """Return parameters and buffers by name, and the names of call variants that have their own.
+
+    Names of unflatten's call variants fold into the base name.
+    """
+    live: dict[str, torch.Tensor] = {}
+    torn: list[str] = []
+    variants: list[tuple[str, torch.Tensor]] = []
+    for name, tensor in named_state(module):
+        if "@" in name:
+            variants.append((name, tensor))
+        else:
+            live[name] = tensor
+    for name, tensor in variants:
+        # A variant stands for the base name where that is missing.
+        if live.setdefault(_VARIANT.sub("", name), tensor) is not tensor:
+            torn.append(name)
+    return live, tuple(torn)
 
 
 def partition(

@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import sys
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -66,7 +66,7 @@ def load(target: Target) -> Case:
         kind = type(factory).__name__
         raise UsageError(f"{target.written} is a {kind}; name a callable that returns (model, args)")
     source = Path(file).read_text(encoding="utf-8") if file and file.endswith(".py") else ""
-    case = Case.of_module(vars(module), source, target.written, target.name)
+    case = replace(Case.of_module(vars(module), source, target.written, target.name), thorough=True)
     try:
         case.build()
         case.shapes()

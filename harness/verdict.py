@@ -15,6 +15,7 @@ import torch
 from harness.checks import CHECKS, DYNAMIC, STATIC
 from harness.findings import Finding
 from harness.inputs import CALLS
+from harness.limits import limit_for
 from harness.paths import Path, Stopwatch, observe_eager, observe_paths
 from harness.snapshot import TensorSnapshot
 from harness.unsupported import refusal
@@ -38,6 +39,8 @@ class PathResult:
     status: Status
     reason: str = ""
     """For ``unsupported``: the short name of the refusal."""
+    excused: tuple[str, ...] = ()
+    """Documented limits (harness/limits.py) that differences of this path are."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,7 @@ def judge(case: Case, paths: Sequence[Path], checks: Sequence[str] | None = None
     found: list[list[Finding]] = []
     with _quiet(), _own_random_numbers():
         for device in dict.fromkeys(path.device for path in paths):
-            reference = observe_eager(case, device, clock)
+            reference = observe_eager(case, device, clock, {path.mode for path in paths})
             reason = _invalid(reference) or _unstable(reference, observe_eager(case, device, clock))
             if reason:
                 return Verdict(False, reason, (), (), clock.seconds)
@@ -75,8 +78,9 @@ def judge(case: Case, paths: Sequence[Path], checks: Sequence[str] | None = None
         by_name = {str(path): path for path in paths}
         for observation in observe_paths(case, paths, clock):
             path = by_name[observation.path]
-            findings = _findings(references[path.device], observation, path, chosen)
-            results.append(_result(observation, findings))
+            excused: set[str] = set()
+            findings = _findings(references[path.device], observation, path, chosen, excused)
+            results.append(replace(_result(observation, findings), excused=tuple(sorted(excused))))
             found.append(findings)
     return Verdict(True, "", tuple(results), _merged(found), clock.seconds)
 
@@ -84,7 +88,7 @@ def judge(case: Case, paths: Sequence[Path], checks: Sequence[str] | None = None
 def _judgeable(reference: Observation) -> Observation:
     if "first call only" in reference.notes:
         # Export documents that it fixes Python values as they are: later calls prove nothing.
-        return replace(reference, calls=reference.calls[:1])
+        return replace(reference, calls=reference.calls[:1], edited=None, pokes=(), off_spec=())
     return reference
 
 
@@ -92,6 +96,8 @@ def _invalid(reference: Observation) -> str:
     if "invalid" in reference.notes:
         return reference.notes["invalid"]
     for number, call in enumerate(reference.calls):
+        if call.failure is not None and call.probe:
+            return ""  # it is the last one, and every path has to raise as well
         if call.failure is not None:
             first_line = call.failure.message.strip().partition("\n")[0]
             return f"eager raised {call.failure.name} in {_called(number)}: {first_line}"
@@ -132,7 +138,7 @@ def _result(observation: Observation, findings: Sequence[Finding]) -> PathResult
 
 
 def _findings(
-    reference: Observation, candidate: Observation, path: Path, chosen: frozenset[str]
+    reference: Observation, candidate: Observation, path: Path, chosen: frozenset[str], excused: set[str]
 ) -> list[Finding]:
     """One finding for the first of what happens call by call, and one for each static difference."""
     if candidate.failure is not None and refusal(candidate.failure) is not None:
@@ -143,21 +149,25 @@ def _findings(
     for name, check in CHECKS.items():
         if name in chosen:
             for difference in check(reference, candidate):
-                alone = name in STATIC or difference.alone
+                if (limit := limit_for(name, difference, reference, candidate)) is not None:
+                    excused.add(limit.name)
+                    continue
+                alone = difference.alone or (name in STATIC and not difference.follows)
                 (static if alone else dynamic).append((name, difference))
-    # A sort by call alone: within a call the order of the checks stays.
-    dynamic.sort(key=lambda each: -1 if each[1].call is None else each[1].call)
+    # Within a call the order of the checks stays, but for what is weak.
+    dynamic.sort(key=lambda each: (-1 if each[1].call is None else each[1].call, each[1].weak))
     if dynamic and dynamic[0][1].kind == "crash":
         # A name that is gone may well be why: the exception tells more, and comes first.
         dynamic += [each for each in static if each[1].alone]
         static = [each for each in static if not each[1].alone]
     also = tuple(f"{name}: {_line(each)}" for name, each in dynamic)
-    findings = [_finding(*each, path) for each in static]
+    probes = frozenset(number for number, call in enumerate(candidate.calls) if call.probe)
+    findings = [_finding(*each, path, probes) for each in static]
     cause = next((n for n, each in enumerate(static) if _explains(each[1], dynamic)), None)
     if cause is not None:
         findings[cause] = replace(findings[cause], also=also[:_ALSO])
     elif dynamic:
-        findings.insert(0, replace(_finding(*dynamic[0], path), also=also[1 : 1 + _ALSO]))
+        findings.insert(0, replace(_finding(*dynamic[0], path, probes), also=also[1 : 1 + _ALSO]))
     return list(_once_each(findings))
 
 
@@ -180,8 +190,8 @@ def _line(difference: Difference) -> str:
     return difference.message.partition("\n")[0]
 
 
-def _finding(name: str, difference: Difference, path: Path) -> Finding:
-    probe = difference.call is not None and difference.call >= CALLS
+def _finding(name: str, difference: Difference, path: Path, probes: frozenset[int]) -> Finding:
+    probe = difference.call in probes
     lines = difference.message.splitlines()[: 10 - probe]
     if probe:
         lines.append(f"call {difference.call} is a probe: its sizes are not those of the example")

@@ -7,7 +7,7 @@ import torch
 
 from harness.case import Case
 from harness.isolation import Isolation, own_modes
-from harness.paths import select_paths
+from harness.paths import execute, select_paths
 from harness.verdict import judge
 
 PATHS = select_paths(["nonstrict*"])
@@ -30,10 +30,15 @@ def test_paths_do_not_see_each_other(case: Callable[[str], Case]) -> None:
     assert judge(case(COUNTS), PATHS).findings == ()
 
 
+class Careless(Isolation):
+    def restore(self) -> bool:
+        return True
+
+
 def test_without_isolation_this_model_looks_like_a_bug(
     case: Callable[[str], Case], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Isolation, "restore", lambda self: True)
+    monkeypatch.setattr(execute, "Isolation", Careless)
     findings = judge(case(COUNTS), PATHS).findings
     assert [finding.signature[:3] for finding in findings] == [("state", "mismatch", "value")]
 
@@ -55,13 +60,13 @@ def test_a_buffer_that_cannot_be_restored_means_another_export(
     case: Callable[[str], Case], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     restored: list[bool] = []
-    restore = Isolation.restore
 
-    def noted(self: Isolation) -> bool:
-        restored.append(restore(self))
-        return restored[-1]
+    class Noted(Isolation):
+        def restore(self) -> bool:
+            restored.append(super().restore())
+            return restored[-1]
 
-    monkeypatch.setattr(Isolation, "restore", noted)
+    monkeypatch.setattr(execute, "Isolation", Noted)
     assert judge(case(HISTORY), PATHS).findings == ()
     assert restored == [True, False]
 

@@ -8,7 +8,7 @@
 # check = "inputs"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["inputs", "mismatch", "requires-grad"]]
+# signatures = [["outputs", "mismatch", "requires-grad"]]
 # affected = "2.13.0"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.requires_grad_"
 # ///

@@ -1,5 +1,8 @@
 """Checks: pure functions from (what eager did, what a path did) to differences."""
 
+from harness.checks.aliasing import aliasing
+from harness.checks.fake import fake
+from harness.checks.gradients import gradients
 from harness.checks.guards import guards
 from harness.checks.inputs import inputs
 from harness.checks.outputs import outputs
@@ -8,10 +11,10 @@ from harness.checks.registry import Check, Difference
 from harness.checks.sharing import sharing
 from harness.checks.state import state
 
-DYNAMIC: dict[str, Check] = {check.__name__: check for check in (outputs, inputs, state)}
+DYNAMIC: dict[str, Check] = {check.__name__: check for check in (outputs, inputs, state, aliasing, gradients)}
 """What happens call by call. Of these only the first difference counts: the rest follows from it."""
 
-STATIC: dict[str, Check] = {check.__name__: check for check in (sharing, guards, purity)}
+STATIC: dict[str, Check] = {check.__name__: check for check in (sharing, guards, purity, fake)}
 """What holds without a call. Independent of each other and of the dynamic checks."""
 
 CHECKS: dict[str, Check] = {**DYNAMIC, **STATIC}

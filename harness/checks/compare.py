@@ -30,6 +30,9 @@ SEVERITY = (
     "requires-grad",
     "stride",
     "offset",
+    "conj-bit",
+    "neg-bit",
+    "identity",
     "sign-of-zero",
     "rounding",
 )
@@ -62,6 +65,9 @@ def compare_leaf(
         )
     if meaningful_stride(expected) != meaningful_stride(seen):
         return Unlike("stride", f"eager: stride {_written(expected.stride)}; here: {_written(seen.stride)}")
+    for word, bit, other in (("conj-bit", expected.conj, seen.conj), ("neg-bit", expected.neg, seen.neg)):
+        if bit != other:
+            return Unlike(word, f"eager: {word.replace('-', ' ')} {bit}; here: {other}")
     if metadata and expected.offset != seen.offset:
         return Unlike("offset", f"eager: storage offset {expected.offset}; here: {seen.offset}")
     return None

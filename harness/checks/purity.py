@@ -6,14 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.checks.compare import compare_leaf
-from harness.checks.inputs import argument
 from harness.checks.registry import Difference, mismatch
 from harness.checks.state import sort_of
+from harness.snapshot import argument
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from harness.checks.sharing import Groups
+    from harness.checks.groups import Groups
     from harness.observation import Observation, Touch
     from harness.snapshot import State, TensorSnapshot
 
@@ -27,6 +27,10 @@ def purity(reference: Observation, candidate: Observation) -> Iterator[Differenc
         yield from _flags(touch, "hooks", touch.before.hooks, touch.after.hooks)
         yield from _flags(touch, "attribute", touch.before.attributes, touch.after.attributes)
         yield from _flags(touch, "global", touch.before.ambient, touch.after.ambient)
+        if "prints" not in reference.notes:
+            for stream, text in touch.printed.items():
+                how = ("prints", stream, *(("failed",) if touch.failed else ()))
+                yield _changed(touch, how, f"prints to {stream}: {text.strip()[:_PRINTED]!r}")
 
 
 def _state(touch: Touch) -> Iterator[Difference]:
@@ -98,3 +102,5 @@ def _changed(touch: Touch, what: tuple[str, ...], *message: str) -> Difference:
 
 
 _STATE = ("parameter", "buffer", "constant")
+_PRINTED = 80
+"""So many characters of what was printed are shown."""

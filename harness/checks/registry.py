@@ -22,8 +22,18 @@ class Difference:
     message: str
     """First what differs and where, in one line; then the details."""
     call: int | None = None
+    about: frozenset[str] = frozenset()
+    """The FQNs of the state that it is about."""
+    of_state: bool = False
+    """Of an output: whether it is, or lives in, the state."""
+    structures: tuple[str, str] | None = None
+    """Where two pytrees differ: both."""
     alone: bool = False
     """Of a dynamic check: no other difference follows from this one, nor this from another."""
+    weak: bool = False
+    """Whether another difference of the same call says more: who is whose alias, rather than a value."""
+    follows: bool = False
+    """Of a static check: that it shows in a call, and so may follow from what an earlier call showed."""
     spoils: Literal["", "start", "calls"] = ""
     """Of a static check: that the state before the first call, or after it, cannot but differ."""
 
@@ -33,7 +43,11 @@ Check = Callable[["Observation", "Observation"], Iterable[Difference]]
 
 
 def mismatch(
-    what: tuple[str, ...], *message: str, stage: Stage = "run", call: int | None = None
+    what: tuple[str, ...],
+    *message: str,
+    stage: Stage = "run",
+    call: int | None = None,
+    about: Iterable[str] = (),
 ) -> Difference:
     """Return a difference that is not an exception; ``message`` is its lines."""
-    return Difference("mismatch", stage, what, "\n".join(filter(None, message)), call)
+    return Difference("mismatch", stage, what, "\n".join(filter(None, message)), call, frozenset(about))

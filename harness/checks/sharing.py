@@ -5,22 +5,26 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from harness.checks.compare import compare_leaf
+from harness.checks.crash import shortened
+from harness.checks.groups import listed, not_together
 from harness.checks.registry import Difference, mismatch
 from harness.checks.state import sort_of
+from harness.edits import FACTOR
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from harness.observation import Observation
     from harness.snapshot import State
 
-Groups = tuple[frozenset[str], ...]
-
 
 def sharing(reference: Observation, candidate: Observation) -> Iterator[Difference]:
-    """Compare who is the same object as whom, and who shares memory with whom."""
+    """Compare who is the same object as whom, who shares memory with whom, and what an edit does."""
     for difference in _compare(reference, candidate):
         yield replace(difference, spoils="calls")
+    for difference in _edited(reference, candidate):
+        yield replace(difference, follows=True)
 
 
 def _compare(reference: Observation, candidate: Observation) -> Iterator[Difference]:
@@ -28,7 +32,7 @@ def _compare(reference: Observation, candidate: Observation) -> Iterator[Differe
         return
     ours, theirs = reference.before, candidate.before
     known = _names(ours) & _names(theirs)
-    split = list(_not_together(ours.same, theirs.same, known))
+    split = list(not_together(ours.same, theirs.same, known))
     told = set().union(*split)
     for names in split:
         # Buffers and constants are one sort here: export keeps buffers that do not persist as constants.
@@ -38,26 +42,32 @@ def _compare(reference: Observation, candidate: Observation) -> Iterator[Differe
         sort = "parameter" if parameters else "buffer"
         yield mismatch(
             ("one-tensor-became-several", sort),
-            f"in eager {_list(names)} are one tensor, here they are different tensors",
+            f"in eager {listed(names)} are one tensor, here they are different tensors",
             stage="lower",
         )
-    for names in _not_together(ours.shared, theirs.shared, known):
+    for names in not_together(ours.shared, theirs.shared, known):
         if not names <= told:
             yield mismatch(
                 ("memory-no-longer-shared",),
-                f"in eager {_list(names)} share memory, here they do not",
+                f"in eager {listed(names)} share memory, here they do not",
                 stage="lower",
             )
-    for names in _not_together(theirs.shared, ours.shared, known):
+    for names in not_together(theirs.shared, ours.shared, known):
         yield mismatch(
             ("memory-became-shared",),
-            f"in eager {_list(names)} do not share memory, here they do",
+            f"in eager {listed(names)} do not share memory, here they do",
+            stage="lower",
+        )
+    for names in not_together(theirs.same, ours.same, known):
+        yield mismatch(
+            ("several-tensors-became-one",),
+            f"in eager {listed(names)} are different tensors, here they are one",
             stage="lower",
         )
     if theirs.torn:
         yield mismatch(
             ("call-variant-has-its-own",),
-            f"{_list(theirs.torn)}: not the tensor of the first call",
+            f"{listed(theirs.torn)}: not the tensor of the first call",
             stage="lower",
         )
 
@@ -66,13 +76,28 @@ def _names(state: State) -> frozenset[str]:
     return frozenset(state.tensors) | frozenset(state.constants)
 
 
-def _not_together(wanted: Groups, present: Groups, known: frozenset[str]) -> Iterator[frozenset[str]]:
-    for group in wanted:
-        names = group & known
-        if len(names) > 1 and not any(names <= other for other in present):
-            yield names
-
-
-def _list(names: Iterable[str]) -> str:
-    ordered = sorted(names)
-    return ", ".join(ordered[:6]) + (f" and {len(ordered) - 6} more" if len(ordered) > 6 else "")
+def _edited(reference: Observation, candidate: Observation) -> Iterator[Difference]:
+    """Compare the call that is made once the state was edited, through the last name of each tensor."""
+    ours, theirs = reference.edited, candidate.edited
+    if ours is None or theirs is None or ours.failure is not None:
+        return
+    number = len(reference.calls)
+    if theirs.failure is not None:
+        yield mismatch(
+            ("edit", "raises"),
+            f"call {number}, after the state was edited in place, raised {theirs.failure.name}, "
+            f"eager did not\n{shortened(theirs.failure.message)}",
+            call=number,
+        )
+        return
+    if ours.outputs is None or theirs.outputs is None:
+        return
+    for expected, seen in zip(ours.outputs.leaves, theirs.outputs.leaves, strict=False):
+        if (found := compare_leaf(expected.value, seen.value)) is not None:
+            yield mismatch(
+                ("edit", found.word),
+                f"call {number}, after every parameter and buffer was multiplied by {FACTOR} in place: "
+                f"output{expected.where} differs in {found.word.replace('-', ' ')}",
+                found.details,
+                call=number,
+            )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from harness.checks.calls import comparable
 from harness.checks.compare import SEVERITY, compare_leaf
 from harness.checks.registry import Difference, mismatch
 
@@ -22,29 +23,21 @@ def state(reference: Observation, candidate: Observation) -> Iterator[Difference
         return
     yield from _missing(reference.before, candidate)
     yield from _compare(reference.before, candidate.before, None)
-    for number, (ours, theirs) in enumerate(zip(reference.calls, candidate.calls, strict=False)):
-        if ours.failure is not None or theirs.failure is not None:
-            return
-        # Export says of a tensor attribute that is assigned: it "must be registered as a buffer"
-        # (torch/_functorch/_aot_autograd/frontend_utils.py). One that is changed in place is another matter.
-        constants = {name: t for name, t in ours.state.constants.items() if name not in reference.assigned}
-        yield from _compare(replace(ours.state, constants=constants), theirs.state, number)
+    for number, ours, theirs in comparable(reference, candidate):
+        yield from _compare(ours.state, theirs.state, number)
         yield from _forgotten(reference.before, ours.state, candidate, number)
 
 
 def _missing(ours: State, candidate: Observation) -> Iterator[Difference]:
-    """Look for names that are gone, though the graph takes their tensor as input.
-
-    Dynamo drops tensors that the graph does not use and all names of a tensor but one, and torch
-    says so (torch/export/unflatten.py, on aliasing): that alone is no finding.
-    """
+    """Look for names that are gone."""
     present = candidate.before.tensors if candidate.before is not None else {}
     for name, tensor in ours.tensors.items():
-        if name not in present and name not in candidate.dropped:
+        if name not in present:
             gone = mismatch(
                 ("missing", sort_of(tensor)),
                 f"{sort_of(tensor)} {name} ({tensor}) of eager is missing",
                 stage="lower",
+                about=(name,),
             )
             yield replace(gone, alone=True)
 
@@ -70,8 +63,6 @@ def _compare(ours: State, theirs: State, call: int | None) -> Iterator[Differenc
         (found, sort, name)
         for sort, name, expected, seen in _pairs(ours, theirs)
         if (found := compare_leaf(expected, seen, metadata=True)) is not None
-        # Where in its storage a clone begins is its own affair.
-        and found.word != "offset"
     ]
     when = "before the first call" if call is None else f"after call {call}"
     stage: Stage = "lower" if call is None else "run"
@@ -82,6 +73,7 @@ def _compare(ours: State, theirs: State, call: int | None) -> Iterator[Differenc
             found.details,
             stage=stage,
             call=call,
+            about=(name,),
         )
 
 

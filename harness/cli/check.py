@@ -120,7 +120,9 @@ def _print_json(verdict: Verdict) -> None:
     from harness.reporting.summary import finding_dict
 
     document = {
-        "paths": {r.path: {"status": r.status, "reason": r.reason} for r in verdict.paths},
+        "paths": {
+            r.path: {"status": r.status, "reason": r.reason, "excused": r.excused} for r in verdict.paths
+        },
         "findings": [finding_dict(finding) for finding in verdict.findings],
     }
     print(json.dumps(document, indent=1, ensure_ascii=False))
@@ -132,7 +134,8 @@ def _print_table(target: Target, verdict: Verdict) -> None:
     console = make_console()
     rows = table("path", "status", "")
     for result in verdict.paths:
-        rows.add_row(result.path, result.status, result.reason)
+        notes = [result.reason, *(f"{name} (documented)" for name in result.excused)]
+        rows.add_row(result.path, result.status, ", ".join(filter(None, notes)))
     console.print(rows)
     for finding in verdict.findings:
         console.print()

@@ -2,53 +2,42 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import torch
 
-from harness.case import seed
-from harness.inputs import CALLS, Examples, Inputs, move_model
-from harness.isolation import Isolation, forget_compiled, own_modes
-from harness.observation import Call, Failure, Observation, Touch, failure, held, plain_attributes, world
+from harness.inputs import Examples, Inputs, move_model
+from harness.isolation import Isolation, Start, forget_compiled, own_modes, printing
+from harness.observation import Failure, Observation, Touch, failure, held, plain_attributes, world
+from harness.paths.calls import make_agenda, run_calls
 from harness.paths.dynamism import may_narrow
 from harness.paths.graph_inputs import placeholders
 from harness.paths.modes import MODES
+from harness.paths.predictions import predictions
 from harness.paths.runners import RUNNERS
-from harness.snapshot import Roles, state_snapshot, tree_snapshot
+from harness.snapshot import named_state, state_snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from torch import nn
     from torch.export import ExportedProgram
 
     from harness.case import Case
+    from harness.observation import Prediction
+    from harness.paths.calls import Agenda
     from harness.paths.path import Path
+    from harness.paths.stopwatch import Stopwatch
     from harness.snapshot import State, TensorSnapshot
 
 
-class Stopwatch:
-    """Adds up the time spent in ``with`` blocks."""
+def observe_eager(case: Case, device: str, clock: Stopwatch, modes: Collection[str] = ()) -> Observation:
+    """Run a fresh model eagerly; notes say what stands in the way of judging it.
 
-    def __init__(self) -> None:
-        """Start at zero."""
-        self.seconds = 0.0
-        self._began = 0.0
-
-    def __enter__(self) -> None:
-        """Start."""
-        self._began = time.perf_counter()
-
-    def __exit__(self, *_: object) -> None:
-        """Stop."""
-        self.seconds += time.perf_counter() - self._began
-
-
-def observe_eager(case: Case, device: str, clock: Stopwatch) -> Observation:
-    """Run a fresh model eagerly; notes say what stands in the way of judging it."""
+    ``modes`` are those of the paths that it will be compared with; without any, it only makes the
+    ordinary calls.
+    """
     forget_compiled()
     model, examples = _build(case, device)
     notes: dict[str, str] = {}
@@ -56,14 +45,20 @@ def observe_eager(case: Case, device: str, clock: Stopwatch) -> Observation:
         notes["invalid"] = "an example input shares memory with the model's state"
     before = state_snapshot(model)
     alive = held(model)
-    attributes, structure = plain_attributes(model), _structure(model)
-    with own_modes():
-        calls = _calls(model, examples, clock, roles=True)
+    attributes, structure, objects = plain_attributes(model), _structure(model), _objects(model)
+    agenda = make_agenda(before, examples, modes, case) if modes else None
+    with own_modes(), printing() as printed:
+        ran = run_calls(model, examples, clock, agenda)
     assigned = _changed(attributes, plain_attributes(model))
+    rebound = _changed(objects, _objects(model))
     del alive
-    if changed := assigned | _changed(structure, _structure(model)) | _reshaped(before, calls[0].state):
+    if changed := assigned | _changed(structure, _structure(model)) | _reshaped(before, ran.calls[0].state):
         notes["first call only"] = f"the model changes what {min(changed)} is"
-    return Observation(f"eager@{device}", before=before, calls=calls, assigned=assigned, notes=notes)
+    if printed.texts():
+        notes["prints"] = "the model itself prints"
+    return Observation(
+        f"eager@{device}", before=before, assigned=assigned, rebound=rebound, notes=notes, **ran._asdict()
+    )
 
 
 def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> frozenset[str]:
@@ -74,6 +69,11 @@ def _structure(model: nn.Module) -> dict[str, object]:
     """Return what Python code could ask a model besides its attributes: who is which child, and training."""
     modules = model.named_modules(remove_duplicate=False)
     return {name: (id(module), module.training) for name, module in modules}
+
+
+def _objects(model: nn.Module) -> dict[str, object]:
+    """Return which object each parameter and buffer is."""
+    return {name: id(tensor) for name, tensor in named_state(model)}
 
 
 def _reshaped(before: State, after: State) -> frozenset[str]:
@@ -93,7 +93,7 @@ def observe_paths(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterat
     for path in paths:
         stems.setdefault((path.device, path.mode), []).append(path)
     for stem in stems.values():
-        yield from _observe_stem(case, stem, clock)
+        yield from _observe_stem(case, stem, clock, {path.mode for path in paths})
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,7 @@ class _Exported:
     model: nn.Module
     examples: Examples
     inputs: Inputs
+    agenda: Agenda
     may_narrow: bool
     program: ExportedProgram | None
     refused: Failure | None
@@ -123,7 +124,7 @@ class _Exported:
         )
 
 
-def _export(case: Case, path: Path, clock: Stopwatch) -> _Exported:
+def _export(case: Case, path: Path, clock: Stopwatch, modes: Collection[str]) -> _Exported:
     model, examples = _build(case, path.device)
     inputs = examples.fresh()
     shapes = case.shapes()
@@ -133,23 +134,26 @@ def _export(case: Case, path: Path, clock: Stopwatch) -> _Exported:
     program: ExportedProgram | None = None
     refused: Failure | None = None
     with own_modes():
-        with clock:
+        with clock, printing() as printed:
             try:
                 program = MODES[path.mode](model, inputs, shapes)
             except Exception as error:
                 refused = failure(error, "export")
-        touch = Touch("export", before, world(model, inputs))
+        touch = Touch("export", before, world(model, inputs), printed.texts(), refused is not None)
     del alive
-    return _Exported(model, examples, inputs, may_narrow(shapes), program, refused, touch)
+    agenda = make_agenda(before.state, examples, modes, case)
+    return _Exported(model, examples, inputs, agenda, may_narrow(shapes), program, refused, touch)
 
 
-def _observe_stem(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[Observation]:
-    exported = _export(case, paths[0], clock)
+def _observe_stem(
+    case: Case, paths: Sequence[Path], clock: Stopwatch, modes: Collection[str]
+) -> Iterator[Observation]:
+    exported = _export(case, paths[0], clock, modes)
     common = exported.finish()
     isolation = Isolation(_tensors(exported.program))
     for path in paths:
         if not isolation.restore():
-            exported = _export(case, path, clock)
+            exported = _export(case, path, clock, modes)
             isolation = Isolation(_tensors(exported.program))
         if exported.program is None:
             yield replace(common, path=str(path))
@@ -164,19 +168,25 @@ def _lower_and_run(
     lowered: nn.Module | None = None
     refused: Failure | None = None
     with own_modes():
-        with clock:
+        with clock, printing() as printed:
             try:
                 lowered = RUNNERS[path.runner](program)
             except Exception as error:
                 refused = failure(error, "lower")
-        touch = Touch("lower", untouched, world(exported.model, exported.inputs))
+        touch = Touch(
+            "lower", untouched, world(exported.model, exported.inputs), printed.texts(), refused is not None
+        )
     touches = (*common.touches, touch)
     if lowered is None:
         return replace(common, failure=refused, touches=touches)
     before = state_snapshot(lowered)
+    start = Start(lowered)
     with own_modes():
-        calls = _calls(lowered, exported.examples, clock)
-    return replace(common, before=before, calls=calls, touches=touches)
+        ran = run_calls(lowered, exported.examples, clock, exported.agenda, path.mode)
+    found: tuple[Prediction, ...] = ()
+    if path.runner == "module" and start.restore():
+        found = predictions(lowered, program, exported.examples.fresh(), clock)
+    return replace(common, before=before, touches=touches, predictions=found, **ran._asdict())
 
 
 def _tensors(program: ExportedProgram | None) -> Iterable[torch.Tensor]:
@@ -191,33 +201,3 @@ def _tensors(program: ExportedProgram | None) -> Iterable[torch.Tensor]:
 def _build(case: Case, device: str) -> tuple[nn.Module, Examples]:
     built = case.build()
     return move_model(built.model, device), Examples(built.args, built.kwargs, device, built.probes)
-
-
-def _calls(
-    model: nn.Module, examples: Examples, clock: Stopwatch, *, roles: bool = False
-) -> tuple[Call, ...]:
-    calls: list[Call] = []
-    for number in range(examples.calls):
-        inputs = examples.fresh(number)
-        role = Roles(model, inputs.leaves) if roles else None
-        outputs: Any = None
-        failed: Failure | None = None
-        # The same random numbers for every path, as far as it draws them in the same order.
-        seed(number)
-        with clock:
-            try:
-                outputs = model(*inputs.args, **inputs.kwargs)
-            except Exception as error:
-                failed = failure(error, "run")
-        calls.append(
-            Call(
-                inputs=inputs.snapshot(),
-                state=state_snapshot(model, identity=False),
-                outputs=None if failed else tree_snapshot(outputs, role),
-                failure=failed,
-                probe=number >= CALLS,
-            )
-        )
-        if failed:
-            break
-    return tuple(calls)

@@ -20,6 +20,8 @@ FACTS = {
     "shape": "list(t.shape)",
     "stride": "[stride for size, stride in zip(t.shape, t.stride()) if size > 1 and t.numel()]",
     "offset": "t.storage_offset()",
+    "conj-bit": "t.is_conj()",
+    "neg-bit": "t.is_neg()",
     "requires-grad": "t.requires_grad",
     "missing": "list(t.shape)",
 }
@@ -214,15 +216,24 @@ def _purity_look(finding: Finding) -> str:
             "    }"
         )
     else:
-        body = (
-            "    return {\n"
-            '        "grad mode": torch.is_grad_enabled(),\n'
-            '        "default dtype": torch.get_default_dtype(),\n'
-            '        "random number generator": torch.get_rng_state().tolist(),\n'
-            "    }"
-        )
+        body = f'    return {{"{finding.signature[4]}": {_GLOBALS[finding.signature[4]]}}}'
     return f"def look({given}):\n" + body
 
+
+_GLOBALS = {
+    "grad mode": "torch.is_grad_enabled()",
+    "default dtype": "torch.get_default_dtype()",
+    "autocast": 'torch.is_autocast_enabled("cpu")',
+    "global random number generator": "torch.get_rng_state().tolist()",
+    "inference mode": "torch.is_inference_mode_enabled()",
+    "default device": "torch.get_default_device()",
+    "anomaly mode": "torch.is_anomaly_enabled()",
+    "dispatch modes": "len(torch.utils._python_dispatch._get_current_dispatch_mode_stack())",
+    "function modes": "torch._C._len_torch_function_stack()",
+    "functorch level": "torch._C._functorch.peek_interpreter_stack() is not None",
+    "whether export is running": "torch.compiler.is_exporting()",
+}
+"""How to look at what is switched for the whole process, by the names in ``World.ambient``."""
 
 START = """\
 if __name__ == "__main__":
@@ -474,6 +485,9 @@ def _sharing(finding: Finding) -> str:
     if what == "one-tensor-became-several":
         condition = "ours[a] is ours[b] and theirs[a] is not theirs[b]"
         text = "{a} and {b} are one tensor in eager, two in the $runner"
+    elif what == "several-tensors-became-one":
+        condition = "theirs[a] is theirs[b] and ours[a] is not ours[b]"
+        text = "{a} and {b} are two tensors in eager, one in the $runner"
     elif what == "memory-no-longer-shared":
         condition = "ours[a] == ours[b] and theirs[a] != theirs[b]"
         text = "{a} and {b} share memory in eager, not in the $runner"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 HANG_SECONDS = 30
 """After so long, the file itself calls it a hang."""
 
-MODULES = ("contextlib", "itertools", "re", "subprocess", "sys", "warnings")
+MODULES = ("contextlib", "io", "itertools", "re", "subprocess", "sys", "warnings")
 """What else than torch a file may import."""
 
 
@@ -46,7 +46,7 @@ class _Program:
 
 def repro_source(finding: Finding, source: str) -> str:
     """Return the text of the repro file. Raises NoReproError for an unknown check or mode."""
-    program = _read(_program_of(source, probes=(finding.call or 0) >= CALLS))
+    program = _read(_program_of(source, probes=_call(finding) >= CALLS))
     body = _body(finding, program)
     return "\n".join((_header(finding), _imports(body), program.source.strip("\n"))) + body
 
@@ -135,9 +135,10 @@ def _header(finding: Finding) -> str:
         *(f"# {key} = {json.dumps(value)}" for key, value in fields.items()),
         "# ///",
     ]
-    if finding.stage == "run" and finding.kind == "mismatch" and finding.call:
-        probe = f", which is probe {finding.call - CALLS}" if finding.call >= CALLS else ""
-        lines.append(f"# Shows in call {finding.call}, counted from 0{probe}.")
+    call = _call(finding)
+    if finding.stage == "run" and finding.kind == "mismatch" and call:
+        probe = f", which is probe {call - CALLS}" if call >= CALLS else ""
+        lines.append(f"# Shows in call {call}, counted from 0{probe}.")
     return "\n".join(lines)
 
 
@@ -161,10 +162,12 @@ def _body(finding: Finding, program: _Program) -> str:
     export = f"torch.export.export(model, {unpack}, {dynamic}strict={finding.mode == 'strict'})"
     lower = {"module": "ep.module()", "unflatten": "torch.export.unflatten(ep)"}[finding.runner]
     fresh = "fresh()" if seed or device else "make()"
-    call = finding.call or 0
+    call = _call(finding)
     values = {
         "make": fresh,
         "unpack": unpack,
+        "given": unpack if program.has_kwargs else "args, {}",
+        "unpack_all": unpack if program.has_kwargs else "args, _",
         "star": star,
         "export": export,
         "lower": lower,
@@ -189,6 +192,12 @@ def _body(finding: Finding, program: _Program) -> str:
     main = special.main if special else parts.main(finding)
     pieces.append(parts.script(main, reseed=program.random_forward))
     return "\n\n\n".join(["", *(Template(p).substitute(values).strip("\n") for p in pieces)]) + "\n"
+
+
+def _call(finding: Finding) -> int:
+    """Return the call up to which the file has to go; what comes after the ordinary ones stands alone."""
+    alone = {"edit", "write", "accepted", "refused-but-changed"} & set(finding.signature)
+    return 0 if alone else finding.call or 0
 
 
 def _raised(finding: Finding) -> str:

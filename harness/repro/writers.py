@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from harness.repro import aliasing, edits, fake, gradients, off_spec, printing
 
 if TYPE_CHECKING:
     from harness.findings import Finding
+    from harness.repro.table import Parts, Writer
 
-
-class Parts(NamedTuple):
-    """What of a file is peculiar to a finding; ``string.Template`` text, as in parts.py."""
-
-    look: list[str]
-    """Functions that note the thing to compare."""
-    main: str
-    """What the script does, indented by four; it prints one line and exits 0 or 1."""
-
-
-Writer = Callable[["Finding"], "Parts | None"]
-"""Returns None for a finding that is not its own."""
-
-WRITERS: tuple[Writer, ...] = ()
+WRITERS: tuple[Writer, ...] = (
+    aliasing.write,
+    edits.write,
+    fake.write,
+    gradients.write,
+    off_spec.write,
+    printing.write,
+)
 
 
 def written(finding: Finding) -> Parts | None:

@@ -1,0 +1,28 @@
+"""fake: what a graph says of the tensors that it computes is what they are when it runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harness.checks.metadata import unlike_recorded
+from harness.checks.registry import Difference, mismatch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from harness.observation import Observation
+
+
+def fake(reference: Observation, candidate: Observation) -> Iterator[Difference]:
+    """Compare dtype, shape, stride and offset of every node with the fake tensor's."""
+    for each in candidate.predictions:
+        if (unlike := unlike_recorded(each.actual, each.predicted)) is not None:
+            word, actual, predicted = unlike
+            yield mismatch(
+                (word, each.operator),
+                f"node {each.node} ({each.operator}) has another {word} than its fake tensor foretold",
+                f"it is {actual}; foretold: {predicted}",
+                stage="export",
+            )
+            # What is computed from it is foretold wrongly as well.
+            return

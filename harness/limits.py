@@ -1,0 +1,141 @@
+"""The table of documented limits: ways in which torch.export says that it does not do as eager does.
+
+What one of them covers is counted and is no finding. Models that export refuses altogether are the
+business of harness/unsupported.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from harness.off_spec import PROMISED
+
+if TYPE_CHECKING:
+    from harness.checks.registry import Difference
+    from harness.observation import Observation
+
+Covers = Callable[[str, "Difference", "Observation", "Observation"], bool]
+"""From the name of a check, what it found, eager and the path."""
+
+PROGRAMMING_MODEL = "docs.pytorch.org, torch.export Programming Model"
+UNFLATTEN = "torch/export/unflatten.py"
+
+
+@dataclass(frozen=True)
+class Limit:
+    """One documented limit."""
+
+    name: str
+    says: str
+    """What is given up, in a line."""
+    documented: str
+    """The page, thread or comment in torch that says so."""
+    covers: Covers
+
+
+LIMITS: list[Limit] = []
+"""In the order in which they are asked."""
+
+
+def _limit(*, says: str, documented: str) -> Callable[[Covers], Covers]:
+    def enter(covers: Covers) -> Covers:
+        LIMITS.append(Limit(covers.__name__.replace("_", "-"), says, documented, covers))
+        return covers
+
+    return enter
+
+
+def limit_for(check: str, found: Difference, eager: Observation, path: Observation) -> Limit | None:
+    """Return the documented limit that a difference is, if it is one."""
+    return next((limit for limit in LIMITS if limit.covers(check, found, eager, path)), None)
+
+
+@_limit(
+    says="A torch.Size in the output is a tuple afterwards.",
+    documented=f"{PROGRAMMING_MODEL}, 'Input types': list, tuple, dict and namedtuple; "
+    "github.com/pytorch/pytorch/issues/149158",
+)
+def size_becomes_tuple(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
+    """Ask whether two structures are the same but for torch.Size."""
+    if found.what[:1] != ("structure",) or found.structures is None:
+        return False
+    one, other = (text.replace("TreeSpec(Size,", "TreeSpec(tuple,") for text in found.structures)
+    return one == other
+
+
+@_limit(
+    says="A copy of a tensor begins anywhere in its memory.",
+    documented=f"{UNFLATTEN}: 'id_to_buffer ... buffer.clone()'; ExportedProgram.module() hands out its own",
+)
+def copies_begin_anywhere(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
+    """Ask whether only the storage offset of a tensor of the state differs, or of a view of one."""
+    return "offset" in found.what and (check == "state" or (check == "outputs" and found.of_state))
+
+
+@_limit(
+    says="A tensor attribute that is no buffer may be assigned, but the assignment is lost.",
+    documented="torch/_functorch/_aot_autograd/frontend_utils.py: 'must be registered as a buffer'",
+)
+def assigned_attributes_are_lost(
+    check: str, found: Difference, eager: Observation, path: Observation
+) -> bool:
+    """Ask whether the attribute is one that the model assigns."""
+    return check == "state" and bool(found.about & eager.assigned) and "constant" in found.what
+
+
+@_limit(
+    says="A buffer that is assigned gets the new value copied into it: it does not become that tensor.",
+    documented="torch/export/graph_signature.py, ExportGraphSignature: 'buffers_to_mutate' are returned "
+    "by the graph and written back; torch/export/_unlift.py, _insert_copy_for_mutations",
+)
+def assigned_buffers_are_copied_into(
+    check: str, found: Difference, eager: Observation, path: Observation
+) -> bool:
+    """Ask whether identity or memory of a buffer is concerned that eager rebinds."""
+    if check == "outputs" and found.what[:1] != ("identity",):
+        return False
+    return check in ("outputs", "aliasing") and bool(found.about & eager.rebound)
+
+
+@_limit(
+    says="Dynamo drops tensors that the graph does not use, and all names of one tensor but one.",
+    documented=f"{UNFLATTEN}, UnflattenedModule.__init__: 'dynamo export will deduplicate aliased "
+    "tensors, and ignore unused tensors'",
+)
+def unused_names_are_dropped(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
+    """Ask whether a missing name is one that the graph does not take as input."""
+    return check == "state" and found.what[:1] == ("missing",) and found.about <= path.dropped
+
+
+@_limit(
+    says="With Dim.AUTO and Dim.DYNAMIC, export infers which sizes it accepts.",
+    documented="torch/export/dynamic_shapes.py: 'with the compiler inferring the remaining constraints'",
+)
+def sizes_are_inferred(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
+    """Ask whether a probe is refused whose sizes were never promised."""
+    probe = found.call is not None and found.call < len(path.calls) and path.calls[found.call].probe
+    return check == "guards" and found.what[:1] == ("refused",) and probe and path.may_narrow
+
+
+@_limit(
+    says="Metadata of inputs other than shapes is static; that a call with other metadata is refused is "
+    "not promised.",
+    documented=f"{PROGRAMMING_MODEL}, 'Which values are static vs. dynamic?'",
+)
+def other_metadata_is_static(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
+    """Ask whether an off-spec call changed dtype, strides, requires_grad or aliasing alone."""
+    mode = path.path.partition(":")[0].partition("+")[0]
+    return check == "guards" and found.what[:1] == ("accepted",) and found.what[1] not in PROMISED[mode]
+
+
+@_limit(
+    says="An export that fails shows on standard error what it has traced so far.",
+    documented="torch/export/_trace.py, _log_export_wrapper: print(..., file=sys.stderr)",
+)
+def failed_export_shows_its_graph(
+    check: str, found: Difference, eager: Observation, path: Observation
+) -> bool:
+    """Ask whether a failed export has written to standard error."""
+    return check == "purity" and found.what == ("export", "prints", "standard error", "failed")

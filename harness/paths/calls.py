@@ -1,0 +1,152 @@
+"""The calls made of one artefact, eager or not, and what is seen of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from harness.case import seed
+from harness.edits import edit, plan_edits
+from harness.gradients import gradients
+from harness.inputs import CALLS
+from harness.isolation import Start
+from harness.memory import memory, named_tensors, pokes
+from harness.observation import Call, OffSpecCall, failure
+from harness.off_spec import ALTERATIONS, PROMISED
+from harness.snapshot import Roles, state_snapshot, tree_snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    import torch
+    from torch import nn
+
+    from harness.case import Case
+    from harness.edits import Plan
+    from harness.gradients import Gradients
+    from harness.inputs import Examples, Inputs
+    from harness.memory import Poke
+    from harness.observation import Failure
+    from harness.off_spec import Altered
+    from harness.paths.stopwatch import Stopwatch
+    from harness.snapshot import State
+
+
+class Ran(NamedTuple):
+    """What calling an artefact showed: the fields of an Observation."""
+
+    calls: tuple[Call, ...]
+    gradients: Gradients | None = None
+    edited: Call | None = None
+    pokes: tuple[Poke, ...] = ()
+    off_spec: tuple[OffSpecCall, ...] = ()
+
+
+class Agenda(NamedTuple):
+    """What to do besides the calls themselves; the same for eager and for every path."""
+
+    plan: Plan
+    """Which tensors of the state to edit."""
+    off_spec: tuple[Altered, ...]
+    """The calls that leave the spec, of any mode."""
+    names: Mapping[str, frozenset[str]]
+    """By mode, the alterations that it gets to see."""
+
+
+def run_calls(
+    model: nn.Module, examples: Examples, clock: Stopwatch, agenda: Agenda | None, mode: str = ""
+) -> Ran:
+    """Make all calls, each after the other; without an agenda the ordinary ones alone.
+
+    The order matters: what leaves the artefact in a state of its own comes last. Nothing follows a call
+    that raised. Without a ``mode`` it is eager that runs: all of the agenda, and the roles of outputs.
+    """
+    runner = _Runner(model, clock, roles=not mode)
+    calls: list[Call] = []
+    flow: Gradients | None = None
+    for number in range(examples.calls):
+        call, named = runner(examples.fresh(number), number, probe=number >= CALLS)
+        calls.append(call)
+        if call.failure is not None:
+            return Ran(tuple(calls), flow)
+        if number == 0 and agenda is not None:
+            with clock:
+                flow = gradients(named)
+    if agenda is None:
+        return Ran(tuple(calls))
+    off_spec, restored = _off_spec(runner, examples, agenda, mode)
+    if not restored:
+        return Ran(tuple(calls), flow, off_spec=off_spec)
+    edit(model, agenda.plan)
+    edited, named = runner(examples.fresh(), len(calls))
+    return Ran(tuple(calls), flow, edited, pokes(named), off_spec)
+
+
+class _Runner:
+    """Calls one model, and writes down what is to be seen."""
+
+    def __init__(self, model: nn.Module, clock: Stopwatch, *, roles: bool) -> None:
+        self.model = model
+        self._clock = clock
+        self._roles = roles
+
+    def __call__(
+        self, inputs: Inputs, number: int, *, probe: bool = False
+    ) -> tuple[Call, dict[str, torch.Tensor]]:
+        """Make call ``number``; return the tensors that it touched as well."""
+        role = Roles(self.model, inputs.leaves) if self._roles else None
+        outputs: Any = None
+        failed: Failure | None = None
+        # The same random numbers for every path, as far as it draws them in the same order.
+        seed(number)
+        with self._clock:
+            try:
+                outputs = self.model(*inputs.args, **inputs.kwargs)
+            except Exception as error:
+                failed = failure(error, "run")
+        named = {} if failed else named_tensors(outputs, inputs, self.model)
+        call = Call(
+            inputs=inputs.snapshot(),
+            state=state_snapshot(self.model, identity=False),
+            outputs=None if failed else tree_snapshot(outputs, role),
+            failure=failed,
+            probe=probe,
+            memory=memory(named),
+        )
+        return call, named
+
+
+def _off_spec(
+    runner: _Runner, examples: Examples, agenda: Agenda, mode: str
+) -> tuple[tuple[OffSpecCall, ...], bool]:
+    """Make the calls that leave the spec; return as well whether the model is as before them."""
+    wanted = [one for one in agenda.off_spec if not mode or one.alteration in agenda.names[mode]]
+    if not wanted:
+        return (), True
+    start = Start(runner.model)
+    before = state_snapshot(runner.model, identity=False)
+    made: list[OffSpecCall] = []
+    for one in wanted:
+        inputs = examples.with_altered(one)
+        handed_in = inputs.snapshot()
+        call, _ = runner(inputs, 0)
+        made.append(OffSpecCall(one.alteration, one.words, call, handed_in, before))
+        if not start.restore():
+            return tuple(made), False
+    return tuple(made), True
+
+
+def make_agenda(state: State, examples: Examples, modes: Iterable[str], case: Case) -> Agenda:
+    """Plan what follows the ordinary calls, from the state of a fresh model."""
+    limit = None if case.thorough else OFF_SPEC_CALLS
+    names = {mode: frozenset(ALTERATIONS) if case.thorough else PROMISED[mode] for mode in sorted(modes)}
+    chosen = {
+        (one.alteration, one.place): one
+        for mode in names
+        for one in examples.off_spec(names[mode], limit, case.source)
+    }
+    return Agenda(plan_edits(state), tuple(chosen.values()), names)
+
+
+OFF_SPEC_CALLS = 2
+"""So many a mode, of a case that is one of thousands."""
