@@ -188,6 +188,8 @@ class Observation:
     touches: tuple[Touch, ...] = ()
     dropped: frozenset[str] = frozenset()
     """Names of the model's state that are not among the graph's inputs."""
+    same_operators: bool = True
+    """Whether the path runs the operators that eager runs, so that results agree to the bit."""
     may_narrow: bool = False
     """Whether the program may refuse probes: the spec of dynamic shapes leaves their sizes to export."""
     assigned: frozenset[str] = frozenset()

@@ -56,6 +56,8 @@ class TensorSnapshot:
     """Whether it is a lazy conjugate of its memory."""
     neg: bool = False
     """Whether it is a lazy negative of its memory."""
+    exact: Array | None = None
+    """Of eager, where rounding is in question: the values that float64 gives (harness/precision.py)."""
 
     def __str__(self) -> str:
         """Write dtype and shape."""

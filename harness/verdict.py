@@ -17,6 +17,7 @@ from harness.findings import Finding
 from harness.inputs import CALLS
 from harness.limits import limit_for
 from harness.paths import Path, Stopwatch, observe_eager, observe_paths
+from harness.precision import in_float64, with_exact_values
 from harness.snapshot import TensorSnapshot
 from harness.unsupported import refusal
 
@@ -79,7 +80,11 @@ def judge(case: Case, paths: Sequence[Path], checks: Sequence[str] | None = None
         for observation in observe_paths(case, paths, clock):
             path = by_name[observation.path]
             excused: set[str] = set()
-            findings = _findings(references[path.device], observation, path, chosen, excused)
+            reference = references[path.device]
+            findings = _findings(reference, observation, path, chosen, excused)
+            if not observation.same_operators and any("value" in each.signature for each in findings):
+                exact = with_exact_values(reference, observe_eager(in_float64(case), path.device, clock))
+                findings = _findings(exact, observation, path, chosen, excused)
             results.append(replace(_result(observation, findings), excused=tuple(sorted(excused))))
             found.append(findings)
     return Verdict(True, "", tuple(results), _merged(found), clock.seconds)

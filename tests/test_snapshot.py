@@ -64,10 +64,6 @@ def test_a_container_without_names_has_numbered_leaves() -> None:
     assert Examples((Box(torch.ones(2)),), {}).fresh().args[0].inside.tolist() == [1, 1]
 
 
-def test_a_torch_size_counts_as_a_tuple() -> None:
-    assert tree_snapshot(torch.ones(2, 3).shape) == tree_snapshot((2, 3))
-
-
 def test_python_values_are_told_apart() -> None:
     values = [1, 1.0, True, "1", None, float("nan")]
     assert len({tree_snapshot([value]).leaves[0].value for value in values}) == len(values)

@@ -52,18 +52,20 @@ def _compare(reference: Observation, candidate: Observation) -> Iterator[Differe
                 f"in eager {listed(names)} share memory, here they do not",
                 stage="lower",
             )
-    for names in not_together(theirs.shared, ours.shared, known):
-        yield mismatch(
-            ("memory-became-shared",),
-            f"in eager {listed(names)} do not share memory, here they do",
-            stage="lower",
-        )
-    for names in not_together(theirs.same, ours.same, known):
+    merged = list(not_together(theirs.same, ours.same, known))
+    for names in merged:
         yield mismatch(
             ("several-tensors-became-one",),
             f"in eager {listed(names)} are different tensors, here they are one",
             stage="lower",
         )
+    for names in not_together(theirs.shared, ours.shared, known):
+        if names not in merged:
+            yield mismatch(
+                ("memory-became-shared",),
+                f"in eager {listed(names)} do not share memory, here they do",
+                stage="lower",
+            )
     if theirs.torn:
         yield mismatch(
             ("call-variant-has-its-own",),

@@ -1,0 +1,234 @@
+"""The checks that look at more of a call than its values, on observations made by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from harness.checks import CHECKS, Difference
+from harness.gradients import Gradients
+from harness.limits import LIMITS, limit_for
+from harness.memory import Memory, Poke
+from harness.observation import Call, Failure, Observation, OffSpecCall, Prediction, Touch, World
+from harness.off_spec import ALTERATIONS, PROMISED
+from harness.snapshot import State, Tree, snapshot, tree_snapshot
+
+ONE = torch.tensor([1.0, 2.0])
+STATE = State({"w": snapshot(torch.nn.Parameter(ONE)), "n": snapshot(ONE)}, {"k": snapshot(ONE)})
+
+
+def call(outputs: object = ONE, memory: Memory | None = None, failed: Failure | None = None) -> Call:
+    inputs = tree_snapshot(((ONE,), {}))
+    seen = None if failed else tree_snapshot(outputs)
+    return Call(inputs, STATE, seen, failed, memory=memory or Memory())
+
+
+def observed(*calls: Call) -> Observation:
+    return Observation("nonstrict:module@cpu", before=STATE, calls=calls)
+
+
+def found(name: str, eager: Observation, path: Observation) -> list[Difference]:
+    each = CHECKS[name](eager, path)
+    return [one for one in each if limit_for(name, one, eager, path) is None]
+
+
+def whats(name: str, eager: Observation, path: Observation) -> list[tuple[str, ...]]:
+    return [one.what for one in found(name, eager, path)]
+
+
+def together(*names: str) -> Memory:
+    return Memory(shared=(frozenset(names),))
+
+
+# --- outputs: metadata and identity ---
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "word"),
+    [
+        (ONE, ONE.clone().requires_grad_(), "requires-grad"),
+        (torch.ones(3)[1:], torch.ones(2), "offset"),
+        (torch.tensor([1j]).conj(), torch.tensor([1j]).conj().resolve_conj(), "conj-bit"),
+        (torch.tensor([1j]).conj().imag, torch.tensor([-1.0]), "neg-bit"),
+        (ONE, ONE.clone(), None),
+    ],
+)
+def test_metadata_of_outputs(ours: torch.Tensor, theirs: torch.Tensor, word: str | None) -> None:
+    words = [what[0] for what in whats("outputs", observed(call(ours)), observed(call(theirs)))]
+    assert words[:1] == ([word] if word else [])
+
+
+def test_identity_of_outputs() -> None:
+    one = observed(call(memory=Memory(same=(frozenset({"output", "input args[0]"}),))))
+    other = observed(call())
+    assert whats("outputs", one, other) == [("identity", "input", "output")]
+    assert whats("outputs", other, one) == [("identity", "input", "output", "new")]
+    assert whats("outputs", one, one) == []
+
+
+def test_a_named_tuple_is_no_tuple() -> None:
+    values, indices = torch.ones(2, 2).max(0)
+    pair = torch.return_types.max((values, indices))
+    assert whats("outputs", observed(call(pair)), observed(call((values, indices)))) == [("structure",)]
+
+
+def test_a_size_is_a_tuple_and_a_list_is_not() -> None:
+    size = observed(call(torch.Size([2, 3])))
+    assert whats("outputs", size, observed(call((2, 3)))) == []
+    assert whats("outputs", size, observed(call([2, 3]))) == [("structure",)]
+
+
+def test_where_eager_raises_the_path_has_to() -> None:
+    raised = Failure("run", ("ValueError", "Exception"), "no", ())
+    eager = observed(call(), replace(call(failed=raised), probe=True))
+    assert whats("outputs", eager, observed(call(), call())) == [("answered", "ValueError")]
+    assert whats("outputs", eager, eager) == []
+
+
+def test_the_state_after_a_call_that_raised_on_both_sides() -> None:
+    raised = Failure("run", ("ValueError", "Exception"), "no", ())
+    last = replace(call(failed=raised), probe=True)
+    moved = replace(last, state=State({"n": snapshot(ONE + 1)}, {}))
+    assert whats("state", observed(call(), last), observed(call(), moved)) == [("value", "buffer")]
+    refused = Failure("run", ("AssertionError", "Exception"), "Guard failed: x.size()[0] == 3", ())
+    assert whats("state", observed(call(), moved), observed(call(), replace(last, failure=refused))) == []
+
+
+# --- aliasing ---
+
+
+def test_memory_shared_with_an_output() -> None:
+    shares, alone = observed(call(memory=together("output", "n"))), observed(call())
+    assert whats("aliasing", shares, alone) == [("no-longer-shared", "buffer", "output")]
+    assert whats("aliasing", alone, shares) == [("became-shared", "buffer", "output")]
+    assert whats("aliasing", shares, shares) == []
+
+
+def test_names_that_the_path_does_not_have_are_no_matter() -> None:
+    ours = observed(call(memory=together("output", "n", "gone")))
+    assert whats("aliasing", ours, observed(call(memory=together("output", "n")))) == []
+
+
+def test_a_buffer_that_is_assigned_is_copied_into() -> None:
+    ours = replace(observed(call(memory=together("output", "n"))), rebound=frozenset("n"))
+    assert whats("aliasing", ours, observed(call())) == []
+
+
+def test_a_write_to_an_output() -> None:
+    shows = Poke("output", {"n": snapshot(ONE + 1)})
+    eager = replace(observed(call(memory=together("output", "n"))), pokes=(shows,))
+    for poke, what in (
+        (shows, []),
+        (Poke("output"), [("write", "buffer")]),
+        (Poke("output", {"n": snapshot(ONE)}), [("write", "buffer", "value")]),
+        (Poke("output", refused=True), [("write", "refused")]),
+    ):
+        assert whats("aliasing", eager, replace(eager, pokes=(poke,))) == what
+
+
+# --- gradients ---
+
+
+def flow(**of: torch.Tensor | None) -> Observation:
+    snapshots = {name: None if tensor is None else snapshot(tensor) for name, tensor in of.items()}
+    return replace(observed(call()), gradients=Gradients(snapshots))
+
+
+def test_gradients_by_name() -> None:
+    assert whats("gradients", flow(w=ONE), flow(w=ONE)) == []
+    assert whats("gradients", flow(w=ONE), flow(w=ONE + 1)) == [("value", "state")]
+    assert whats("gradients", flow(w=ONE), flow(w=None)) == [("none", "state", "lost")]
+    assert whats("gradients", flow(w=None), flow(w=ONE)) == [("none", "state", "new")]
+    assert whats("gradients", flow(w=ONE), flow()) == []
+
+
+def test_a_backward_pass_that_fails() -> None:
+    failed = Failure("run", ("RuntimeError", "Exception"), "modified by an inplace operation", ())
+    broken = replace(observed(call()), gradients=Gradients(failure=failed))
+    (difference,) = found("gradients", flow(w=ONE), broken)
+    assert difference.kind == "crash" and difference.what[:3] == ("backward", "run", "RuntimeError")
+    assert found("gradients", broken, flow(w=ONE)) == []
+
+
+# --- fake ---
+
+
+def test_what_a_node_is_and_what_was_foretold() -> None:
+    real, told = snapshot(torch.ones(2, 3)), snapshot(torch.ones(3, 2).t(), values=False)
+    wrong = replace(observed(call()), predictions=(Prediction("add", "aten.add.Tensor", told, real),))
+    assert whats("fake", observed(call()), wrong) == [("stride", "aten.add.Tensor")]
+    right = replace(wrong, predictions=(Prediction("add", "aten.add.Tensor", real, real),))
+    assert whats("fake", observed(call()), right) == []
+
+
+# --- calls that leave the spec ---
+
+
+def left(call: Call, alteration: str = "flag") -> Observation:
+    made = OffSpecCall(alteration, "args[0] is False, not True", call, call.inputs, STATE)
+    return replace(observed(), off_spec=(made,))
+
+
+def test_a_call_that_leaves_the_spec_is_refused_or_right() -> None:
+    refused = Failure("run", ("AssertionError", "Exception"), "Guard failed: a == True", ())
+    assert whats("guards", left(call()), left(call())) == []
+    assert whats("guards", left(call()), left(call(failed=refused))) == []
+    assert whats("guards", left(call()), left(call(ONE + 1))) == [("accepted", "flag")]
+    raised = Failure("run", ("ValueError", "Exception"), "no", ())
+    assert whats("guards", left(call(failed=raised)), left(call(ONE + 1))) == []
+
+
+def test_metadata_is_static_for_export_and_guarded_by_compile() -> None:
+    eager = left(call(), "dtype")
+    assert whats("guards", eager, left(call(ONE + 1), "dtype")) == []
+    compiled = replace(left(call(ONE + 1), "dtype"), path="compile:compiled@cpu")
+    assert whats("guards", eager, compiled) == [("accepted", "dtype")]
+
+
+def test_a_refused_call_changes_nothing() -> None:
+    refused = Failure("run", ("AssertionError", "Exception"), "Guard failed: a == True", ())
+    changed = replace(call(failed=refused), state=State({"n": snapshot(ONE + 1)}, {}))
+    assert whats("guards", left(call()), left(changed)) == [("refused-but-changed", "flag")]
+
+
+# --- edits ---
+
+
+def test_an_edit_has_to_act() -> None:
+    eager, path = replace(observed(), edited=call()), replace(observed(), edited=call(ONE + 1))
+    assert whats("sharing", eager, path) == [("edit", "value")]
+    assert whats("sharing", eager, eager) == []
+    raised = Failure("run", ("RuntimeError", "Exception"), "no", ())
+    assert whats("sharing", eager, replace(path, edited=call(failed=raised))) == [("edit", "raises")]
+
+
+# --- purity: prints ---
+
+
+def printed(stream: str, *, failed: bool = False) -> Observation:
+    world = World(STATE, {}, {}, {}, Tree("", ()), {})
+    return replace(observed(), touches=(Touch("export", world, world, {stream: "hello\n"}, failed),))
+
+
+def test_prints() -> None:
+    (difference,) = found("purity", observed(), printed("standard output"))
+    assert difference.what == ("export", "prints", "standard output") and "'hello'" in difference.message
+    prints_itself = replace(observed(), notes={"prints": "the model itself prints"})
+    assert found("purity", prints_itself, printed("standard output")) == []
+    assert found("purity", observed(), printed("standard error", failed=True)) == []
+    assert len(found("purity", observed(), printed("standard error"))) == 1
+
+
+# --- the tables ---
+
+
+def test_every_limit_says_where_it_is_documented() -> None:
+    assert len({limit.name for limit in LIMITS}) == len(LIMITS)
+    for limit in LIMITS:
+        assert limit.says.endswith(".") and (".py" in limit.documented or "docs." in limit.documented)
+
+
+def test_what_is_promised_is_a_way_to_leave_the_spec() -> None:
+    assert all(names <= ALTERATIONS.keys() for names in PROMISED.values())

@@ -1,0 +1,69 @@
+"""The float64 reference: rounding is told from wrong values where operators differ, and only there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+from torch import nn
+
+from harness.case import Case
+from harness.checks.outputs import outputs
+from harness.limits import limit_for
+from harness.observation import Observation
+from harness.paths import Stopwatch, observe_eager
+from harness.precision import in_float64, with_exact_values
+
+
+class Sum(nn.Module):
+    """Adds up, from the front, or from the back: the same but for rounding."""
+
+    def __init__(self, *, backwards: bool, error: float = 0.0) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.tensor(0.1))
+        self.backwards = backwards
+        self.error = error
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x.flip(0) if self.backwards else x
+        total = x[0] * self.scale
+        for each in x[1:]:
+            total = total + each * self.scale
+        return total + self.error
+
+
+def observed(*, backwards: bool = False, error: float = 0.0) -> Observation:
+    return observe_eager(case(backwards=backwards, error=error), "cpu", Stopwatch())
+
+
+def case(*, backwards: bool = False, error: float = 0.0) -> Case:
+    x = torch.linspace(0.1, 100.0, 50) ** 2
+    return Case("sum", "", lambda: (Sum(backwards=backwards, error=error), (x,)))
+
+
+def words(eager: Observation, path: Observation) -> list[str]:
+    found = [each for each in outputs(eager, path) if each.call == 0]
+    return [each.what[0] for each in found if limit_for("outputs", each, eager, path) is None]
+
+
+EXACT = with_exact_values(observed(), observe_eager(in_float64(case()), "cpu", Stopwatch()))
+
+
+def test_the_reference_is_nearer_to_the_truth() -> None:
+    value = EXACT.calls[0].outputs.leaves[0].value  # type: ignore[union-attr]  # eager returned a tensor
+    assert value.exact.dtype == "float64" and value.values.dtype == "float32"  # type: ignore[union-attr]  # ditto
+    assert float(value.exact) != float(value.values)  # type: ignore[union-attr, arg-type]  # ditto
+
+
+def test_rounding_is_a_difference_where_the_operators_are_the_same() -> None:
+    assert words(EXACT, observed(backwards=True)) == ["rounding"]
+
+
+def test_rounding_is_none_where_they_differ() -> None:
+    assert words(EXACT, replace(observed(backwards=True), same_operators=False)) == []
+
+
+def test_a_wrong_value_is_wrong_everywhere() -> None:
+    wrong = observed(backwards=True, error=0.5)
+    for same in (True, False):
+        assert words(EXACT, replace(wrong, same_operators=same)) == ["value"]
