@@ -86,17 +86,16 @@ def assigned_attributes_are_lost(
 
 
 @_limit(
-    says="A buffer that is assigned gets the new value copied into it: it does not become that tensor.",
+    says="What is assigned to a buffer is copied into it, and an attribute that is assigned stays what it "
+    "was: neither becomes that tensor.",
     documented="torch/export/graph_signature.py, ExportGraphSignature: 'buffers_to_mutate' are returned "
     "by the graph and written back; torch/export/_unlift.py, _insert_copy_for_mutations",
 )
-def assigned_buffers_are_copied_into(
-    check: str, found: Difference, eager: Observation, path: Observation
-) -> bool:
-    """Ask whether identity or memory of a buffer is concerned that eager rebinds."""
+def assigned_is_no_alias(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
+    """Ask whether identity or memory of an attribute is concerned that eager rebinds."""
     if check == "outputs" and found.what[:1] != ("identity",):
         return False
-    return check in ("outputs", "aliasing") and bool(found.about & eager.rebound)
+    return check in ("outputs", "aliasing") and bool(found.about & (eager.rebound | eager.assigned))
 
 
 @_limit(

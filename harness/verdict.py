@@ -160,7 +160,7 @@ def _findings(
                 alone = difference.alone or (name in STATIC and not difference.follows)
                 (static if alone else dynamic).append((name, difference))
     # Within a call the order of the checks stays, but for what is weak.
-    dynamic.sort(key=lambda each: (-1 if each[1].call is None else each[1].call, each[1].weak))
+    dynamic.sort(key=lambda each: _order(each[1]))
     if dynamic and dynamic[0][1].kind == "crash":
         # A name that is gone may well be why: the exception tells more, and comes first.
         dynamic += [each for each in static if each[1].alone]
@@ -174,6 +174,12 @@ def _findings(
     elif dynamic:
         findings.insert(0, replace(_finding(*dynamic[0], path, probes), also=also[1 : 1 + _ALSO]))
     return list(_once_each(findings))
+
+
+def _order(difference: Difference) -> tuple[bool, int, bool]:
+    """Sort what shows in no call first, but last if it may follow from what shows in one."""
+    call = -1 if difference.call is None else difference.call
+    return difference.call is None and difference.follows, call, difference.weak
 
 
 _ALSO = 6

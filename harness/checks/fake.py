@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.checks.metadata import unlike_recorded
@@ -18,11 +19,13 @@ def fake(reference: Observation, candidate: Observation) -> Iterator[Difference]
     for each in candidate.predictions:
         if (unlike := unlike_recorded(each.actual, each.predicted)) is not None:
             word, actual, predicted = unlike
-            yield mismatch(
+            found = mismatch(
                 (word, each.operator),
                 f"node {each.node} ({each.operator}) has another {word} than its fake tensor foretold",
                 f"it is {actual}; foretold: {predicted}",
                 stage="export",
             )
+            # Where a value differs as well, that is what a reader wants to see.
+            yield replace(found, follows=True)
             # What is computed from it is foretold wrongly as well.
             return

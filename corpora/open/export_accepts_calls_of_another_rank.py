@@ -1,0 +1,71 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# fingerprint = "b53b96d082"
+# path = "nonstrict:module@cpu"
+# check = "guards"
+# kind = "mismatch"
+# stage = "run"
+# signature = ["guards", "mismatch", "accepted", "rank"]
+# torch = "2.13.0"
+# status = "open"
+# ///
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x.sum(1) if x.dim() == 3 else x.sum(0)
+
+
+def make():
+    return Model(), (torch.arange(6.0).view(2, 3),)
+
+
+def other(*given):
+    """The example, but for one argument."""
+    pairs, spec = torch.utils._pytree.tree_flatten_with_path(given)
+    leaves = [leaf for _, leaf in pairs]
+    at = [torch.utils._pytree.keystr(p) for p, _ in pairs].index("[0][0]")
+    leaf = leaves[at]
+    leaves[at] = torch.stack([leaf, leaf + leaf], -1)
+    return torch.utils._pytree.tree_unflatten(leaves, spec)
+
+
+def look(out, given, module):
+    """The values of outputs, inputs and state."""
+    leaves = {"output": torch.utils._pytree.tree_leaves(out), "input": torch.utils._pytree.tree_leaves(given)}
+    named = [(f"{kind} {i}", t) for kind in leaves for i, t in enumerate(leaves[kind])]
+    for store in (module.named_parameters, module.named_buffers):
+        named += store(remove_duplicate=False)
+    fact = lambda t: f"{t.dtype} {list(t.shape)} {t.tolist()}" if isinstance(t, torch.Tensor) else repr(t)
+    return {n: fact(t) for n, t in named}
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    eager, args = make()
+    args, _ = other(args, {})
+    expected = look(eager(*args), (args,), eager)
+    model, args = make()
+    ep = torch.export.export(model, args, strict=False)
+    candidate = ep.module()
+    args = make()[1]
+    args, _ = other(args, {})
+    try:
+        seen = look(candidate(*args), (args,), candidate)
+    except Exception as error:
+        print(f"ok: module refuses the call: {type(error).__name__}")
+        sys.exit(0)
+    wrong = [n for n in expected if n in seen and seen[n] != expected[n]]
+    for n in wrong[:1]:
+        print(f"BUG: module accepts the call, and {n} is {seen[n]} instead of {expected[n]}")
+    if not wrong:
+        print("ok: module gives what eager gives")
+    sys.exit(bool(wrong))

@@ -1,0 +1,57 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# fingerprint = "e2da18f501"
+# path = "nonstrict:unflatten@cpu"
+# check = "sharing"
+# kind = "mismatch"
+# stage = "lower"
+# signature = ["sharing", "mismatch", "several-tensors-became-one"]
+# torch = "2.13.0"
+# status = "open"
+# ///
+import itertools
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("whole", torch.ones(2, 2))
+        self.register_buffer("same", self.whole.detach())
+
+    def forward(self, x):
+        return x + self.whole
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+def look(module):
+    """All parameters and buffers by name."""
+    state = [*module.named_parameters(remove_duplicate=False)]
+    state += module.named_buffers(remove_duplicate=False)
+    return dict(state)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    eager, args = make()
+    model, args = make()
+    ep = torch.export.export(model, args, strict=False)
+    candidate = torch.export.unflatten(ep)
+    ours, theirs = look(eager), look(candidate)
+    pairs = itertools.combinations(sorted(ours.keys() & theirs.keys()), 2)
+    wrong = [(a, b) for a, b in pairs if theirs[a] is theirs[b] and ours[a] is not ours[b]]
+    for a, b in wrong[:1]:
+        print(f"BUG: {a} and {b} are two tensors in eager, one in the unflatten")
+    if not wrong:
+        print("ok: unflatten shares what eager shares")
+    sys.exit(bool(wrong))
