@@ -3,15 +3,21 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# fingerprint = "b9c34258be"
+# title = "A tensor handed in where None was exported is ignored"
 # path = "nonstrict:module@cpu"
 # check = "guards"
 # kind = "mismatch"
-# stage = "run"
-# signature = ["guards", "mismatch", "accepted", "none"]
-# torch = "2.13.0"
 # status = "open"
+# signatures = [["guards", "mismatch", "accepted", "none"]]
+# affected = "2.13.0"
+# at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: no case for None"
 # ///
+"""An optional argument was None at export: a tensor in its place is accepted, and not used.
+
+The Programming Model says of static inputs, None among them: "passing a different value at run time will
+result in an error". Both checks compare int, float and str only.
+"""
+
 import sys
 import warnings
 
@@ -33,7 +39,6 @@ def other(*given):
     pairs, spec = torch.utils._pytree.tree_flatten_with_path(given)
     leaves = [leaf for _, leaf in pairs]
     at = [torch.utils._pytree.keystr(p) for p, _ in pairs].index("[0][1]")
-    leaf = leaves[at]
     leaves[at] = next(t for t in leaves if type(t) is torch.Tensor).clone()
     return torch.utils._pytree.tree_unflatten(leaves, spec)
 
@@ -44,8 +49,8 @@ def look(out, given, module):
     named = [(f"{kind} {i}", t) for kind in leaves for i, t in enumerate(leaves[kind])]
     for store in (module.named_parameters, module.named_buffers):
         named += store(remove_duplicate=False)
-    fact = lambda t: f"{t.dtype} {list(t.shape)} {t.tolist()}" if isinstance(t, torch.Tensor) else repr(t)
-    return {n: fact(t) for n, t in named}
+    tensors = {n: f"{t.dtype} {list(t.shape)} {t.tolist()}" for n, t in named if hasattr(t, "dtype")}
+    return {n: repr(t) for n, t in named} | tensors
 
 
 if __name__ == "__main__":

@@ -3,15 +3,20 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# fingerprint = "e2da18f501"
+# title = "Two buffers that are views of one memory become one tensor"
 # path = "nonstrict:unflatten@cpu"
 # check = "sharing"
 # kind = "mismatch"
-# stage = "lower"
-# signature = ["sharing", "mismatch", "several-tensors-became-one"]
-# torch = "2.13.0"
 # status = "open"
+# signatures = [["sharing", "mismatch", "several-tensors-became-one"]]
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, _id: shape, stride and memory, not identity"
 # ///
+"""`whole` and `same` are two tensors in one memory; in the unflattened module they are one object.
+
+What acts on one of them by name (`t_`, `requires_grad_`, `.data =`) acts on both from then on.
+"""
+
 import itertools
 import sys
 import warnings

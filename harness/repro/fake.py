@@ -14,16 +14,17 @@ _LOOK = """\
 class Compare(torch.fx.Interpreter):
     \"\"\"Runs a graph; compares the %(word)s of each node with what its fake tensor said.\"\"\"
 
-    wrong = []
-
     def run_node(self, node):
         result = super().run_node(node)
         fake = node.meta.get("val")
         if node.op == "call_function" and isinstance(result, torch.Tensor):
-            told, seen = (%(fact)s for t in (fake, result))
-            fits = all(a == b or isinstance(a, torch.SymInt) for a, b in zip(told, seen))
-            if len(told) != len(seen) or not fits:
-                self.wrong.append(f"%(word)s of {node.name} is {seen}, foretold was {told}")
+            told, seen = (
+                %(fact)s
+                for t in (fake, result)
+            )
+            # A symbol stands for any size.
+            if [b if isinstance(a, torch.SymInt) else a for a, b in zip(told, seen, strict=False)] != seen:
+                wrong.append(f"%(word)s of {node.name} is {seen}, foretold was {told}")
         return result
 """
 
@@ -32,10 +33,10 @@ _MAIN = """\
     ep = $export
     candidate = $lower
     $unpack = $inputs
+    wrong = []
     Compare(candidate).run(*torch.utils._pytree.tree_leaves(($unpack,)), enable_io_processing=False)
-    bug = bool(Compare.wrong)
-    print(f"BUG: {Compare.wrong[0]}" if bug else "ok: every node is what its fake tensor foretold")
-    sys.exit(bug)
+    print(f"BUG: {wrong[0]}" if wrong else "ok: every node is what its fake tensor foretold")
+    sys.exit(bool(wrong))
 """
 
 

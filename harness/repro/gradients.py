@@ -24,8 +24,8 @@ def look(out, given, module):
         flow = torch.autograd.grad(outs, [t for _, t in named], weights, allow_unused=True)
     except Exception as error:
         return {"backward pass": f"{type(error).__name__}: {error}"}
-    text = lambda g: None if g is None else f"{g.dtype} {list(g.shape)} {g.stride()} {g.tolist()}"
-    return {"backward pass": "works"} | {f"gradient of {n}": text(g) for (n, _), g in zip(named, flow)}
+    text = [None if g is None else f"{g.dtype} {list(g.shape)} {g.stride()} {g.tolist()}" for g in flow]
+    return {"backward pass": "works"} | {f"gradient of {n}": t for (n, _), t in zip(named, text)}
 """
 
 

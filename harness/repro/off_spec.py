@@ -16,9 +16,8 @@ def other(*given):
     \"\"\"The example, but for one argument.\"\"\"
     pairs, spec = torch.utils._pytree.tree_flatten_with_path(given)
     leaves = [leaf for _, leaf in pairs]
-    at = [torch.utils._pytree.keystr(p) for p, _ in pairs].index(%(where)r)
-    leaf = leaves[at]
-    leaves[at] = %(expression)s
+    at = [torch.utils._pytree.keystr(p) for p, _ in pairs].index("%(where)s")
+%(leaf)s    leaves[at] = %(expression)s
     return torch.utils._pytree.tree_unflatten(leaves, spec)
 
 
@@ -28,8 +27,8 @@ def look(out, given, module):
     named = [(f"{kind} {i}", t) for kind in leaves for i, t in enumerate(leaves[kind])]
     for store in (module.named_parameters, module.named_buffers):
         named += store(remove_duplicate=False)
-    fact = lambda t: f"{t.dtype} {list(t.shape)} {t.tolist()}" if isinstance(t, torch.Tensor) else repr(t)
-    return {n: fact(t) for n, t in named}
+    tensors = {n: f"{t.dtype} {list(t.shape)} {t.tolist()}" for n, t in named if hasattr(t, "dtype")}
+    return {n: repr(t) for n, t in named} | tensors
 """
 
 _MAIN = """\
@@ -81,5 +80,7 @@ def write(finding: Finding) -> Parts | None:
         return None
     named = re.search(r"in which (args|kwargs)(\S*) is ", finding.message)
     place = {"args": "[0]", "kwargs": "[1]"}[named[1]] + named[2] if named else ""
-    values = {"where": place, "expression": ALTERATIONS[what[1]].expression}
+    expression = ALTERATIONS[what[1]].expression
+    leaf = "    leaf = leaves[at]\n" if re.search(r"\bleaf\b", expression) else ""
+    values = {"where": place, "expression": expression, "leaf": leaf}
     return Parts([_LOOK % values], _MAIN if what[0] == "accepted" else _CHANGED)

@@ -18,7 +18,7 @@ FACTS = {
     "dtype": "t.dtype",
     "device": "t.device.type",
     "shape": "list(t.shape)",
-    "stride": "[stride for size, stride in zip(t.shape, t.stride()) if size > 1 and t.numel()]",
+    "stride": "[s for n, s in zip(t.shape, t.stride(), strict=True) if n > 1 and t.numel()]",
     "offset": "t.storage_offset()",
     "conj-bit": "t.is_conj()",
     "neg-bit": "t.is_neg()",
