@@ -16,6 +16,7 @@ import pytest
 
 from harness.cli import main
 from harness.cli.arguments import duration, shard
+from harness.faults import FAULTS
 from strategies.features import TAGS
 
 ROOT = Path(__file__).parents[1]
@@ -302,6 +303,48 @@ def test_features_as_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert counts == sorted(counts) and counts[0] == 0
     assert re.fullmatch(r"pairs: seen \d+ of \d+ that can meet \(\d+\.\d %\)", lines[-2])
     assert re.fullmatch(r"\d+\.\d ms per program to draw and render", lines[-1])
+
+
+def test_faults_are_listed_one_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["faults", "--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(FAULTS)
+    for line, fault in zip(lines, FAULTS.values(), strict=True):
+        assert line.startswith(fault.name) and fault.check in line and fault.why in line
+        assert fault.cites in line
+    assert main(["faults", "--list", "--fault", "export_dies*", "--fault", "unflatten_swaps*"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+def test_a_fault_that_nobody_planted_is_2_and_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["faults", "--fault", "export_*", "--fault", "nope*"]) == 2
+    output = capsys.readouterr()
+    assert output.out == "" and "'nope*' names no fault" in output.err
+    assert len(output.err.splitlines()) == 1
+
+
+def test_faults_caught_are_0_and_the_table_says_by_whom(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["faults", "--fault", "export_dies*", "--examples", "2", "--workers", "1"]) == 0
+    header, row, total = capsys.readouterr().out.splitlines()
+    assert header.split() == ["fault", "caught", "by", "check", "programs", "seconds"]
+    name, path, check, programs, seconds = row.split()
+    assert (name, path, check) == ("export_dies_of_an_assertion", "nonstrict:module@cpu", "outputs")
+    assert int(programs) <= 2 and float(seconds) > 0
+    assert total == "1 of 1 caught"
+
+
+def test_faults_missed_are_1_and_json_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    missed = "every_call_runs_the_first_calls_graph"  # the first program calls nothing twice
+    globs = ["--fault", "export_dies*", "--fault", missed]
+    assert main(["faults", *globs, "--examples", "1", "--workers", "1", "--json"]) == 1
+    output = capsys.readouterr()
+    document = json.loads(output.out)
+    assert (document["caught"], document["missed"]) == (1, 1)
+    entries = {entry["fault"]: entry for entry in document["faults"]}
+    assert entries[missed]["caught_by"] == [] and entries[missed]["programs"] == 1
+    first, *_ = entries["export_dies_of_an_assertion"]["caught_by"]
+    assert (first["path"], first["check"], first["kind"]) == ("nonstrict:module@cpu", "outputs", "crash")
+    assert len(output.err.splitlines()) == 2
 
 
 def test_help_does_not_import_torch() -> None:

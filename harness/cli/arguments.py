@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,13 @@ def positive(text: str) -> int:
     if not natural(text):
         raise argparse.ArgumentTypeError("must be at least 1")
     return int(text)
+
+
+def workers(text: str) -> int:
+    """Read a number of processes; ``auto`` is one a core."""
+    if text != "auto":
+        return positive(text)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def shard(text: str) -> tuple[int, int]:

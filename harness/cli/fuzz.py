@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from harness.cli.arguments import (
     natural,
     positive,
     shard,
+    workers,
 )
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def add(commands: Subparsers) -> None:
     )
     parser.add_argument(
         "--workers",
-        type=_workers,
+        type=workers,
         default="auto",
         metavar="N",
         help="processes, or auto: one a core (default: auto)",
@@ -124,13 +124,3 @@ def _interruptible() -> Iterator[threading.Event]:
         yield stop
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def _workers(text: str) -> int:
-    if text == "auto":
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else _cores()
-    return positive(text)
-
-
-def _cores() -> int:
-    return os.cpu_count() or 1
