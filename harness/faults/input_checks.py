@@ -1,0 +1,103 @@
+"""Faults of the checks on inputs: the guards function of ep.module(), the constraints of unflatten."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch._export.utils as export_utils
+import torch.export._unlift as unlifting
+
+from harness.faults.editing import edited
+from harness.faults.exporting import LINEAR
+from harness.faults.registry import fault, wrapped
+from harness.faults.unlifting import REST
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RANGE = """
+class Model(nn.Module):
+    def forward(self, x):
+        return x * 2
+
+
+def make():
+    return Model(), (torch.ones(4, 3),)
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim("n", min=3, max=6)}}
+
+
+def probes():
+    return [((torch.ones(6, 3),), {}), ((torch.ones(3, 3),), {})]
+"""
+
+STRING = """
+class Model(nn.Module):
+    def forward(self, x, mode):
+        return x + 1 if mode == "add" else x * 2
+
+
+def make():
+    return Model(), (torch.ones(2, 3), "add")
+"""
+
+NOT_A_NUMBER = """
+class Model(nn.Module):
+    def forward(self, x, number):
+        return torch.where(x > number, x, 2.0)
+
+
+def make():
+    return Model(), (torch.ones(2, 3), float("nan"))
+"""
+
+
+@fault(check="guards", paths="nonstrict:unflatten*", source=LINEAR)
+def unflatten_expects_another_size() -> Iterator[None]:
+    """The check of input sizes is off by one."""
+    with edited(export_utils._check_symint, "elif arg != int(symint):", "elif arg + 1 != int(symint):"):
+        yield
+
+
+@fault(check="guards", paths="nonstrict:unflatten*", source=RANGE)
+def unflatten_excludes_the_largest_size() -> Iterator[None]:
+    """The upper end of a range of sizes is not part of it."""
+    with edited(export_utils._check_symint, "if arg > max_val:", "if arg >= max_val:"):
+        yield
+
+
+@fault(check="guards", paths="nonstrict:module*", source=RANGE)
+def guards_exclude_the_largest_size() -> Iterator[None]:
+    """The upper end of a range of sizes is not part of it."""
+    with edited(unlifting._get_input_guards_for_graph, 'f"{src} <= {max_val}"', 'f"{src} < {max_val}"'):
+        yield
+
+
+@fault(check="guards", paths="nonstrict:module*", source=RANGE)
+def guards_exclude_the_smallest_size() -> Iterator[None]:
+    """The lower end of a range of sizes is not part of it."""
+    with edited(unlifting._get_input_guards_for_graph, 'f"{src} >= {min_val}"', 'f"{src} > {min_val}"'):
+        yield
+
+
+@fault(check="outputs", paths="nonstrict:module*", source=STRING)
+def guards_forget_the_quotes() -> Iterator[None]:
+    """The guard on a string compares it with a name."""
+    with edited(unlifting._get_input_guards_for_graph, "\"{src} == '{meta}'\"", '"{src} == {meta}"'):
+        yield
+
+
+@fault(check="outputs", paths="nonstrict:module*", source=NOT_A_NUMBER, cites="PR 180399")
+def guards_write_down_nan() -> Iterator[None]:
+    """The guard on a number that is none has the text nan in it, which is no name there."""
+    with edited(unlifting._get_input_guards_for_graph, "if math.isnan(meta):", "if False:"):
+        yield
+
+
+@fault(check="outputs", paths="nonstrict:module*", source=REST)
+def guards_lose_further_arguments() -> Iterator[None]:
+    """Guards on *args name them as the model's signature does, and not as the flat module's."""
+    with wrapped(unlifting, "_force_gm_signature_match", lambda original, code, signature: code):
+        yield

@@ -1,0 +1,227 @@
+"""Faults of torch.export.unflatten: parameters, buffers and constants, and the way in and out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torch.export import UnflattenedModule
+from torch.export.graph_signature import ExportGraphSignature
+
+from harness.faults.editing import edited
+from harness.faults.exporting import COUNTER, LINEAR
+from harness.faults.hierarchy import CALLED_TWICE, unflattening
+from harness.faults.registry import fault, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+FROZEN = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3), requires_grad=False)
+
+    def forward(self, x):
+        return x * self.weight
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
+"""
+
+TIED = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one = nn.Linear(3, 3)
+        self.two = nn.Linear(3, 3)
+        self.two.weight = self.one.weight
+
+    def forward(self, x):
+        return self.two(self.one(x))
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
+"""
+
+TIED_BUFFERS = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("one", torch.ones(3))
+        self.register_buffer("two", self.one)
+
+    def forward(self, x):
+        return x * self.one + self.two
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
+"""
+
+SCRATCH = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("scratch", torch.ones(3), persistent=False)
+
+    def forward(self, x):
+        return x * self.scratch
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
+"""
+
+LITERAL = """
+class Model(nn.Module):
+    def forward(self, x):
+        return x * torch.tensor([1.0, 2.0, 3.0])
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
+"""
+
+TWO_OUTPUTS = """
+class Model(nn.Module):
+    def forward(self, x):
+        return x + 1, x * 3
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
+"""
+
+INPUT_IN_PLACE = """
+class Model(nn.Module):
+    def forward(self, x):
+        total = x.sum()
+        x.mul_(0.5)
+        return total
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
+"""
+
+ONLY_IF_READ = 'eliminate_dead_code(lambda node: node.op in ("placeholder", "output"))'
+"""What removes updates in place as well: they are no more read than any other dead code."""
+
+
+@fault(check="outputs", paths="nonstrict:unflatten*", source=LINEAR)
+def unflatten_dies_of_a_missing_key() -> Iterator[None]:
+    """Rebuilding the hierarchy looks up a module that is not there."""
+
+    def wrapper(outline: Any, *args: Any, **kwargs: Any) -> Any:
+        raise KeyError("linear")
+
+    with wrapped(unflattening, "_outline_submodules", wrapper):
+        yield
+
+
+@fault(check="outputs", paths="nonstrict:unflatten*", source=TWO_OUTPUTS)
+def unflatten_swaps_outputs() -> Iterator[None]:
+    """The rebuilt module returns its outputs in reverse."""
+    with edited(
+        UnflattenedModule.forward,
+        "pytree.tree_unflatten(tree_out, signature",
+        "pytree.tree_unflatten(tree_out[::-1], signature",
+    ):
+        yield
+
+
+@fault(check="inputs", paths="nonstrict:unflatten*", source=INPUT_IN_PLACE)
+def unflatten_takes_an_input_update_for_dead() -> Iterator[None]:
+    """An operation in place on an input is removed where nothing reads its result."""
+    with edited(
+        UnflattenedModule.__init__,
+        "_fix_nn_module_stacks(export_graph)",
+        f"_fix_nn_module_stacks(export_graph); export_graph.{ONLY_IF_READ}",
+    ):
+        yield
+
+
+@fault(check="state", paths="nonstrict:unflatten*", source=FROZEN, cites="PR 134353")
+def unflatten_thaws_parameters() -> Iterator[None]:
+    """A parameter that requires no gradient requires one in the rebuilt module."""
+    with edited(
+        UnflattenedModule.__init__, "param.clone(), requires_grad=param.requires_grad", "param.clone()"
+    ):
+        yield
+
+
+@fault(check="sharing", paths="nonstrict:unflatten*", source=TIED, cites="PR 124892")
+def unflatten_unties_parameters() -> Iterator[None]:
+    """Two names of one parameter get a clone each."""
+    with edited(UnflattenedModule.__init__, "if _id(param) not in id_to_param:", "if True:"):
+        yield
+
+
+@fault(check="sharing", paths="nonstrict:unflatten*", source=TIED_BUFFERS, cites="PR 125758")
+def unflatten_unties_buffers() -> Iterator[None]:
+    """Two names of one buffer get a clone each."""
+    with edited(UnflattenedModule.__init__, "if _id(buffer) not in id_to_buffer:", "if True:"):
+        yield
+
+
+@fault(check="state", paths="nonstrict:unflatten*", source=TIED_BUFFERS)
+def unflatten_starts_buffers_empty() -> Iterator[None]:
+    """The rebuilt module has buffers of the right size, and nobody has filled them."""
+    with edited(
+        UnflattenedModule.__init__, "(buffer.clone(), persistent)", "(torch.zeros_like(buffer), persistent)"
+    ):
+        yield
+
+
+@fault(check="state", paths="nonstrict:unflatten*", source=COUNTER)
+def unflatten_forgets_buffers() -> Iterator[None]:
+    """A buffer that the graph uses is a plain attribute of the rebuilt module, and no buffer."""
+    with edited(
+        unflattening._assign_attr,
+        "to_module.register_buffer(field, from_obj, persistent=persistent)",
+        "setattr(to_module, field, from_obj)",
+    ):
+        yield
+
+
+@fault(check="sharing", paths="nonstrict:unflatten*", source=CALLED_TWICE)
+def a_second_call_has_its_own_parameters() -> Iterator[None]:
+    """The variant of a submodule for its second call gets clones of the parameters."""
+    with edited(
+        unflattening._assign_attr,
+        "to_module.register_parameter(field, from_obj)",
+        "to_module.register_parameter(field, torch.nn.Parameter(from_obj.detach().clone()))",
+    ):
+        yield
+
+
+@fault(check="purity", paths="nonstrict:unflatten*", source=COUNTER)
+def unflatten_moves_the_programs_buffers() -> Iterator[None]:
+    """Rebuilding the hierarchy writes to the buffers of the program that it rebuilds from."""
+    with edited(
+        UnflattenedModule.__init__, "(buffer.clone(), persistent)", "(buffer.add_(1).clone(), persistent)"
+    ):
+        yield
+
+
+@fault(check="outputs", paths="nonstrict:*", source=SCRATCH, cites="PR 118876")
+def scratch_buffers_are_looked_up_in_the_state_dict() -> Iterator[None]:
+    """The signature takes buffers that do not persist for ordinary ones."""
+    scratch: Any = ExportGraphSignature.non_persistent_buffers
+    with edited(scratch.fget, "if s.persistent is False", "if False"):
+        yield
+
+
+@fault(check="guards", paths="nonstrict:unflatten*", source=LITERAL, cites="issue 116914")
+def unflatten_asks_for_the_constants() -> Iterator[None]:
+    """A tensor written into forward stays an input of the rebuilt module's graph."""
+    with edited(
+        UnflattenedModule.__init__,
+        "or s.kind == InputKind.CONSTANT_TENSOR\n",
+        "\n",
+        ("for const_name, const in export_module.constants.items():", "for const_name, const in ():"),
+    ):
+        yield
