@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from harness.case import case_from_source
@@ -22,7 +24,7 @@ def test_a_fault_says_what_it_breaks(fault: Fault) -> None:
 
 @EVERY
 def test_reported_while_planted_and_never_else(fault: Fault) -> None:
-    case = case_from_source(fault.source, fault.name)
+    case = replace(case_from_source(fault.source, fault.name), thorough=True)
     mode = fault.paths.partition(":")[0]
     paths = select_paths([f"{mode}:*"])
     with fault.plant():

@@ -4,6 +4,7 @@ from harness.faults import exporting as exporting  # entering its faults is what
 from harness.faults import hierarchy as hierarchy
 from harness.faults import input_checks as input_checks
 from harness.faults import rebuilding as rebuilding
+from harness.faults import running as running
 from harness.faults import unlifting as unlifting
 from harness.faults.registry import FAULTS, Fault
 

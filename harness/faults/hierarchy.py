@@ -274,8 +274,15 @@ def branches_are_left_behind() -> Iterator[None]:
         yield
 
 
-@fault(check="outputs", paths="nonstrict:unflatten*", source=TWO_LEVELS, cites="issue 132993")
+@fault(check="outputs", paths="nonstrict:unflatten*", source=TWO_LEVELS, cites="PR 137646")
 def calls_in_a_row_are_one() -> Iterator[None]:
     """Two calls of a submodule with nothing in between are taken for one."""
     with edited(unflattening._ModuleFrame.run_from, 'int(k.split("@")[-1]) if "@" in k else 0', "0"):
+        yield
+
+
+@fault(check="purity", paths="nonstrict:unflatten*", source=CALLED_TWICE)
+def unflatten_prints_what_it_does() -> Iterator[None]:
+    """What was there to debug the rebuilding of the hierarchy is left on."""
+    with edited(unflattening._ModuleFrame.__init__, "self.verbose = False", "self.verbose = True"):
         yield

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch._export.utils as export_utils
 import torch.export._unlift as unlifting
+from torch.export import UnflattenedModule
 
 from harness.faults.editing import edited
 from harness.faults.exporting import LINEAR
@@ -31,6 +32,26 @@ def dynamic_shapes():
 
 def probes():
     return [((torch.ones(6, 3),), {}), ((torch.ones(3, 3),), {})]
+"""
+
+FLAG = """
+class Model(nn.Module):
+    def forward(self, x, flag):
+        return x + 1 if flag else x * 3
+
+
+def make():
+    return Model(), (torch.ones(2, 3), True)
+"""
+
+SIZE = """
+class Model(nn.Module):
+    def forward(self, x):
+        return x * x.shape[1]
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
 """
 
 STRING = """
@@ -100,4 +121,36 @@ def guards_write_down_nan() -> Iterator[None]:
 def guards_lose_further_arguments() -> Iterator[None]:
     """Guards on *args name them as the model's signature does, and not as the flat module's."""
     with wrapped(unlifting, "_force_gm_signature_match", lambda original, code, signature: code):
+        yield
+
+
+@fault(check="guards", paths="nonstrict:module*", source=FLAG)
+def guards_accept_another_flag() -> Iterator[None]:
+    """There is no guard on Python numbers and flags, which the graph has built in."""
+    with edited(unlifting._get_input_guards_for_graph, "if isinstance(meta, int):", "if False:"):
+        yield
+
+
+@fault(check="guards", paths="nonstrict:module*", source=SIZE)
+def guards_accept_another_size() -> Iterator[None]:
+    """There is no guard on a size that the graph has built in."""
+    with edited(unlifting._get_input_guards_for_graph, "if isinstance(dim, int):", "if False:"):
+        yield
+
+
+@fault(check="guards", paths="nonstrict:unflatten*", source=FLAG)
+def unflatten_accepts_another_flag() -> Iterator[None]:
+    """The rebuilt module does not compare Python values with those that it was made with."""
+    with edited(export_utils._check_input_constraints_for_graph, "elif arg != node_val:", "elif False:"):
+        yield
+
+
+@fault(check="guards", paths="nonstrict:unflatten*", source=SIZE)
+def unflatten_accepts_anything() -> Iterator[None]:
+    """The rebuilt module is not told to check its inputs."""
+    with edited(
+        UnflattenedModule.__init__,
+        "self.check_input_constraints = True",
+        "self.check_input_constraints = False",
+    ):
         yield

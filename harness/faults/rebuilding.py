@@ -107,8 +107,8 @@ def make():
     return Model(), (torch.ones(2, 3),)
 """
 
-ONLY_IF_READ = 'eliminate_dead_code(lambda node: node.op in ("placeholder", "output"))'
-"""What removes updates in place as well: they are no more read than any other dead code."""
+FORGOTTEN = 'eliminate_dead_code(lambda node: not (node.args and getattr(node.args[0], "op", "") == "{}"))'
+"""What removes updates in place of an input or of the state: nobody reads their result."""
 
 
 @fault(check="outputs", paths="nonstrict:unflatten*", source=LINEAR)
@@ -134,12 +134,12 @@ def unflatten_swaps_outputs() -> Iterator[None]:
 
 
 @fault(check="inputs", paths="nonstrict:unflatten*", source=INPUT_IN_PLACE)
-def unflatten_takes_an_input_update_for_dead() -> Iterator[None]:
+def unflatten_loses_input_updates() -> Iterator[None]:
     """An operation in place on an input is removed where nothing reads its result."""
     with edited(
         UnflattenedModule.__init__,
         "_fix_nn_module_stacks(export_graph)",
-        f"_fix_nn_module_stacks(export_graph); export_graph.{ONLY_IF_READ}",
+        f"_fix_nn_module_stacks(export_graph); export_graph.{FORGOTTEN.format('placeholder')}",
     ):
         yield
 

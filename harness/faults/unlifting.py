@@ -8,7 +8,7 @@ import torch.export._unlift as unlifting
 
 from harness.faults.editing import edited
 from harness.faults.exporting import LINEAR
-from harness.faults.rebuilding import LITERAL, ONLY_IF_READ, SCRATCH
+from harness.faults.rebuilding import FORGOTTEN, INPUT_IN_PLACE, LITERAL, SCRATCH
 from harness.faults.registry import fault
 
 if TYPE_CHECKING:
@@ -73,10 +73,17 @@ def module_returns_a_tuple_for_a_dict() -> Iterator[None]:
         yield
 
 
-@fault(check="state", paths="nonstrict:module*", source=COUNTED)
-def module_takes_a_buffer_update_for_dead() -> Iterator[None]:
+@fault(check="state", paths="nonstrict:module*", source=COUNTED, cites="PR 107643")
+def module_loses_buffer_updates() -> Iterator[None]:
     """An operation in place on a buffer is removed where nothing reads its result."""
-    with edited(unlifting._unlift, "gm.graph.lint()", f"gm.graph.{ONLY_IF_READ}"):
+    with edited(unlifting._unlift, "gm.graph.lint()", f"gm.graph.{FORGOTTEN.format('get_attr')}"):
+        yield
+
+
+@fault(check="inputs", paths="nonstrict:module*", source=INPUT_IN_PLACE, cites="PR 118272")
+def module_loses_input_updates() -> Iterator[None]:
+    """An operation in place on an input is removed where nothing reads its result."""
+    with edited(unlifting._unlift, "gm.graph.lint()", f"gm.graph.{FORGOTTEN.format('placeholder')}"):
         yield
 
 
