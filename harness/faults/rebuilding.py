@@ -188,8 +188,8 @@ def unflatten_forgets_buffers() -> Iterator[None]:
 
 
 @fault(check="sharing", paths="nonstrict:unflatten*", source=CALLED_TWICE)
-def a_second_call_has_its_own_parameters() -> Iterator[None]:
-    """The variant of a submodule for its second call gets clones of the parameters."""
+def each_call_has_its_own_parameters() -> Iterator[None]:
+    """A parameter is cloned for each module and each graph of a call that it is assigned to."""
     with edited(
         unflattening._assign_attr,
         "to_module.register_parameter(field, from_obj)",
