@@ -26,13 +26,15 @@ class Fault:
     """The smallest model that shows it: the text of a ``make()``."""
     plant: Callable[[], AbstractContextManager[None]]
     """Returns the context manager that holds the bug in place."""
+    cites: str = ""
+    """Where PyTorch had it: ``PR 137013``. Empty: it had not, as far as we know; the slip is a likely one."""
 
 
 FAULTS: dict[str, Fault] = {}
 """By name."""
 
 
-def fault(*, check: str, paths: str, source: str) -> Callable[[Plant], Plant]:
+def fault(*, check: str, paths: str, source: str, cites: str = "") -> Callable[[Plant], Plant]:
     """Enter a fault: a generator function that breaks torch, yields, and mends it.
 
     Its name and docstring become the fault's.
@@ -47,6 +49,7 @@ def fault(*, check: str, paths: str, source: str) -> Callable[[Plant], Plant]:
             why,
             HEADER + textwrap.dedent(source),
             contextlib.contextmanager(plant),
+            cites,
         )
         return plant
 
