@@ -132,12 +132,16 @@ def export_leaves_the_model_in_eval_mode() -> Iterator[None]:
 @fault(check="purity", paths="*strict:*", source=LINEAR)
 def export_leaves_grad_mode_off() -> Iterator[None]:
     """The grad mode that is restored is not the one that was found."""
-    with edited(
-        trace._export_to_aten_ir_make_fx,
-        "torch._C._set_grad_enabled(old_state)",
-        "torch._C._set_grad_enabled(not old_state)",
-    ):
-        yield
+    before = torch.is_grad_enabled()
+    try:
+        with edited(
+            trace._export_to_aten_ir_make_fx,
+            "torch._C._set_grad_enabled(old_state)",
+            "torch._C._set_grad_enabled(not old_state)",
+        ):
+            yield
+    finally:
+        torch.set_grad_enabled(before)
 
 
 @fault(check="purity", paths="nonstrict:*", source=COUNTER)
