@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import nn
 from torch._C import _len_torch_function_stack
+from torch.nn.modules.module import _global_buffer_registration_hooks
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
@@ -220,6 +221,7 @@ def world(model: nn.Module, inputs: Inputs) -> World:
             "function modes": _len_torch_function_stack(),
             "functorch level": _functorch_level(),
             "whether export is running": torch.compiler.is_exporting(),
+            "hooks on all modules": len(_global_buffer_registration_hooks),
             "global random number generator": torch.get_rng_state().numpy().tobytes(),
         },
     )

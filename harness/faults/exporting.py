@@ -6,7 +6,11 @@ import importlib
 from typing import TYPE_CHECKING
 
 import torch.export._trace as trace
-from torch._export.passes import lift_constants_pass, replace_autocast_with_hop_pass
+from torch._export.passes import (
+    lift_constants_pass,
+    replace_autocast_with_hop_pass,
+    replace_set_grad_with_hop_pass,
+)
 from torch.fx.experimental import proxy_tensor
 
 from harness.faults.editing import edited
@@ -14,6 +18,7 @@ from harness.faults.registry import fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
 # The attribute of that name is the function; this is the module.
 conditional = importlib.import_module("torch._higher_order_ops.cond")
@@ -157,17 +162,58 @@ class Model(nn.Module):
     def forward(self, x):
         with torch.autocast("cpu", dtype=torch.bfloat16):
             y = x @ x
-        return x @ x, y
+        return (x @ x).float() + y
 
 
 def make():
-    return Model(), (torch.ones(3, 3),)
+    return Model(), (torch.full((3, 3), 0.1),)
 """
 
 COND = """
 class Model(nn.Module):
     def forward(self, x):
         return torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,))
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
+"""
+
+
+DETACHED = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        return x * self.weight.detach() * self.weight
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
+"""
+
+NO_GRAD = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        with torch.no_grad():
+            y = x * self.weight
+        return y * self.weight
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
+"""
+
+VIEW = """
+class Model(nn.Module):
+    def forward(self, x):
+        return x.view(6)
 
 
 def make():
@@ -265,7 +311,7 @@ def a_constant_that_is_read_twice_is_lifted_twice() -> Iterator[None]:
         yield
 
 
-@fault(check="outputs", paths="*strict:*", source=AUTOCAST)
+@fault(check="outputs", paths="nonstrict:*", source=AUTOCAST)
 def what_follows_autocast_runs_under_it() -> Iterator[None]:
     """The end of an autocast block is not where its submodule ends."""
     with edited(
@@ -283,5 +329,38 @@ def the_branches_of_cond_are_swapped() -> Iterator[None]:
         conditional.trace_cond,
         "args = (pred, true_graph, false_graph, operands)",
         "args = (pred, false_graph, true_graph, operands)",
+    ):
+        yield
+
+
+def _traced_otherwise(instead: str) -> AbstractContextManager[None]:
+    """Put something before what tracing does with the operator ``func``."""
+    next_line = "    if func is torch.ops.aten.is_nonzero.default:\n"
+    return edited(proxy_tensor.proxy_call, next_line, instead + next_line)
+
+
+@fault(check="gradients", paths="*strict:*", source=DETACHED)
+def detach_is_left_out() -> Iterator[None]:
+    """Tracing takes a detached tensor for the tensor: gradients flow where they must not."""
+    with _traced_otherwise("    if func is torch.ops.aten.detach.default:\n        return args[0]\n"):
+        yield
+
+
+@fault(check="gradients", paths="*strict:*", source=NO_GRAD, cites="PR 116339")
+def regions_without_gradients_are_dissolved() -> Iterator[None]:
+    """A region whose grad mode is that around it is kept, and one whose grad mode differs is inlined."""
+    with edited(
+        replace_set_grad_with_hop_pass._is_set_grad_enabled_sub_mod,
+        "first_non_ph.args[0] != torch.is_grad_enabled()",
+        "first_non_ph.args[0] == torch.is_grad_enabled()",
+    ):
+        yield
+
+
+@fault(check="aliasing", paths="*strict:*", source=VIEW)
+def views_are_traced_as_copies() -> Iterator[None]:
+    """The program returns, and writes to, a copy where the model has a view."""
+    with _traced_otherwise(
+        "    if func is torch.ops.aten.view.default:\n        func = torch.ops.aten.view_copy.default\n"
     ):
         yield

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 import torch.export._trace as trace
 from torch._functorch._aot_autograd import frontend_utils
+from torch.nn.modules import module
 from torch.nn.utils import stateless
 
 from harness.faults.editing import edited
@@ -160,6 +161,32 @@ def export_runs_the_real_buffers() -> Iterator[None]:
 def export_draws_random_numbers() -> Iterator[None]:
     """Export advances the global random number generator."""
     with _after_export(lambda model, program: torch.rand(1)):
+        yield
+
+
+@fault(check="purity", paths="nonstrict:*", source=REFUSED, cites="PR 172567")
+def a_failed_export_leaves_a_hook() -> Iterator[None]:
+    """The hook that watches buffers being assigned is removed only where tracing succeeds."""
+    hooks = dict(module._global_buffer_registration_hooks)
+    try:
+        with edited(
+            trace._export_to_aten_ir_make_fx,
+            "            finally:\n                if hook is not None:",
+            "            except ZeroDivisionError:\n                raise\n"
+            "            else:\n                if hook is not None:",
+        ):
+            yield
+    finally:
+        module._global_buffer_registration_hooks.clear()
+        module._global_buffer_registration_hooks.update(hooks)
+
+
+@fault(check="purity", paths="nonstrict:*", source=LINEAR)
+def export_prints_the_graph() -> Iterator[None]:
+    """A print that somebody debugged with."""
+    with edited(
+        trace._non_strict_export, 'log.debug("Exported program from AOTAutograd:\\n%s", gm)', "print(gm)"
+    ):
         yield
 
 

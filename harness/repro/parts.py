@@ -236,6 +236,7 @@ _GLOBALS = {
     "function modes": "torch._C._len_torch_function_stack()",
     "functorch level": "torch._C._functorch.peek_interpreter_stack() is not None",
     "whether export is running": "torch.compiler.is_exporting()",
+    "hooks on all modules": "len(torch.nn.modules.module._global_buffer_registration_hooks)",
 }
 """How to look at what is switched for the whole process, by the names in ``World.ambient``."""
 
