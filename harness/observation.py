@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import nn
 from torch._C import _len_torch_function_stack
+from torch.nn.modules.module import _global_buffer_registration_hooks
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
@@ -18,6 +19,8 @@ from harness.snapshot import State, TensorSnapshot, Tree, python_value, state_sn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from torch.export import ExportedProgram
 
     from harness.findings import Stage
     from harness.gradients import Gradients
@@ -200,8 +203,8 @@ class Observation:
     """Of eager only: why a model cannot be judged, or not beyond its first call."""
 
 
-def world(model: nn.Module, inputs: Inputs) -> World:
-    """Write down the world around an export."""
+def world(model: nn.Module, inputs: Inputs, program: ExportedProgram | None = None) -> World:
+    """Write down the world around an export, or around what is done with the program that came of it."""
     modules = list(model.named_modules(remove_duplicate=False))
     return World(
         state=state_snapshot(model),
@@ -220,9 +223,16 @@ def world(model: nn.Module, inputs: Inputs) -> World:
             "function modes": _len_torch_function_stack(),
             "functorch level": _functorch_level(),
             "whether export is running": torch.compiler.is_exporting(),
+            "hooks on all modules": len(_global_buffer_registration_hooks),
+            "graph of the exported program": () if program is None else graph_outline(program),
             "global random number generator": torch.get_rng_state().numpy().tobytes(),
         },
     )
+
+
+def graph_outline(program: ExportedProgram) -> tuple[tuple[str, str], ...]:
+    """Return what each node is: enough to see that a graph is no longer the one it was."""
+    return tuple((node.op, node.name) for node in program.graph.nodes)
 
 
 def _functorch_level() -> int:

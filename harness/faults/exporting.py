@@ -1,16 +1,27 @@
-"""Faults of torch.export.export itself."""
+"""Faults of torch.export.export itself: what it traces, lifts and writes into the program."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import importlib
+from typing import TYPE_CHECKING
 
-import torch
 import torch.export._trace as trace
+from torch._export.passes import (
+    lift_constants_pass,
+    replace_autocast_with_hop_pass,
+    replace_set_grad_with_hop_pass,
+)
+from torch.fx.experimental import proxy_tensor
 
-from harness.faults.registry import fault, wrapped
+from harness.faults.editing import edited
+from harness.faults.registry import fault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+
+# The attribute of that name is the function; this is the module.
+conditional = importlib.import_module("torch._higher_order_ops.cond")
 
 LINEAR = """
 class Model(nn.Module):
@@ -51,123 +62,305 @@ def make():
     return Model(), (torch.ones(2, 3),)
 """
 
-
-DYNAMIC = """
+INPUT_IN_PLACE = """
 class Model(nn.Module):
     def forward(self, x):
-        return x * x.shape[0]
+        total = x.sum()
+        x.mul_(0.5)
+        return total
 
 
 def make():
-    return Model(), (torch.ones(4, 3),)
+    return Model(), (torch.ones(2, 3),)
+"""
+
+ASSIGNED = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(3))
+        self.register_buffer("count", torch.zeros(3))
+
+    def forward(self, x):
+        self.mean = self.mean + 1
+        return x * 2
 
 
-def dynamic_shapes():
-    return {"x": {0: torch.export.Dim("n")}}
+def make():
+    return Model(), (torch.ones(2, 3),)
+"""
+
+TIED = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one = nn.Linear(3, 3)
+        self.two = nn.Linear(3, 3)
+        self.two.weight = self.one.weight
+
+    def forward(self, x):
+        return self.two(self.one(x))
 
 
-def probes():
-    return [((torch.ones(6, 3),), {})]
+def make():
+    return Model(), (torch.ones(2, 3),)
+"""
+
+TWO_NAMES = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("one", torch.ones(3))
+        self.register_buffer("two", self.one)
+
+    def forward(self, x):
+        return x * self.one + self.two
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
+"""
+
+KEYWORDS = """
+class Model(nn.Module):
+    def forward(self, scale, bias):
+        return scale - 2 * bias
+
+
+def make():
+    return Model(), (), {"scale": torch.ones(2, 3), "bias": torch.zeros(2, 3)}
+"""
+
+LITERAL = """
+class Model(nn.Module):
+    def forward(self, x):
+        step = torch.tensor(1.0)
+        step.add_(1)
+        return x * step
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
+"""
+
+READ_TWICE = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.full((3,), 2.0)
+
+    def forward(self, x):
+        return x * self.scale + self.scale
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
+"""
+
+AUTOCAST = """
+class Model(nn.Module):
+    def forward(self, x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            y = x @ x
+        return (x @ x).float() + y
+
+
+def make():
+    return Model(), (torch.full((3, 3), 0.1),)
+"""
+
+COND = """
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,))
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
 """
 
 
-def _after_export(then: Callable[[Any, Any], object]) -> Any:
-    def wrapper(export: Any, model: Any, *args: Any, **kwargs: Any) -> Any:
-        program = export(model, *args, **kwargs)
-        then(model, program)
-        return program
+DETACHED = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
 
-    return wrapped(trace, "_export", wrapper)
-
-
-@fault(check="outputs", paths="nonstrict:*", source=LINEAR)
-def export_dies_of_an_assertion() -> Iterator[None]:
-    """Export trips over its own invariant."""
-
-    def wrapper(export: Any, *args: Any, **kwargs: Any) -> Any:
-        raise AssertionError("signature does not match placeholders")
-
-    with wrapped(trace, "_export", wrapper):
-        yield
+    def forward(self, x):
+        return x * self.weight.detach() * self.weight
 
 
-@fault(check="guards", paths="nonstrict:*", source=TRANSPOSE)
+def make():
+    return Model(), (torch.ones(2, 3),)
+"""
+
+NO_GRAD = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        with torch.no_grad():
+            y = x * self.weight
+        return y * self.weight
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
+"""
+
+VIEW = """
+class Model(nn.Module):
+    def forward(self, x):
+        return x.view(6)
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
+"""
+
+
+@fault(check="guards", paths="nonstrict:*", source=TRANSPOSE, cites="PR 89140")
 def recorded_metadata_is_that_after_mutation() -> Iterator[None]:
-    """An input's recorded shape is what the model made of it (issue 93610)."""
-
-    def then(model: Any, program: Any) -> None:
-        for node in program.graph.nodes:
-            if node.target is torch.ops.aten.t_.default:
-                node.args[0].meta["val"] = node.meta["val"]
-
-    with _after_export(then):
+    """What is recorded of a tensor is the tensor, and changes as the model goes on (the hazard of 93610)."""
+    with edited(
+        proxy_tensor.snapshot_fake, "return fast_detach(val.fake_mode, val, include_real)", "return val"
+    ):
         yield
 
 
-@fault(check="purity", paths="nonstrict:*", source=LINEAR)
-def export_leaves_the_model_in_eval_mode() -> Iterator[None]:
-    """Export changes the model's training flags."""
-    with _after_export(lambda model, program: model.eval()):
+@fault(check="inputs", paths="*strict:*", source=INPUT_IN_PLACE, cites="PR 130552")
+def in_place_operations_are_dead_code() -> Iterator[None]:
+    """An operation whose result nobody uses is removed, also where it changes its argument."""
+    with edited(
+        trace._export_to_aten_ir_make_fx,
+        "                return True\n",
+        "                return node.op != 'call_function'\n",
+    ):
         yield
 
 
-@fault(check="purity", paths="nonstrict:*", source=COUNTER)
-def export_runs_the_real_buffers() -> Iterator[None]:
-    """Export carries an in-place update out on the model's own buffers."""
-
-    def then(model: Any, program: Any) -> None:
-        for buffer in model.buffers():
-            buffer.add_(1)
-
-    with _after_export(then):
+@fault(check="state", paths="nonstrict:*", source=ASSIGNED, cites="PR 122337")
+def assigned_buffers_keep_their_value() -> Iterator[None]:
+    """A buffer that the model assigns anew is not written by the program."""
+    with edited(trace._export_to_aten_ir_make_fx, "in assigned_buffers.items():", "in ():"):
         yield
 
 
-@fault(check="purity", paths="nonstrict:*", source=LINEAR)
-def export_draws_random_numbers() -> Iterator[None]:
-    """Export advances the global random number generator."""
-    with _after_export(lambda model, program: torch.rand(1)):
+@fault(check="state", paths="nonstrict:*", source=ASSIGNED)
+def an_assigned_buffer_is_written_to_another() -> Iterator[None]:
+    """Graph inputs are matched with buffers in the order of their names, not of their registration."""
+    with edited(
+        trace._export_to_aten_ir_make_fx,
+        "enumerate(non_strict_root._buffers.items())",
+        "enumerate(sorted(non_strict_root._buffers.items()))",
+    ):
         yield
 
 
-@fault(check="purity", paths="nonstrict:*", source=LINEAR)
-def export_leaves_a_hook() -> Iterator[None]:
-    """Export forgets to remove a forward hook."""
-    with _after_export(lambda model, program: model.register_forward_hook(lambda *_: None)):
+@fault(check="outputs", paths="nonstrict:*", source=TIED, cites="PR 124847")
+def tied_parameters_are_missing_from_the_state_dict() -> Iterator[None]:
+    """The program's state dict has one name of a parameter, its signature has them all."""
+    with edited(
+        trace._get_original_state_dict,
+        "mod.named_parameters(remove_duplicate=False)",
+        "mod.named_parameters()",
+    ):
         yield
 
 
-@fault(check="purity", paths="nonstrict:*", source=LINEAR)
-def export_leaves_grad_mode_off() -> Iterator[None]:
-    """Export switches gradients off and not on again."""
-    before = torch.is_grad_enabled()
-    try:
-        with _after_export(lambda model, program: torch.set_grad_enabled(False)):
-            yield
-    finally:
-        torch.set_grad_enabled(before)
-
-
-@fault(check="guards", paths="nonstrict:*", source=DYNAMIC)
-def export_ignores_dynamic_shapes() -> Iterator[None]:
-    """Every size is fixed, whatever was said of it, and nobody is told."""
-
-    def wrapper(export: Any, model: Any, args: Any, kwargs: Any, shapes: Any, **rest: Any) -> Any:
-        return export(model, args, kwargs, None, **rest)
-
-    with wrapped(trace, "_export", wrapper):
+@fault(check="sharing", paths="nonstrict:*", source=TWO_NAMES)
+def a_buffer_is_copied_for_each_of_its_names() -> Iterator[None]:
+    """The program's state dict holds copies of the buffers, one a name."""
+    with edited(
+        trace._get_original_state_dict,
+        "dict(mod.named_buffers(remove_duplicate=False))",
+        "{name: buffer.clone() for name, buffer in mod.named_buffers(remove_duplicate=False)}",
+    ):
         yield
 
 
-@fault(check="outputs", paths="nonstrict:*", source=DYNAMIC)
-def the_graph_computes_with_the_examples_size() -> Iterator[None]:
-    """A size that is dynamic is the example's in the graph."""
+@fault(check="outputs", paths="nonstrict:module*", source=KEYWORDS, cites="PR 105337")
+def keyword_arguments_are_taken_in_another_order() -> Iterator[None]:
+    """The names of keyword arguments are recorded in alphabetical order, their values as they came."""
+    with edited(trace._get_forward_arg_names, "names.extend(kwargs.keys())", "names.extend(sorted(kwargs))"):
+        yield
 
-    def then(model: Any, program: Any) -> None:
-        for node in program.graph.nodes:
-            if node.target is torch.ops.aten.sym_size.int:
-                node.replace_all_uses_with(4)
-        program.graph_module.recompile()
 
-    with _after_export(then):
+@fault(check="outputs", paths="*strict:*", source=LITERAL, cites="PR 81192")
+def constants_are_not_copied() -> Iterator[None]:
+    """A tensor written out in forward is one tensor for all calls: what one call does to it stays."""
+    with edited(
+        proxy_tensor.proxy_call, "        func = torch.ops.aten.lift_fresh_copy.default\n", "        pass\n"
+    ):
+        yield
+
+
+@fault(check="outputs", paths="*strict:*", source=LITERAL)
+def constants_are_changed_while_tracing() -> Iterator[None]:
+    """To know the value of a constant, tracing runs operations on it, and not on a copy of it."""
+    with edited(proxy_tensor.proxy_call, "constant = args[0].clone()", "constant = args[0]"):
+        yield
+
+
+@fault(check="outputs", paths="nonstrict:module*", source=READ_TWICE)
+def a_constant_that_is_read_twice_is_lifted_twice() -> Iterator[None]:
+    """Every read of a constant makes a graph input, of one target: lowering trips over the second."""
+    with edited(lift_constants_pass.lift_constants_pass, "if constant_val in lifted_objs:", "if False:"):
+        yield
+
+
+@fault(check="outputs", paths="nonstrict:*", source=AUTOCAST)
+def what_follows_autocast_runs_under_it() -> Iterator[None]:
+    """The end of an autocast block is not where its submodule ends."""
+    with edited(
+        replace_autocast_with_hop_pass._split_autocast,
+        "first_node_after_outer_most_exit = True",
+        "first_node_after_outer_most_exit = False",
+    ):
+        yield
+
+
+@fault(check="outputs", paths="*strict:*", source=COND)
+def the_branches_of_cond_are_swapped() -> Iterator[None]:
+    """The graph of torch.cond has the false branch where the true one belongs."""
+    with edited(
+        conditional.trace_cond,
+        "args = (pred, true_graph, false_graph, operands)",
+        "args = (pred, false_graph, true_graph, operands)",
+    ):
+        yield
+
+
+def _traced_otherwise(instead: str) -> AbstractContextManager[None]:
+    """Put something before what tracing does with the operator ``func``."""
+    next_line = "    if func is torch.ops.aten.is_nonzero.default:\n"
+    return edited(proxy_tensor.proxy_call, next_line, instead + next_line)
+
+
+@fault(check="gradients", paths="*strict:*", source=DETACHED)
+def detach_is_left_out() -> Iterator[None]:
+    """Tracing takes a detached tensor for the tensor: gradients flow where they must not."""
+    with _traced_otherwise("    if func is torch.ops.aten.detach.default:\n        return args[0]\n"):
+        yield
+
+
+@fault(check="gradients", paths="*strict:*", source=NO_GRAD, cites="PR 116339")
+def regions_without_gradients_are_dissolved() -> Iterator[None]:
+    """A region whose grad mode is that around it is kept, and one whose grad mode differs is inlined."""
+    with edited(
+        replace_set_grad_with_hop_pass._is_set_grad_enabled_sub_mod,
+        "first_non_ph.args[0] != torch.is_grad_enabled()",
+        "first_non_ph.args[0] == torch.is_grad_enabled()",
+    ):
+        yield
+
+
+@fault(check="aliasing", paths="*strict:*", source=VIEW)
+def views_are_traced_as_copies() -> Iterator[None]:
+    """The program returns, and writes to, a copy where the model has a view."""
+    with _traced_otherwise(
+        "    if func is torch.ops.aten.view.default:\n        func = torch.ops.aten.view_copy.default\n"
+    ):
         yield

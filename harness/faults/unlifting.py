@@ -112,7 +112,7 @@ def module_looks_for_scratch_buffers_in_the_wrong_module() -> Iterator[None]:
         yield
 
 
-@fault(check="outputs", paths="nonstrict:unflatten*", source=LINEAR)
+@fault(check="purity", paths="nonstrict:module*", source=LINEAR)
 def module_uses_the_program_up() -> Iterator[None]:
     """The flat module is made of the program's own graph, and not of a copy."""
     with edited(unlifting._unlift_exported_program_lifted_states, "copy.deepcopy(ep.graph)", "ep.graph"):

@@ -9,7 +9,16 @@ import torch
 
 from harness.inputs import Examples, Inputs, move_model
 from harness.isolation import Isolation, Start, forget_compiled, own_modes, printing
-from harness.observation import Failure, Observation, Touch, failure, held, plain_attributes, world
+from harness.observation import (
+    Failure,
+    Observation,
+    Touch,
+    failure,
+    graph_outline,
+    held,
+    plain_attributes,
+    world,
+)
 from harness.paths.calls import make_agenda, run_calls
 from harness.paths.dynamism import may_narrow
 from harness.paths.graph_inputs import placeholders
@@ -151,8 +160,10 @@ def _observe_stem(
     exported = _export(case, paths[0], clock, modes)
     common = exported.finish()
     isolation = Isolation(_tensors(exported.program))
+    outline = graph_outline(exported.program) if exported.program is not None else ()
     for path in paths:
-        if not isolation.restore():
+        intact = exported.program is None or graph_outline(exported.program) == outline
+        if not isolation.restore() or not intact:
             exported = _export(case, path, clock, modes)
             isolation = Isolation(_tensors(exported.program))
         if exported.program is None:
@@ -164,7 +175,7 @@ def _observe_stem(
 def _lower_and_run(
     exported: _Exported, program: ExportedProgram, common: Observation, path: Path, clock: Stopwatch
 ) -> Observation:
-    untouched = world(exported.model, exported.inputs)
+    untouched = world(exported.model, exported.inputs, program)
     lowered: nn.Module | None = None
     refused: Failure | None = None
     with own_modes():
@@ -173,9 +184,8 @@ def _lower_and_run(
                 lowered = RUNNERS[path.runner](program)
             except Exception as error:
                 refused = failure(error, "lower")
-        touch = Touch(
-            "lower", untouched, world(exported.model, exported.inputs), printed.texts(), refused is not None
-        )
+        touched = world(exported.model, exported.inputs, program)
+        touch = Touch("lower", untouched, touched, printed.texts(), refused is not None)
     touches = (*common.touches, touch)
     if lowered is None:
         return replace(common, failure=refused, touches=touches)

@@ -34,6 +34,11 @@ def word(finding: Finding) -> str:
     return next((w for w in finding.signature if w in FACTS or w in LEAF_FACTS), "value")
 
 
+def fact(what: str) -> str:
+    """Return the expression that looks at a leaf ``t`` for what a word names."""
+    return LEAF_FACTS.get(what) or FACTS[what]
+
+
 def fresh(*, seed: bool, device: str) -> str:
     """Build under the same random numbers every time, and on the right device."""
     lines = ["def fresh():"]
@@ -113,12 +118,11 @@ def _leaves_look(what: str, name: str) -> str:
     keep = "" if what == "kind" else " if isinstance(t, torch.Tensor)"
     if what == "python-value":
         keep = " if not isinstance(t, torch.Tensor)"
-    fact = LEAF_FACTS.get(what) or FACTS[what]
     return (
         "def look(tree):\n"
         f'    """What is compared: the {what} of each {name}."""\n'
         f"    leaves = [t for t in torch.utils._pytree.tree_leaves(tree){keep}]\n"
-        f'    return {{f"{what} of {name} {{i}}": str({fact}) for i, t in enumerate(leaves)}}'
+        f'    return {{f"{what} of {name} {{i}}": str({fact(what)}) for i, t in enumerate(leaves)}}'
     )
 
 
@@ -128,7 +132,7 @@ def _state_look(finding: Finding) -> str:
     if what == "missing":
         key, doc = "{name}", "All parameters and buffers by name."
     if "constant" in finding.signature:
-        return _constants_look(f"{what} of {{name}}", FACTS[what])
+        return _constants_look(f"{what} of {{name}}", fact(what))
     lines = [
         "def look(module):",
         f'    """{doc}"""',
@@ -140,7 +144,7 @@ def _state_look(finding: Finding) -> str:
             '    state.sort(key=lambda pair: "@" not in pair[0])',
             '    state = [(re.sub(r"@\\d+", "", name), t) for name, t in state]',
         ]
-    lines.append(f'    return {{f"{key}": str({FACTS[what]}) for name, t in state}}')
+    lines.append(f'    return {{f"{key}": str({fact(what)}) for name, t in state}}')
     return "\n".join(lines)
 
 
@@ -170,14 +174,14 @@ def _purity_look(finding: Finding) -> str:
     what = word(finding)
     given = "model, args"
     if sort == "constant":
-        return _constants_look(f"{what} of {{name}}", FACTS[what], given)
+        return _constants_look(f"{what} of {{name}}", fact(what), given)
     if sort in ("parameter", "buffer"):
         body = (
             f"    state = model.named_{sort}s(remove_duplicate=False)\n"
-            f'    return {{f"{what} of {{name}}": str({FACTS[what]}) for name, t in state}}'
+            f'    return {{f"{what} of {{name}}": str({fact(what)}) for name, t in state}}'
         )
     elif sort == "input":
-        leaf = LEAF_FACTS.get(what) or FACTS[what]
+        leaf = fact(what)
         keep = "" if what in LEAF_FACTS else " if isinstance(t, torch.Tensor)"
         body = (
             "    leaves = enumerate(torch.utils._pytree.tree_leaves(args))\n"
@@ -232,6 +236,8 @@ _GLOBALS = {
     "function modes": "torch._C._len_torch_function_stack()",
     "functorch level": "torch._C._functorch.peek_interpreter_stack() is not None",
     "whether export is running": "torch.compiler.is_exporting()",
+    "graph of the exported program": "[(node.op, node.name) for node in ep.graph.nodes]",
+    "hooks on all modules": "len(torch.nn.modules.module._global_buffer_registration_hooks)",
 }
 """How to look at what is switched for the whole process, by the names in ``World.ambient``."""
 
@@ -503,7 +509,7 @@ def _recorded(finding: Finding) -> str:
         head = RECORDED_INPUT % {"keep": "not " if what == "value" else ""}
     else:
         head = RECORDED_STATE % {"sort": sort}
-    return head + RECORDED % {"fact": "t" if what == "value" else FACTS[what], "what": what}
+    return head + RECORDED % {"fact": "t" if what == "value" else fact(what), "what": what}
 
 
 def _reseeded(text: str) -> str:

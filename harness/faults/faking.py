@@ -1,0 +1,137 @@
+"""Faults of fake tensors: what is predicted of a result without computing it."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import _meta_registrations, _prims
+from torch._subclasses import fake_impls
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from harness.faults.editing import edited
+from harness.faults.registry import fault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ONE_AND_ONE = """
+class Model(nn.Module):
+    def forward(self, x):
+        return x * 1, x * 1.0
+
+
+def make():
+    return Model(), (torch.ones(2, dtype=torch.int64),)
+"""
+
+SECOND_ROW = """
+class Model(nn.Module):
+    def forward(self, x):
+        return x[1] + x[1]
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
+"""
+
+CAST = """
+class Model(nn.Module):
+    def forward(self, x):
+        return x.t().to(torch.float64)
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
+"""
+
+SOFTMAX = """
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.softmax(x.t(), 0)
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
+"""
+
+SUM = """
+class Model(nn.Module):
+    def forward(self, x):
+        return x.t() + x.t()
+
+
+def make():
+    return Model(), (torch.ones(4, 3),)
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim("n")}}
+"""
+
+
+@contextlib.contextmanager
+def _predicted_otherwise(function: Any, old: str, new: str) -> Iterator[None]:
+    """Edit what predictions are made with; those of other times do not count."""
+    FakeTensorMode.cache_clear()
+    try:
+        with edited(function, old, new):
+            yield
+    finally:
+        FakeTensorMode.cache_clear()
+
+
+@fault(check="fake", paths="*strict:module*", source=ONE_AND_ONE, cites="PR 113873")
+def one_is_taken_for_one_point_zero() -> Iterator[None]:
+    """The cache of predictions does not tell 1 from 1.0, which give results of different dtypes."""
+    with _predicted_otherwise(
+        FakeTensorMode._prep_args_for_hash,
+        "            result.append(type(arg))\n            result.append(arg)\n",
+        "            result.append(arg)\n",
+    ):
+        yield
+
+
+@fault(check="fake", paths="*strict:module*", source=SECOND_ROW)
+def cached_predictions_begin_at_zero() -> Iterator[None]:
+    """A view whose prediction comes from the cache begins where its memory begins."""
+    with _predicted_otherwise(
+        FakeTensorMode._get_output_tensor_from_cache_entry,
+        "storage_offset = check_value(metadata.storage_offset, state)",
+        "storage_offset = 0",
+    ):
+        yield
+
+
+@fault(check="fake", paths="*strict:module*", source=CAST)
+def casts_are_predicted_to_be_contiguous() -> Iterator[None]:
+    """The fake kernel of a cast forgets the order in which its argument lies in memory."""
+    with _predicted_otherwise(
+        _prims._convert_element_type_meta,
+        "strides = a.stride()",
+        "strides = utils.make_contiguous_strides_for(a.shape)",
+    ):
+        yield
+
+
+@fault(check="fake", paths="*strict:module*", source=SOFTMAX, cites="PR 147862")
+def softmax_is_predicted_to_keep_strides() -> Iterator[None]:
+    """The fake kernel of softmax keeps the strides of its argument, the real one does not."""
+    with _predicted_otherwise(
+        _meta_registrations.softmax,
+        "dtype=result_dtype, memory_format=torch.contiguous_format)\n    return res",
+        "dtype=result_dtype)\n    return res",
+    ):
+        yield
+
+
+@fault(check="fake", paths="*strict:module*", source=SUM)
+def sums_are_predicted_to_be_contiguous() -> Iterator[None]:
+    """With dynamic shapes, the fake kernel of add forgets the order in which its arguments lie in memory."""
+    with _predicted_otherwise(
+        fake_impls.get_fast_op_impls()[torch.ops.aten.add.Tensor],
+        "if is_noncontiguous_supported(common_device):",
+        "if False:",
+    ):
+        yield
