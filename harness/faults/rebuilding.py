@@ -217,11 +217,10 @@ def scratch_buffers_are_looked_up_in_the_state_dict() -> Iterator[None]:
 
 @fault(check="guards", paths="nonstrict:unflatten*", source=LITERAL, cites="issue 116914")
 def unflatten_asks_for_the_constants() -> Iterator[None]:
-    """A tensor written into forward stays an input of the rebuilt module's graph."""
+    """A tensor written into forward is counted as an input of the rebuilt module."""
     with edited(
         UnflattenedModule.__init__,
-        "or s.kind == InputKind.CONSTANT_TENSOR\n",
-        "\n",
-        ("for const_name, const in export_module.constants.items():", "for const_name, const in ():"),
+        'for node in self.graph.nodes if node.op == "placeholder"',
+        'for node in export_graph.nodes if node.op == "placeholder" and node.name[:2] not in ("p_", "b_")',
     ):
         yield
