@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from harness.findings import Stage
     from harness.observation import Observation
     from harness.snapshot import State
-    from harness.structure import Exported, Frames, Hierarchy, Listing, Rebuilt, Step
+    from harness.structure import Exported, Frames, Hierarchy, Listing, Operand, Rebuilt, Step
 
 NOT_PROMISED = {
     "a call that leaves no operators has no graph": "torch/export/unflatten.py, _sink_params: 'Not all "
@@ -58,7 +58,8 @@ def _compare(reference: Observation, candidate: Observation) -> Iterator[Differe
             if not told:  # the rebuilt module can only repeat what the graph says
                 yield from _made_calls(hierarchy, rebuilt)
             same = {name: min(group) for group in program.same for name in group}
-            yield from _steps(program.listing, rebuilt, rebuilt.listing, same)
+            sorts = {} if reference.before is None else _sorts(reference.before)
+            yield from _steps(program.listing, rebuilt, rebuilt.listing, _Names(same, sorts))
 
 
 def _different(stage: Stage, what: tuple[str, ...], *message: str) -> Difference:
@@ -182,14 +183,13 @@ def _fits(ours: Sequence[_Tree], theirs: Sequence[_Tree], *, all_needed: bool) -
 def _recorded_calls(hierarchy: Hierarchy, listing: Listing) -> Iterator[Difference]:
     frames = [frames for step in listing.steps for frames in (step.frames or (), *step.inside)]
     names = dict.fromkeys(frame.module for each in frames for frame in each)
-    if any("slice(" in name for name in names):
-        return
     if unknown := [name for name in names if name not in hierarchy.first]:
-        yield _different(
+        found = _different(
             "export",
             ("calls", "unknown"),
             f"the graph has operators of {_list(unknown)}, which eager does not have",
         )
+        yield replace(found, about=frozenset(unknown))
         return
     ours, theirs = _eager_calls(hierarchy), _recorded(hierarchy, listing)
     if not _fits(ours, theirs, all_needed=False):
@@ -270,18 +270,35 @@ def _modules(hierarchy: Hierarchy, program: Exported, rebuilt: Rebuilt) -> Itera
         yield _different("lower", ("graph", "broken"), f"calling it cannot work: {rebuilt.broken}")
 
 
-def _steps(
-    program: Listing, rebuilt: Rebuilt, listing: Listing, same: Mapping[str, str]
-) -> Iterator[Difference]:
+class _Names(NamedTuple):
+    """What there is to know of names of the state."""
+
+    same: Mapping[str, str]
+    """For a name of a tensor with several: one of them."""
+    sorts: Mapping[str, str]
+    """``parameter`` or ``buffer``; export keeps buffers that do not persist as constants."""
+
+    def sort(self, operand: Operand) -> str:
+        """Say what kind of thing an operand is."""
+        if isinstance(operand, int):
+            return "result"
+        return "input" if operand.startswith("input ") else self.sorts.get(operand, "buffer")
+
+
+def _sorts(state: State) -> dict[str, str]:
+    return {name: sort_of(tensor) for name, tensor in state.tensors.items()}
+
+
+def _steps(program: Listing, rebuilt: Rebuilt, listing: Listing, names: _Names) -> Iterator[Difference]:
     """Compare what runs with what was exported: the same operators on the same operands, in order."""
     ours, theirs = program.live(), listing.live()
-    expected = [_known(step, same) for step in (*ours.steps, ours.returns)]
-    seen = [_known(step, same) for step in (*theirs.steps, theirs.returns)]
+    expected = [_known(step, names) for step in (*ours.steps, ours.returns)]
+    seen = [_known(step, names) for step in (*theirs.steps, theirs.returns)]
     number = next((n for n, pair in enumerate(zip(expected, seen, strict=False)) if pair[0] != pair[1]), None)
     if number is None:
         yield from _owners(ours, theirs)
         return
-    word = _word(expected, seen)
+    what = _what(expected, seen, names)
     step, other = (*ours.steps, ours.returns)[number], (*theirs.steps, theirs.returns)[number]
     frames = other.frames or ()
     alike = step.frames is not None and _names_of(_nested(step.frames)) == _names_of(frames)
@@ -289,8 +306,8 @@ def _steps(
     whose = f", in a graph that several calls of {shared[-1]} share" if shared else ""
     yield _different(
         "lower",
-        ("steps", "shared-graph" if shared else word),
-        f"what runs is not what was exported{whose}: {_TOLD[word]}",
+        ("steps", "shared-graph") if shared else ("steps", *what),
+        f"what runs is not what was exported{whose}: {_TOLD[what[0]]}",
         f"step {number}, exported: {step} in {_place(step.frames)}",
         f"step {number}, here: {other} in {_place(other.frames)}",
     )
@@ -300,25 +317,42 @@ _TOLD = {
     "missing": "an operator is missing",
     "extra": "there is an operator too many",
     "order": "operators are in another order",
-    "operands": "an operator gets something else",
-    "result": "it returns something else",
+    "operands": "something else is read",
+    "arguments": "an operator has other arguments",
 }
 
+_Known = tuple[str, str, tuple["Operand", ...]]
 
-def _known(step: Step, same: Mapping[str, str]) -> tuple[object, ...]:
-    operands = tuple(same.get(o, o) if isinstance(o, str) else o for o in step.operands)
+
+def _known(step: Step, names: _Names) -> _Known:
+    operands = tuple(names.same.get(o, o) if isinstance(o, str) else o for o in step.operands)
     return step.operator, step.arguments, operands
 
 
-def _word(expected: Sequence[tuple[object, ...]], seen: Sequence[tuple[object, ...]]) -> str:
+def _what(expected: Sequence[_Known], seen: Sequence[_Known], names: _Names) -> tuple[str, ...]:
+    """Say in stable words how two lists of steps differ."""
     ours, theirs = [step[0] for step in expected], [step[0] for step in seen]
-    if Counter(ours) - Counter(theirs):
-        return "missing"
-    if Counter(theirs) - Counter(ours):
-        return "extra"
+    if missing := Counter(ours) - Counter(theirs):
+        return ("missing", _family(missing))
+    if extra := Counter(theirs) - Counter(ours):
+        return ("extra", _family(extra))
     if ours != theirs:
-        return "order"
-    return "operands" if expected[:-1] != seen[:-1] else "result"
+        return ("order",)
+    for (_, text, operands), (_, other, others) in zip(expected, seen, strict=True):
+        if text != other:
+            return ("arguments",)
+        for operand, another in zip(operands, others, strict=True):
+            if operand != another:
+                return ("operands", names.sort(operand), names.sort(another))
+    return ("order",)
+
+
+def _family(operators: Iterable[str]) -> str:
+    """Name an operator that holds graphs; what it is of the many others tells nothing of the cause."""
+    return next((name for name in sorted(operators) if name.startswith(_HOLDING)), "operator")
+
+
+_HOLDING = ("wrap_", "cond", "while_loop", "map_impl", "scan", "associative_scan", "tag_activation")
 
 
 def _owners(ours: Listing, theirs: Listing) -> Iterator[Difference]:
