@@ -203,9 +203,22 @@ def _recorded_calls(hierarchy: Hierarchy, listing: Listing) -> Iterator[Differen
         yield _different(
             "export",
             ("calls", "missing"),
-            "eager computes something in a call that has no operator in the graph",
+            f"eager computes something in a call of {_absent(ours, theirs)}, and the graph has nothing of it",
             *_lists(_flat(ours, marked=True), _flat(theirs)),
         )
+
+
+def _absent(ours: Sequence[_Tree], theirs: Sequence[_Tree]) -> str:
+    """Return the module of a call that must be there and is not."""
+    there = Counter(tree.module for tree in _all(theirs))
+    needed = Counter(tree.module for tree in _all(ours) if tree.must)
+    return next(iter((needed - there) or needed))
+
+
+def _all(trees: Iterable[_Tree]) -> Iterator[_Tree]:
+    for tree in trees:
+        yield tree
+        yield from _all(tree.children)
 
 
 def _recorded_names(program: Exported) -> set[str]:
@@ -370,8 +383,8 @@ def _owners(ours: Listing, theirs: Listing) -> Iterator[Difference]:
                 "lower",
                 ("steps", word),
                 f"an operator runs in another {'module' if word == 'owner' else 'call of its module'}",
-                f"step {number}, exported: {step} in {_place(now[0])}",
-                f"step {number}, here: {other} in {_place(now[1])}",
+                f"step {number}, exported: {step} in {_place(now[0])}{_begun(now[0], kept[0])}",
+                f"step {number}, here: {other} in {_place(now[1])}{_begun(now[1], kept[1])}",
             )
             return
         before = now
@@ -405,6 +418,10 @@ def _place(frames: Frames | None) -> str:
     if frames is None:
         return "no module"
     return frames[-1].module if frames else "the root"
+
+
+def _begun(frames: Frames, kept: int) -> str:
+    return ", in a call that begins with it" if kept < len(frames) else ", in a call under way"
 
 
 def _lists(expected: Sequence[str], seen: Sequence[str]) -> tuple[str, str]:
