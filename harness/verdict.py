@@ -182,7 +182,9 @@ def _findings(
         static = [each for each in static if not each[1].alone]
     probes = frozenset(number for number, call in enumerate(candidate.calls) if call.probe)
     likely = [each for each in dynamic[1:] if _may_follow(each[1])]
-    below.update(_finding(*each, path, probes).signature for each in likely)
+    below.update(
+        _finding(*each, path, probes).signature for each in likely if each[1].what != dynamic[0][1].what
+    )
     # First what may be why.
     rest = likely + [each for each in dynamic[1:] if each not in likely]
     also = tuple(f"{name}: {_line(each)}" for name, each in (*dynamic[:1], *rest))

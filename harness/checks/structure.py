@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from harness.checks.registry import Difference, mismatch
 from harness.checks.state import sort_of
+from harness.structure import Visit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -130,10 +131,11 @@ class _Tree(NamedTuple):
     children: list[_Tree]
 
 
-def _eager_calls(hierarchy: Hierarchy) -> list[_Tree]:
+def _forest(visits: Iterable[Visit], hierarchy: Hierarchy) -> list[_Tree]:
+    """Put each call below the one during which it was made; those of graph modules are left out."""
     roots: list[_Tree] = []
     lists: list[list[_Tree]] = []
-    for module, within, computes in hierarchy.visits:
+    for module, within, computes in visits:
         siblings = roots if within is None else lists[within]
         if module in hierarchy.inlined:
             lists.append(siblings)
@@ -191,7 +193,7 @@ def _recorded_calls(hierarchy: Hierarchy, listing: Listing) -> Iterator[Differen
         )
         yield replace(found, about=frozenset(unknown))
         return
-    ours, theirs = _eager_calls(hierarchy), _recorded(hierarchy, listing)
+    ours, theirs = _forest(hierarchy.visits, hierarchy), _recorded(hierarchy, listing)
     if not _fits(ours, theirs, all_needed=False):
         yield _different(
             "export",
@@ -231,12 +233,11 @@ def _recorded_names(program: Exported) -> set[str]:
 
 
 def _made_calls(hierarchy: Hierarchy, rebuilt: Rebuilt) -> Iterator[Difference]:
-    theirs: list[_Tree] = []
-    made: list[_Tree] = []
-    for module, within in rebuilt.calls:
-        made.append(_Tree(hierarchy.first.get(module, module), True, []))
-        (theirs if within is None else made[within].children).append(made[-1])
-    ours = _eager_calls(hierarchy)
+    first = hierarchy.first
+    theirs = _forest(
+        [Visit(first.get(name, name), within, True) for name, within in rebuilt.calls], hierarchy
+    )
+    ours = _forest(hierarchy.visits, hierarchy)
     if not _fits(ours, theirs, all_needed=False):
         yield _different(
             "lower",

@@ -12,11 +12,12 @@ from harness.isolation import Isolation, Start, forget_compiled, own_modes, prin
 from harness.observation import Failure, Observation, Touch, failure, held, plain_attributes, world
 from harness.paths.calls import make_agenda, run_calls
 from harness.paths.dynamism import may_narrow
+from harness.paths.exported import read_exported
 from harness.paths.graph_inputs import placeholders
 from harness.paths.hierarchy import Watch
-from harness.paths.listing import read_exported, read_rebuilt
 from harness.paths.modes import MODES
 from harness.paths.predictions import predictions
+from harness.paths.rebuilt import read_rebuilt
 from harness.paths.runners import RUNNERS
 from harness.snapshot import named_state, state_snapshot
 
