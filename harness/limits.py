@@ -130,6 +130,19 @@ def other_metadata_is_static(check: str, found: Difference, eager: Observation, 
 
 
 @_limit(
+    says="A slice of a container, and what is called through it, has a name of its own.",
+    documented="github.com/pytorch/pytorch/issues/142439 and 141939; torch/fx/experimental/proxy_tensor.py, "
+    "AttrProxy.__getitem__",
+)
+def slices_have_names_of_their_own(
+    check: str, found: Difference, eager: Observation, path: Observation
+) -> bool:
+    """Ask whether all modules that eager does not have come from slices."""
+    names = found.about if check == "structure" and found.what == ("calls", "unknown") else ()
+    return bool(names) and all("slice(" in name for name in names)
+
+
+@_limit(
     says="An export that fails shows on standard error what it has traced so far.",
     documented="torch/export/_trace.py, _log_export_wrapper: print(..., file=sys.stderr)",
 )

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from harness.gradients import Gradients
     from harness.inputs import Inputs
     from harness.memory import Poke
+    from harness.structure import Exported, Hierarchy, Rebuilt
 
 _TORCH = str(Path(torch.__file__).parent)
 
@@ -199,6 +200,11 @@ class Observation:
     """Of eager only: the attributes that the model assigns and that are neither parameter nor buffer."""
     rebound: frozenset[str] = frozenset()
     """Of eager only: the parameters and buffers that the model assigns, so that they are other objects."""
+    hierarchy: Hierarchy | None = None
+    """Of eager only: its modules, and the calls of them in call 0."""
+    exported: Exported | None = None
+    rebuilt: Rebuilt | None = None
+    """Of ``unflatten`` only."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """Of eager only: why a model cannot be judged, or not beyond its first call."""
 

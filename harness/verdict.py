@@ -69,6 +69,7 @@ def judge(case: Case, paths: Sequence[Path], checks: Sequence[str] | None = None
     references: dict[str, Observation] = {}
     results: list[PathResult] = []
     found: list[list[Finding]] = []
+    told: set[tuple[str, ...]] = set()
     with _quiet(), _own_random_numbers():
         for device in dict.fromkeys(path.device for path in paths):
             reference = observe_eager(case, device, clock, {path.mode for path in paths})
@@ -80,14 +81,19 @@ def judge(case: Case, paths: Sequence[Path], checks: Sequence[str] | None = None
         for observation in observe_paths(case, paths, clock):
             path = by_name[observation.path]
             excused: set[str] = set()
+            below: set[tuple[str, ...]] = set()
             reference = references[path.device]
-            findings = _findings(reference, observation, path, chosen, excused)
+            findings = _findings(reference, observation, path, chosen, excused, below)
             if not observation.same_operators and any("value" in each.signature for each in findings):
                 exact = with_exact_values(reference, observe_eager(in_float64(case), path.device, clock))
-                findings = _findings(exact, observation, path, chosen, excused)
+                below.clear()
+                findings = _findings(exact, observation, path, chosen, excused, below)
+            told |= {(path.mode, *signature) for signature in below}
             results.append(replace(_result(observation, findings), excused=tuple(sorted(excused))))
             found.append(findings)
-    return Verdict(True, "", tuple(results), _merged(found), clock.seconds)
+    # What is told below one path's finding is none of its own on another path of the same export.
+    left = [[each for each in findings if (each.mode, *each.signature) not in told] for findings in found]
+    return Verdict(True, "", tuple(results), _merged(left), clock.seconds)
 
 
 def _judgeable(reference: Observation) -> Observation:
@@ -143,9 +149,18 @@ def _result(observation: Observation, findings: Sequence[Finding]) -> PathResult
 
 
 def _findings(
-    reference: Observation, candidate: Observation, path: Path, chosen: frozenset[str], excused: set[str]
+    reference: Observation,
+    candidate: Observation,
+    path: Path,
+    chosen: frozenset[str],
+    excused: set[str],
+    below: set[tuple[str, ...]],
 ) -> list[Finding]:
-    """One finding for the first of what happens call by call, and one for each static difference."""
+    """One finding for the first of what happens call by call, and one for each static difference.
+
+    ``excused`` gets the limits that cover something, ``below`` the signatures of what may be the cause of
+    another finding and is told with it.
+    """
     if candidate.failure is not None and refusal(candidate.failure) is not None:
         # Refusing is fine; leaving a mess behind is not.
         candidate = replace(candidate, failure=None)
@@ -165,8 +180,14 @@ def _findings(
         # A name that is gone may well be why: the exception tells more, and comes first.
         dynamic += [each for each in static if each[1].alone]
         static = [each for each in static if not each[1].alone]
-    also = tuple(f"{name}: {_line(each)}" for name, each in dynamic)
     probes = frozenset(number for number, call in enumerate(candidate.calls) if call.probe)
+    likely = [each for each in dynamic[1:] if _may_follow(each[1])]
+    below.update(
+        _finding(*each, path, probes).signature for each in likely if each[1].what != dynamic[0][1].what
+    )
+    # First what may be why.
+    rest = likely + [each for each in dynamic[1:] if each not in likely]
+    also = tuple(f"{name}: {_line(each)}" for name, each in (*dynamic[:1], *rest))
     findings = [_finding(*each, path, probes) for each in static]
     cause = next((n for n, each in enumerate(static) if _explains(each[1], dynamic)), None)
     if cause is not None:
@@ -179,7 +200,11 @@ def _findings(
 def _order(difference: Difference) -> tuple[bool, int, bool]:
     """Sort what shows in no call first, but last if it may follow from what shows in one."""
     call = -1 if difference.call is None else difference.call
-    return difference.call is None and difference.follows, call, difference.weak
+    return _may_follow(difference), call, difference.weak
+
+
+def _may_follow(difference: Difference) -> bool:
+    return difference.call is None and difference.follows
 
 
 _ALSO = 6
@@ -194,7 +219,9 @@ def _explains(static: Difference, dynamic: Sequence[tuple[str, Difference]]) -> 
     if not dynamic:
         return False
     first = dynamic[0][1]
-    return first.kind == "mismatch" and static.spoils == ("start" if first.call is None else "calls")
+    if first.kind != "mismatch" or _may_follow(first):
+        return False
+    return static.spoils == ("start" if first.call is None else "calls")
 
 
 def _line(difference: Difference) -> str:

@@ -10,11 +10,12 @@ from harness.checks.purity import purity
 from harness.checks.registry import Check, Difference
 from harness.checks.sharing import sharing
 from harness.checks.state import state
+from harness.checks.structure import structure
 
 DYNAMIC: dict[str, Check] = {check.__name__: check for check in (outputs, inputs, state, aliasing, gradients)}
 """What happens call by call. Of these only the first difference counts: the rest follows from it."""
 
-STATIC: dict[str, Check] = {check.__name__: check for check in (sharing, guards, purity, fake)}
+STATIC: dict[str, Check] = {check.__name__: check for check in (sharing, structure, guards, purity, fake)}
 """What holds without a call. Independent of each other and of the dynamic checks."""
 
 CHECKS: dict[str, Check] = {**DYNAMIC, **STATIC}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from harness.case import seed
@@ -9,7 +10,7 @@ from harness.edits import edit, plan_edits
 from harness.gradients import gradients
 from harness.inputs import CALLS
 from harness.isolation import Start
-from harness.memory import memory, named_tensors, pokes
+from harness.memory import OUTPUT, memory, named_tensors, pokes
 from harness.observation import Call, OffSpecCall, failure
 from harness.off_spec import ALTERATIONS, PROMISED
 from harness.snapshot import Roles, state_snapshot, tree_snapshot
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from harness.memory import Poke
     from harness.observation import Failure
     from harness.off_spec import Altered
+    from harness.paths.hierarchy import Watch
     from harness.paths.stopwatch import Stopwatch
     from harness.snapshot import State
 
@@ -54,21 +56,30 @@ class Agenda(NamedTuple):
 
 
 def run_calls(
-    model: nn.Module, examples: Examples, clock: Stopwatch, agenda: Agenda | None, mode: str = ""
+    model: nn.Module,
+    examples: Examples,
+    clock: Stopwatch,
+    agenda: Agenda | None,
+    mode: str = "",
+    watch: Watch | None = None,
 ) -> Ran:
     """Make all calls, each after the other; without an agenda the ordinary ones alone.
 
     The order matters: what leaves the artefact in a state of its own comes last. Nothing follows a call
     that raised. Without a ``mode`` it is eager that runs: all of the agenda, and the roles of outputs.
+    ``watch`` gets to see the first call.
     """
     runner = _Runner(model, clock, roles=not mode)
     calls: list[Call] = []
     flow: Gradients | None = None
     for number in range(examples.calls):
-        call, named = runner(examples.fresh(number), number, probe=number >= CALLS)
+        with watch() if watch is not None and number == 0 else contextlib.nullcontext():
+            call, named = runner(examples.fresh(number), number, probe=number >= CALLS)
         calls.append(call)
         if call.failure is not None:
             return Ran(tuple(calls), flow)
+        if watch is not None and number == 0:
+            watch.finish(tensor for name, tensor in named.items() if name.startswith(OUTPUT))
         if number == 0 and agenda is not None:
             with clock:
                 flow = gradients(named)

@@ -21,9 +21,12 @@ from harness.observation import (
 )
 from harness.paths.calls import make_agenda, run_calls
 from harness.paths.dynamism import may_narrow
+from harness.paths.exported import read_exported
 from harness.paths.graph_inputs import placeholders
+from harness.paths.hierarchy import Watch
 from harness.paths.modes import MODES
 from harness.paths.predictions import predictions
+from harness.paths.rebuilt import read_rebuilt
 from harness.paths.runners import RUNNERS
 from harness.snapshot import named_state, state_snapshot
 
@@ -56,8 +59,9 @@ def observe_eager(case: Case, device: str, clock: Stopwatch, modes: Collection[s
     alive = held(model)
     attributes, structure, objects = plain_attributes(model), _structure(model), _objects(model)
     agenda = make_agenda(before, examples, modes, case) if modes else None
+    watch = Watch(model) if modes else None
     with own_modes(), printing() as printed:
-        ran = run_calls(model, examples, clock, agenda)
+        ran = run_calls(model, examples, clock, agenda, watch=watch)
     assigned = _changed(attributes, plain_attributes(model))
     rebound = _changed(objects, _objects(model))
     del alive
@@ -66,7 +70,13 @@ def observe_eager(case: Case, device: str, clock: Stopwatch, modes: Collection[s
     if printed.texts():
         notes["prints"] = "the model itself prints"
     return Observation(
-        f"eager@{device}", before=before, assigned=assigned, rebound=rebound, notes=notes, **ran._asdict()
+        f"eager@{device}",
+        before=before,
+        assigned=assigned,
+        rebound=rebound,
+        hierarchy=watch.hierarchy if watch else None,
+        notes=notes,
+        **ran._asdict(),
     )
 
 
@@ -130,6 +140,7 @@ class _Exported:
             dropped=frozenset(state.tensors) - taken,
             touches=(self.touch,),
             may_narrow=self.may_narrow,
+            exported=read_exported(self.program),
         )
 
 
@@ -189,6 +200,9 @@ def _lower_and_run(
     touches = (*common.touches, touch)
     if lowered is None:
         return replace(common, failure=refused, touches=touches)
+    common = replace(common, rebuilt=read_rebuilt(lowered), touches=touches)
+    if common.rebuilt is not None and common.rebuilt.cycle:
+        return common  # what else there is to observe has names without end
     before = state_snapshot(lowered)
     start = Start(lowered)
     with own_modes():
@@ -196,7 +210,7 @@ def _lower_and_run(
     found: tuple[Prediction, ...] = ()
     if path.runner == "module" and start.restore():
         found = predictions(lowered, program, exported.examples.fresh(), clock)
-    return replace(common, before=before, touches=touches, predictions=found, **ran._asdict())
+    return replace(common, before=before, predictions=found, **ran._asdict())
 
 
 def _tensors(program: ExportedProgram | None) -> Iterable[torch.Tensor]:

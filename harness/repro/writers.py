@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.repro import aliasing, edits, fake, gradients, off_spec, printing
+from harness.repro import aliasing, edits, fake, gradients, off_spec, printing, structure
 
 if TYPE_CHECKING:
     from harness.findings import Finding
@@ -17,6 +17,7 @@ WRITERS: tuple[Writer, ...] = (
     gradients.write,
     off_spec.write,
     printing.write,
+    structure.write,
 )
 
 

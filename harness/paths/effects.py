@@ -1,0 +1,46 @@
+"""What operators do besides computing something: to their arguments, and to the world."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import torch
+from torch._ops import HigherOrderOperator
+from torch.fx.node import _side_effectful_functions
+
+
+class Effects(NamedTuple):
+    """What an operator does besides computing something."""
+
+    name: str
+    impure: bool = False
+    """Whether it must run though nobody reads its result and it changes none of its arguments."""
+    writes: tuple[int | str, ...] = ()
+    """Positions and names of the arguments that it changes."""
+    shares: tuple[int | str, ...] = ()
+    """Positions and names of the arguments that its result may be a view of."""
+
+
+@lru_cache(4096)
+def effects_of(target: Any) -> Effects:
+    """Read off an operator's schema what it does; one that holds graphs does what these do."""
+    if isinstance(target, HigherOrderOperator):
+        return Effects(target.__name__, impure=True)
+    if not isinstance(target, torch._ops.OpOverload):
+        name = getattr(target, "__name__", str(target))
+        return Effects(name, target in _side_effectful_functions, shares=(0,))
+    schema = target._schema
+    writes: list[int | str] = []
+    views: list[int | str] = []
+    for number, argument in enumerate(schema.arguments):
+        if (alias := argument.alias_info) is not None:
+            key = argument.name if argument.kwarg_only else number
+            views.append(key)
+            writes += [key] if alias.is_write else []
+    if str(target).startswith("aten.set_."):  # no schema can say that self becomes a view of the source
+        views = list(range(len(schema.arguments)))
+    random = torch.Tag.nondeterministic_seeded in target.tags
+    impure = random or target in _side_effectful_functions
+    returned = any(each.alias_info is not None for each in schema.returns)
+    return Effects(str(target), impure, tuple(writes), tuple(views) if returned else ())

@@ -1,0 +1,205 @@
+"""What is written down of modules, their calls and their graphs. Plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class Visit(NamedTuple):
+    """One call of a submodule in eager."""
+
+    module: str
+    """The first of its names."""
+    within: int | None
+    """Number of the visit during which it happened; None for one made by the model itself."""
+    computes: bool
+    """Whether an output depends on an operator that ran in it, and not in a visit within it."""
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """The modules of the eager model, and which of them its first run called, in order."""
+
+    first: Mapping[str, str]
+    """All names of all modules, in order; for each the first name of that module."""
+    inlined: frozenset[str] = frozenset()
+    """First names of the ``fx.GraphModule`` among them."""
+    persistent: frozenset[str] = frozenset()
+    """Names of the parameters and buffers that belong to the state dict."""
+    visits: tuple[Visit, ...] = ()
+
+
+class Frame(NamedTuple):
+    """One call of a submodule that is under way."""
+
+    module: str
+    """The name by which it was called, without the number of a call variant."""
+    call: str | int
+    """Tells it from other calls of the same module."""
+
+
+Frames = tuple[Frame, ...]
+"""The calls under way, outermost first; the model itself is left out."""
+
+Operand = int | str
+"""The number of the step that computes it, or the name of an input or of a piece of state."""
+
+
+class Step(NamedTuple):
+    """One operator of a graph."""
+
+    operator: str
+    arguments: str
+    """As text, with ``%`` for each operand."""
+    operands: tuple[Operand, ...]
+    frames: Frames | None
+    """None: export says of some operators that they belong nowhere."""
+    impure: bool = False
+    """Whether it matters though nobody reads its result: it draws random numbers, it may raise."""
+    writes: tuple[Operand, ...] = ()
+    """The operands that it changes in place."""
+    shares: tuple[Operand, ...] = ()
+    """The operands that its result may be, or be a view of."""
+    inside: tuple[Frames, ...] = ()
+    """Of a region (``no_grad``, autocast): the frames of the operators in it, in order."""
+    opaque: bool = False
+    """Whether it holds graphs and is no region: what calls there are in it is not known."""
+
+    def __str__(self) -> str:
+        """Write the operator and its arguments in one line, for people."""
+        text = f"{self.operator}{filled(self.arguments, [_operand(o) for o in self.operands])}"
+        text = "; ".join(text.splitlines())
+        return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"
+
+
+_WIDTH = 160
+
+
+def _operand(operand: Operand) -> str:
+    return f"step {operand}" if isinstance(operand, int) else operand
+
+
+def filled(arguments: str, operands: list[str]) -> str:
+    """Put operands into a text of arguments."""
+    parts = arguments.split("%")
+    # A text constant may hold the sign as well: then what the operands are has to be read beside it.
+    if len(parts) != len(operands) + 1:
+        return f"{arguments} with {', '.join(operands)}"
+    return "".join(text + operand for text, operand in zip(parts, [*operands, ""], strict=True))
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A graph as a list of steps, with the graphs of the submodules that it calls in their places."""
+
+    steps: tuple[Step, ...]
+    returns: Step
+
+    def live(self) -> Listing:
+        """Leave out what nobody reads and what changes nothing that anybody reads, and count anew."""
+        wanted = self._wanted()
+        if len(wanted) == len(self.steps):
+            return self
+        number_of = {old: new for new, old in enumerate(sorted(wanted))}
+        steps = tuple(_renumbered(self.steps[old], number_of) for old in number_of)
+        return Listing(steps, _renumbered(self.returns, number_of))
+
+    def _wanted(self) -> set[int]:
+        memory = self.memory()
+        wanted = {n for n, step in enumerate(self.steps) if step.impure}
+        # What is not made here outlives the run.
+        read = {memory[o] for step in self.steps for o in step.operands if isinstance(o, str)}
+        read.update(memory[o] for o in self.returns.operands)
+        wanted.update(o for o in self.returns.operands if isinstance(o, int))
+        before = -1
+        while len(wanted) != before:
+            before = len(wanted)
+            for number in range(len(self.steps) - 1, -1, -1):
+                step = self.steps[number]
+                if number in wanted or any(memory[o] in read for o in step.writes):
+                    wanted.add(number)
+                    wanted.update(o for o in step.operands if isinstance(o, int))
+                    read.update(memory[o] for o in step.operands)
+        return wanted
+
+    def memory(self) -> dict[Operand, Operand]:
+        """Return for each operand one that stands for all that may share memory with it."""
+        group: dict[Operand, Operand] = {}
+
+        def root(operand: Operand) -> Operand:
+            while (above := group.setdefault(operand, operand)) != operand:
+                operand = above
+            return operand
+
+        for number, step in enumerate(self.steps):
+            for operand in (number, *step.operands):
+                root(operand)
+            for operand in step.shares:
+                group[root(operand)] = root(number)
+        for operand in self.returns.operands:
+            root(operand)
+        return {operand: root(operand) for operand in list(group)}
+
+    @property
+    def text(self) -> str:
+        """Equal for listings that do the same in the same order."""
+        lines = (f"{s.operator} {s.arguments} {s.operands}" for s in (*self.steps, self.returns))
+        return "\n".join(lines)
+
+
+def _renumbered(step: Step, number_of: Mapping[int, int]) -> Step:
+    operands, writes, shares = (
+        tuple(number_of[o] if isinstance(o, int) else o for o in operands)
+        for operands in (step.operands, step.writes, step.shares)
+    )
+    return step._replace(operands=operands, writes=writes, shares=shares)
+
+
+class Spec(NamedTuple):
+    """What the signature says of one input or output of the graph."""
+
+    kind: str
+    name: str
+    target: str
+    persistent: bool | None
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What an exported program says of itself."""
+
+    listing: Listing | None
+    """The graph; the frames are what export recorded."""
+    inputs: tuple[Spec, ...]
+    outputs: tuple[Spec, ...]
+    placeholders: tuple[str, ...]
+    returned: tuple[str, ...]
+    call_graph: tuple[str, ...]
+    state: frozenset[str]
+    constants: frozenset[str]
+    same: tuple[frozenset[str], ...] = ()
+    """Names in the two that are one tensor to torch: the groups of two and more."""
+    broken: str = ""
+    """Why there is no listing."""
+
+
+@dataclass(frozen=True)
+class Rebuilt:
+    """What ``unflatten`` made of an exported program."""
+
+    modules: frozenset[str] = frozenset()
+    """Names of its modules, without the numbers of call variants."""
+    cycle: str = ""
+    """Name of a module that is below itself; nothing else is known then."""
+    variants: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    """For each module that has several graphs: the name and the text of each."""
+    calls: tuple[tuple[str, int | None], ...] = ()
+    """The modules called, in order, without the numbers of call variants; as in ``Visit``."""
+    shared: frozenset[int] = frozenset()
+    """Numbers of the calls that run a graph which another call runs as well."""
+    listing: Listing | None = None
+    """The frames are those of ``calls``."""
+    broken: str = ""
+    """Why there is no listing."""
