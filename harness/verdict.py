@@ -80,7 +80,7 @@ def judge(case: Case, paths: Sequence[Path], checks: Sequence[str] | None = None
         for observation in observe_paths(case, paths, clock):
             path = by_name[observation.path]
             excused: set[str] = set()
-            reference = references[path.device]
+            reference = observation.reference or references[path.device]
             findings = _findings(reference, observation, path, chosen, excused)
             if not observation.same_operators and any("value" in each.signature for each in findings):
                 exact = with_exact_values(reference, observe_eager(in_float64(case), path.device, clock))

@@ -15,7 +15,7 @@ from harness.off_spec import ALTERATIONS, PROMISED
 from harness.snapshot import Roles, state_snapshot, tree_snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
     import torch
@@ -53,15 +53,12 @@ class Agenda(NamedTuple):
     """By mode, the alterations that it gets to see."""
 
 
-def run_calls(
-    model: nn.Module, examples: Examples, clock: Stopwatch, agenda: Agenda | None, mode: str = ""
-) -> Ran:
+def run_calls(runner: Runner, examples: Examples, agenda: Agenda | None, mode: str = "") -> Ran:
     """Make all calls, each after the other; without an agenda the ordinary ones alone.
 
     The order matters: what leaves the artefact in a state of its own comes last. Nothing follows a call
-    that raised. Without a ``mode`` it is eager that runs: all of the agenda, and the roles of outputs.
+    that raised. Without a ``mode`` it is eager that runs: all of the agenda.
     """
-    runner = _Runner(model, clock, roles=not mode)
     calls: list[Call] = []
     flow: Gradients | None = None
     for number in range(examples.calls):
@@ -70,24 +67,33 @@ def run_calls(
         if call.failure is not None:
             return Ran(tuple(calls), flow)
         if number == 0 and agenda is not None:
-            with clock:
+            with runner.clock:
                 flow = gradients(named)
     if agenda is None:
         return Ran(tuple(calls))
     off_spec, restored = _off_spec(runner, examples, agenda, mode)
     if not restored:
         return Ran(tuple(calls), flow, off_spec=off_spec)
-    edit(model, agenda.plan)
+    edit(runner.model, agenda.plan)
     edited, named = runner(examples.fresh(), len(calls))
     return Ran(tuple(calls), flow, edited, pokes(named), off_spec)
 
 
-class _Runner:
-    """Calls one model, and writes down what is to be seen."""
+class Runner:
+    """Calls one model, or ``run`` in its place, and writes down what is to be seen."""
 
-    def __init__(self, model: nn.Module, clock: Stopwatch, *, roles: bool) -> None:
+    def __init__(
+        self,
+        model: nn.Module,
+        clock: Stopwatch,
+        *,
+        roles: bool = False,
+        run: Callable[..., object] | None = None,
+    ) -> None:
+        """Keep what to call, and whose state it works on; ``roles`` are those of eager's outputs."""
         self.model = model
-        self._clock = clock
+        self.clock = clock
+        self._run = run or model
         self._roles = roles
 
     def __call__(
@@ -99,9 +105,9 @@ class _Runner:
         failed: Failure | None = None
         # The same random numbers for every path, as far as it draws them in the same order.
         seed(number)
-        with self._clock:
+        with self.clock:
             try:
-                outputs = self.model(*inputs.args, **inputs.kwargs)
+                outputs = self._run(*inputs.args, **inputs.kwargs)
             except Exception as error:
                 failed = failure(error, "run")
         named = {} if failed else named_tensors(outputs, inputs, self.model)
@@ -117,7 +123,7 @@ class _Runner:
 
 
 def _off_spec(
-    runner: _Runner, examples: Examples, agenda: Agenda, mode: str
+    runner: Runner, examples: Examples, agenda: Agenda, mode: str
 ) -> tuple[tuple[OffSpecCall, ...], bool]:
     """Make the calls that leave the spec; return as well whether the model is as before them."""
     wanted = [one for one in agenda.off_spec if not mode or one.alteration in agenda.names[mode]]
