@@ -14,6 +14,7 @@ from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
 from harness.memory import NO_MEMORY, Memory
+from harness.isolation import autocast_depth
 from harness.snapshot import State, TensorSnapshot, Tree, python_value, state_snapshot
 
 if TYPE_CHECKING:
@@ -226,8 +227,8 @@ class Observation:
     """Of eager only: the parameters and buffers that the model assigns, so that they are other objects."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """Of eager only: why a model cannot be judged, or not beyond its first call."""
-    compiling: Call | None = None
-    """Of a path that compiles as it runs, and of its reference: a call like the first one, before it."""
+    restarted: bool = False
+    """Of a path that compiles as it runs: whether call 1 is call 0 once more, the model put back to its start."""
     reference: Observation | None = None
     """Of a path that runs the model itself, and promises all that Python does: what eager did that way."""
 
@@ -251,6 +252,7 @@ def ambient() -> dict[str, object]:
         "grad mode": torch.is_grad_enabled(),
         "default dtype": str(torch.get_default_dtype()),
         "autocast": torch.is_autocast_enabled("cpu"),
+        "depth of autocast": autocast_depth(),
         "inference mode": torch.is_inference_mode_enabled(),
         "default device": str(torch.get_default_device()),
         "anomaly mode": torch.is_anomaly_enabled(),

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from harness.checks.calls import comparable
 from harness.checks.registry import Difference, mismatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from harness.observation import Observation
+    from harness.observation import Call, Observation
 
 
 def attributes(reference: Observation, candidate: Observation) -> Iterator[Difference]:
     """Compare the plain attributes, training flags and hooks of the modules."""
-    for number, (ours, theirs) in enumerate(zip(reference.calls, candidate.calls, strict=False)):
-        if ours.aftermath is None or theirs.aftermath is None or theirs.failure is not None:
+    for number, ours, theirs in comparable(reference, candidate):
+        if ours.aftermath is None or theirs.aftermath is None:
             return
         for name, one, other in unequal(ours.aftermath.attributes, theirs.aftermath.attributes):
             sort = name.rpartition(".")[2] if name.endswith(("training", "hooks")) else "attribute"
@@ -28,16 +29,36 @@ def attributes(reference: Observation, candidate: Observation) -> Iterator[Diffe
 
 
 def ambient(reference: Observation, candidate: Observation) -> Iterator[Difference]:
-    """Compare what is switched for the whole process."""
-    for number, (ours, theirs) in enumerate(zip(reference.calls, candidate.calls, strict=False)):
-        if ours.aftermath is None or theirs.aftermath is None:
-            return
-        for name, one, other in unequal(ours.aftermath.ambient, theirs.aftermath.ambient):
-            shown = "" if isinstance(one, bytes) else f"eager: {one}; here: {other}"
+    """Compare what is switched for the whole process, after calls that raised as well."""
+    made = {each.words: each.call for each in reference.off_spec}
+    off_spec = ((each.words, made.get(each.words), each.call) for each in candidate.off_spec)
+    usual = ((f"call {number}", ours, theirs) for number, ours, theirs in comparable(reference, candidate))
+    for words, ours, theirs in (*usual, *off_spec):
+        left = _left(ours, theirs) if ours is not None else None
+        if left is not None:
+            name, details = left
+            raised = ("raised",) if theirs.failure is not None else ()
+            when = words if words.startswith("call ") else f"a call in which {words}"
+            end = f", which raised {theirs.failure.name}" if theirs.failure is not None else ""
             yield mismatch(
-                ("run", "global", name), f"after call {number}: the {name} differs", shown, call=number
+                ("run", "global", name, *raised), f"after {when}{end}: the {name} differs", details
             )
             return
+
+
+# A call that raises while it is traced has done nothing; eager has come as far as the line that raises.
+_ON_THE_WAY = ("global random number generator", "text on standard output", "text on standard error")
+
+
+def _left(ours: Call, theirs: Call) -> tuple[str, str] | None:
+    """Return the first thing that one call left otherwise than the other, and how."""
+    if (ours.failure is None) != (theirs.failure is None) or not ours.aftermath or not theirs.aftermath:
+        return None
+    for name, one, other in unequal(ours.aftermath.ambient, theirs.aftermath.ambient):
+        if ours.failure is not None and name in _ON_THE_WAY:
+            continue
+        return name, "" if isinstance(one, bytes) else f"eager: {one}; here: {other}"
+    return None
 
 
 def unequal(

@@ -72,10 +72,10 @@ def is_documented(compilation: Compilation) -> bool:
 
 def recompiles(reference: Observation, candidate: Observation) -> Iterator[Difference]:
     """Look for work done again for an equal call, and for a call that another kind of call was compiled for."""
-    if candidate.compiling is None or candidate.compiling.failure is not None or not candidate.calls:
+    if candidate.reference is None:
         return
-    if _is_put_back(reference):
-        yield from _again(candidate.calls[0])
+    if candidate.restarted and len(candidate.calls) > 1 and _is_put_back(reference):
+        yield from _again(candidate.calls[1])
     expected = {made.words: made.call for made in reference.off_spec}
     for made in candidate.off_spec:
         eager = expected.get(made.words)
@@ -85,8 +85,7 @@ def recompiles(reference: Observation, candidate: Observation) -> Iterator[Diffe
 
 def _is_put_back(reference: Observation) -> bool:
     """Whether eager, put back to its start, does the same again: if not, something of it was not put back."""
-    first, again = reference.compiling, reference.calls[0]
-    return first is not None and not any(_unlike(first, again))
+    return not any(_unlike(*reference.calls[:2]))
 
 
 def _again(call: Call) -> Iterator[Difference]:

@@ -14,6 +14,7 @@ from torch._dynamo.output_graph import OutputGraph
 from torch._dynamo.side_effects import SideEffects
 from torch._dynamo.variables import TensorVariable
 
+from harness.faults.lowering import INPUT_IN_PLACE
 from harness.faults.registry import fault, wrapped
 
 if TYPE_CHECKING:
@@ -21,10 +22,15 @@ if TYPE_CHECKING:
 
 PATHS = "compile:*"
 
-IN_PLACE_TRANSPOSE = """
+# By way of contiguous: Dynamo breaks the graph at an in-place view of what it knows to be an input.
+TRANSPOSED_BUFFER = """
 class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("scratch", torch.ones(2, 3))
+
     def forward(self, x):
-        return x.contiguous().t_() + 1
+        return x + self.scratch.contiguous().t_().sum()
 
 
 def make():
@@ -103,7 +109,9 @@ def make():
 GRAD_MODE = """
 class Model(nn.Module):
     def forward(self, x):
-        return x * 2 if torch.is_grad_enabled() else x + 2
+        y = x * 2 if torch.is_grad_enabled() else x + 2
+        torch.set_grad_enabled(False)
+        return y
 
 
 def make():
@@ -211,8 +219,8 @@ def _always_true(*_: Any) -> bool:
     return True
 
 
-@fault(check="guards", paths=PATHS, source=IN_PLACE_TRANSPOSE)
-def guards_describe_what_became_of_the_input() -> Iterator[None]:
+@fault(check="guards", paths=PATHS, source=TRANSPOSED_BUFFER)
+def guards_describe_what_became_of_a_tensor() -> Iterator[None]:
     """Guards are written from fake tensors that the trace has changed in place: never valid (PR 100128)."""
 
     def current(guards: list[Any], graph: Any) -> list[Any]:
@@ -268,7 +276,7 @@ def attributes_are_not_guarded() -> Iterator[None]:
         yield
 
 
-@fault(check="guards", paths=PATHS, source=GRAD_MODE)
+@fault(check="outputs", paths=PATHS, source=GRAD_MODE)
 def grad_mode_is_not_guarded() -> Iterator[None]:
     """What was compiled with gradients on serves calls with gradients off."""
     with _without_guards(lambda guard: guard.create_fn_name() in ("GRAD_MODE", "GLOBAL_STATE")):
@@ -306,17 +314,24 @@ def aliasing_is_not_guarded() -> Iterator[None]:
         yield
 
 
-@fault(check="inputs", paths=PATHS, source=IN_PLACE_TRANSPOSE)
+@fault(check="state", paths=PATHS, source=TRANSPOSED_BUFFER)
 def a_transposition_in_place_is_lost() -> Iterator[None]:
-    """The graph transposes a copy of its input's metadata instead of the input."""
-
-    def change(graph: Any) -> None:
-        for node in graph.nodes:
-            if node.op == "call_method" and node.target == "t_":
-                node.target = "t"
-
-    with _in_graphs(change):
+    """The graph makes a transposed view instead of transposing the tensor itself."""
+    with _in_graphs(lambda graph: _rename(graph, "t_", "t")):
         yield
+
+
+@fault(check="inputs", paths=PATHS, source=INPUT_IN_PLACE)
+def an_update_of_an_input_is_lost() -> Iterator[None]:
+    """The graph computes the new value of an input and does not write it."""
+    with _in_graphs(lambda graph: _rename(graph, "mul_", "mul")):
+        yield
+
+
+def _rename(graph: Any, method: str, other: str) -> None:
+    for node in graph.nodes:
+        if node.op == "call_method" and node.target == method:
+            node.target = other
 
 
 @fault(check="state", paths=PATHS, source=LAST)

@@ -8,7 +8,7 @@ from harness.case import seed
 from harness.edits import edit, plan_edits
 from harness.gradients import gradients
 from harness.inputs import CALLS
-from harness.isolation import Start
+from harness.isolation import Start, own_modes
 from harness.memory import memory, named_tensors, pokes
 from harness.observation import Call, OffSpecCall, failure
 from harness.off_spec import ALTERATIONS, PROMISED
@@ -93,7 +93,7 @@ class Runner:
         """Keep what to call, and whose state it works on; ``roles`` are those of eager's outputs."""
         self.model = model
         self.clock = clock
-        self._run = run or model
+        self._run = model if run is None else run
         self._roles = roles
 
     def __call__(
@@ -135,7 +135,8 @@ def _off_spec(
     for one in wanted:
         inputs = examples.with_altered(one)
         handed_in = inputs.snapshot()
-        call, _ = runner(inputs, 0)
+        with own_modes():  # a call that fails halfway may leave them changed
+            call, _ = runner(inputs, 0)
         made.append(OffSpecCall(one.alteration, one.words, call, handed_in, before))
         if not start.restore():
             return tuple(made), False

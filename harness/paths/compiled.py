@@ -8,6 +8,7 @@ follow, of which the first has to find everything compiled. Eager does the same 
 from __future__ import annotations
 
 import contextlib
+import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -18,9 +19,11 @@ from torch._dynamo import guards
 from torch._dynamo import utils as dynamo
 
 from harness.checkpoint import Checkpoint
+from harness.edits import plan_edits
 from harness.isolation import forget_compiled, own_modes, printing
-from harness.observation import Call, Compilation, Observation, aftermath
-from harness.paths.calls import Runner, make_agenda, run_calls
+from harness.observation import Compilation, Observation, aftermath
+from harness.off_spec import PROMISED
+from harness.paths.calls import Agenda, Runner, run_calls
 from harness.paths.execute import build
 from harness.snapshot import state_snapshot
 
@@ -30,9 +33,11 @@ if TYPE_CHECKING:
     from torch import nn
 
     from harness.case import Case
-    from harness.inputs import Inputs
+    from harness.inputs import Examples, Inputs
+    from harness.observation import Call
     from harness.paths.path import Path
     from harness.paths.stopwatch import Stopwatch
+    from harness.snapshot import State
 
 Compiler = Callable[["nn.Module"], Callable[..., object]]
 """From a model to something to call in its place."""
@@ -77,19 +82,31 @@ def _observe(
     forget_compiled()
     model, examples = build(case, path.device)
     before, start = state_snapshot(model), Checkpoint(model)
-    agenda = make_agenda(before, examples, {path.mode}, case)
     runner = _Watching(model, clock, roles=compiler is None, run=compiler(model) if compiler else None)
-    compiling: Call | None = None
+    first: tuple[Call, ...] = ()
     if apart:
         with own_modes():
-            compiling, _ = runner(examples.fresh(), 0)
-        if compiling.failure is not None:
-            return Observation(str(path), before=before, calls=(compiling,))
+            first = (runner(examples.fresh(), 0)[0],)
+        if first[0].failure is not None:
+            return Observation(str(path), before=before, calls=first)
         if not start.restore():
             return None
     with own_modes():
-        ran = run_calls(runner, examples, agenda, path.mode)
-    return Observation(str(path), before=before, compiling=compiling, **ran._asdict())
+        ran = run_calls(runner, examples, _agenda(before, examples, path, case), path.mode)
+    ran = ran._replace(calls=(*first, *ran.calls))
+    return Observation(str(path), before=before, restarted=apart, **ran._asdict())
+
+
+def _agenda(state: State, examples: Examples, path: Path, case: Case) -> Agenda:
+    """Plan what follows the ordinary calls; of each way to leave the spec, one, chosen by the source alone."""
+    names = PROMISED[path.mode]
+    everything = examples.off_spec(names, None, case.source)
+    some = {name: [one for one in everything if one.alteration == name] for name in sorted(names)}
+    salt = zlib.crc32(case.source.encode())
+    chosen = [ways[salt % len(ways)] for ways in some.values() if ways]
+    return Agenda(
+        plan_edits(state), tuple(everything if case.thorough else chosen), {path.mode: names}
+    )
 
 
 @contextlib.contextmanager

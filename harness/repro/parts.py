@@ -224,6 +224,7 @@ _GLOBALS = {
     "grad mode": "torch.is_grad_enabled()",
     "default dtype": "torch.get_default_dtype()",
     "autocast": 'torch.is_autocast_enabled("cpu")',
+    "depth of autocast": "min(torch.autocast_increment_nesting(), torch.autocast_decrement_nesting())",
     "global random number generator": "torch.get_rng_state().tolist()",
     "inference mode": "torch.is_inference_mode_enabled()",
     "default device": "torch.get_default_device()",
