@@ -114,4 +114,6 @@ def _is_own_class(value: object) -> bool:
     return top not in _OTHERS
 
 
-_OTHERS = frozenset(("torch", "builtins", "collections", "enum", "typing", "functools", "types", "abc", "numpy"))
+_OTHERS = frozenset(
+    ("torch", "builtins", "collections", "enum", "typing", "functools", "types", "abc", "numpy")
+)

@@ -13,8 +13,8 @@ from torch._C import _len_torch_function_stack
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
-from harness.memory import NO_MEMORY, Memory
 from harness.isolation import autocast_depth
+from harness.memory import NO_MEMORY, Memory
 from harness.snapshot import State, TensorSnapshot, Tree, python_value, state_snapshot
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Compilation:
     file: str
     """Its file: a path inside torch, or ``program``."""
     because: str = ""
-    """The guard that turned the call away from what was compiled of this code before; empty the first time."""
+    """The guard that turned the call away from what had been compiled of this code; empty the first time."""
     broke: tuple[str, ...] = ()
     """What Dynamo did not take: the first line of each reason for a graph break or for giving up."""
 
@@ -228,7 +228,7 @@ class Observation:
     notes: Mapping[str, str] = field(default_factory=dict)
     """Of eager only: why a model cannot be judged, or not beyond its first call."""
     restarted: bool = False
-    """Of a path that compiles as it runs: whether call 1 is call 0 once more, the model put back to its start."""
+    """Of a path that compiles as it runs: whether call 1 is call 0 once more, from the same start."""
     reference: Observation | None = None
     """Of a path that runs the model itself, and promises all that Python does: what eager did that way."""
 

@@ -31,17 +31,24 @@ def attributes(reference: Observation, candidate: Observation) -> Iterator[Diffe
 def ambient(reference: Observation, candidate: Observation) -> Iterator[Difference]:
     """Compare what is switched for the whole process, after calls that raised as well."""
     made = {each.words: each.call for each in reference.off_spec}
-    off_spec = ((each.words, made.get(each.words), each.call) for each in candidate.off_spec)
-    usual = ((f"call {number}", ours, theirs) for number, ours, theirs in comparable(reference, candidate))
-    for words, ours, theirs in (*usual, *off_spec):
+    usual = [(f"call {n}", "", n, ours, theirs) for n, ours, theirs in comparable(reference, candidate)]
+    number = len(candidate.calls)
+    off_spec = [
+        (f"a call in which {each.words}", each.alteration, number, made.get(each.words), each.call)
+        for each in candidate.off_spec
+    ]
+    for when, alteration, number, ours, theirs in (*usual, *off_spec):
         left = _left(ours, theirs) if ours is not None else None
         if left is not None:
             name, details = left
             raised = ("raised",) if theirs.failure is not None else ()
-            when = words if words.startswith("call ") else f"a call in which {words}"
             end = f", which raised {theirs.failure.name}" if theirs.failure is not None else ""
             yield mismatch(
-                ("run", "global", name, *raised), f"after {when}{end}: the {name} differs", details
+                ("run", "global", name, *raised),
+                f"after {when}{end}: the {name} differs",
+                details,
+                f"altered: {alteration}" if alteration else "",
+                call=number,
             )
             return
 
@@ -61,9 +68,7 @@ def _left(ours: Call, theirs: Call) -> tuple[str, str] | None:
     return None
 
 
-def unequal(
-    ours: Mapping[str, object], theirs: Mapping[str, object]
-) -> Iterator[tuple[str, object, object]]:
+def unequal(ours: Mapping[str, object], theirs: Mapping[str, object]) -> Iterator[tuple[str, object, object]]:
     """Yield the names under which two mappings differ, and what each has there."""
     for name in {**ours, **theirs}:
         one, other = ours.get(name, "nothing"), theirs.get(name, "nothing")

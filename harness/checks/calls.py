@@ -28,4 +28,6 @@ def comparable(reference: Observation, candidate: Observation) -> Iterator[tuple
 
 
 def _raised_in_trace(call: Call) -> bool:
-    return call.failure is not None and any(name.startswith("torch._dynamo.exc.") for name in call.failure.types)
+    return call.failure is not None and any(
+        name.startswith("torch._dynamo.exc.") for name in call.failure.types
+    )

@@ -194,7 +194,9 @@ def make():
 def _before_guards(change: Callable[[list[Any], Any], list[Any]]) -> Any:
     """Change the list of guards, or what they are about to be made from."""
 
-    def wrapper(build: Any, self: Any, guards: Any, known: Any, code: Any, graph: Any, *rest: Any, **kw: Any) -> Any:
+    def wrapper(
+        build: Any, self: Any, guards: Any, known: Any, code: Any, graph: Any, *rest: Any, **kw: Any
+    ) -> Any:
         return build(self, change(guards, graph), known, code, graph, *rest, **kw)
 
     return wrapped(guarding.CheckFunctionManager, "build_guards", wrapper)

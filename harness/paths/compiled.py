@@ -98,15 +98,13 @@ def _observe(
 
 
 def _agenda(state: State, examples: Examples, path: Path, case: Case) -> Agenda:
-    """Plan what follows the ordinary calls; of each way to leave the spec, one, chosen by the source alone."""
+    """Plan what follows the ordinary calls: of each way to leave the spec, one, by the source alone."""
     names = PROMISED[path.mode]
     everything = examples.off_spec(names, None, case.source)
     some = {name: [one for one in everything if one.alteration == name] for name in sorted(names)}
     salt = zlib.crc32(case.source.encode())
     chosen = [ways[salt % len(ways)] for ways in some.values() if ways]
-    return Agenda(
-        plan_edits(state), tuple(everything if case.thorough else chosen), {path.mode: names}
-    )
+    return Agenda(plan_edits(state), tuple(everything if case.thorough else chosen), {path.mode: names})
 
 
 @contextlib.contextmanager

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from harness.case import Case
     from harness.observation import Observation
-    from harness.paths.stopwatch import Stopwatch
     from harness.paths.path import Path
+    from harness.paths.stopwatch import Stopwatch
 
 
 def observe_paths(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[Observation]:

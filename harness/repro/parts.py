@@ -128,7 +128,7 @@ def _state_look(finding: Finding) -> str:
     if what == "missing":
         key, doc = "{name}", "All parameters and buffers by name."
     if "constant" in finding.signature:
-        return _constants_look(f"{what} of {{name}}", FACTS[what])
+        return _constants_look(f"{what} of {{name}}", LEAF_FACTS.get(what) or FACTS[what])
     lines = [
         "def look(module):",
         f'    """{doc}"""',
@@ -216,11 +216,11 @@ def _purity_look(finding: Finding) -> str:
             "    }"
         )
     else:
-        body = f'    return {{"{finding.signature[4]}": {_GLOBALS[finding.signature[4]]}}}'
+        body = f'    return {{"{finding.signature[4]}": {GLOBALS[finding.signature[4]]}}}'
     return f"def look({given}):\n" + body
 
 
-_GLOBALS = {
+GLOBALS = {
     "grad mode": "torch.is_grad_enabled()",
     "default dtype": "torch.get_default_dtype()",
     "autocast": 'torch.is_autocast_enabled("cpu")',
