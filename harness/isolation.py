@@ -153,9 +153,14 @@ def own_modes() -> Iterator[None]:
     """Undo what a stage may leave switched: a model may do so, and a graph that fails halfway."""
     grad, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
     casts = {device: _autocast(device) for device in ("cpu", "cuda")}
+    depth = autocast_depth()
     try:
         yield
     finally:
+        if autocast_depth() > depth:  # the cache lives until the outermost autocast is left
+            torch.clear_autocast_cache()
+        while autocast_depth() > depth:
+            torch.autocast_decrement_nesting()
         torch.set_grad_enabled(grad)
         torch.set_default_dtype(dtype)
         for device, before in casts.items():
@@ -164,6 +169,13 @@ def own_modes() -> Iterator[None]:
                 torch.set_autocast_dtype(device, before[1])
                 # It holds weights as they were cast at some time: of no use, and wrong, to anybody else.
                 torch.clear_autocast_cache()
+
+
+def autocast_depth() -> int:
+    """Return how many autocast blocks are open, one inside of the other."""
+    depth = torch.autocast_increment_nesting() - 1
+    torch.autocast_decrement_nesting()
+    return int(depth)
 
 
 def _autocast(device: str) -> tuple[bool, torch.dtype]:

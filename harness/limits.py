@@ -33,15 +33,17 @@ class Limit:
     documented: str
     """The page, thread or comment in torch that says so."""
     covers: Covers
+    everywhere: bool = False
+    """Whether it holds where the model itself runs as well: nothing is exported there."""
 
 
 LIMITS: list[Limit] = []
 """In the order in which they are asked."""
 
 
-def _limit(*, says: str, documented: str) -> Callable[[Covers], Covers]:
+def _limit(*, says: str, documented: str, everywhere: bool = False) -> Callable[[Covers], Covers]:
     def enter(covers: Covers) -> Covers:
-        LIMITS.append(Limit(covers.__name__.replace("_", "-"), says, documented, covers))
+        LIMITS.append(Limit(covers.__name__.replace("_", "-"), says, documented, covers, everywhere))
         return covers
 
     return enter
@@ -49,7 +51,8 @@ def _limit(*, says: str, documented: str) -> Callable[[Covers], Covers]:
 
 def limit_for(check: str, found: Difference, eager: Observation, path: Observation) -> Limit | None:
     """Return the documented limit that a difference is, if it is one."""
-    return next((limit for limit in LIMITS if limit.covers(check, found, eager, path)), None)
+    limits = LIMITS if path.reference is None else [limit for limit in LIMITS if limit.everywhere]
+    return next((limit for limit in limits if limit.covers(check, found, eager, path)), None)
 
 
 @_limit(
@@ -157,6 +160,7 @@ def failed_export_shows_its_graph(
     says="Other operators round differently.",
     documented="docs.pytorch.org, Numerical accuracy: 'PyTorch is not guaranteed to produce bitwise "
     "identical results for floating point computations that are mathematically identical'",
+    everywhere=True,
 )
 def other_operators_round(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
     """Ask whether a value is as near to the float64 reference as eager's, on a path with other operators."""

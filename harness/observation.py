@@ -14,11 +14,12 @@ from torch.nn.modules.module import _global_buffer_registration_hooks
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
+from harness.isolation import autocast_depth
 from harness.memory import NO_MEMORY, Memory
 from harness.snapshot import State, TensorSnapshot, Tree, python_value, state_snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from torch.export import ExportedProgram
 
@@ -94,6 +95,30 @@ def failure(error: BaseException, stage: Stage) -> Failure:
 
 
 @dataclass(frozen=True)
+class Compilation:
+    """One frame of Python that Dynamo compiled, or tried to."""
+
+    code: str
+    """Name of the code object."""
+    file: str
+    """Its file: a path inside torch, or ``program``."""
+    because: str = ""
+    """The guard that turned the call away from what had been compiled of this code; empty the first time."""
+    broke: tuple[str, ...] = ()
+    """What Dynamo did not take: the first line of each reason for a graph break or for giving up."""
+
+
+@dataclass(frozen=True)
+class Aftermath:
+    """What else a call may leave behind than inputs and state; text that compares from run to run."""
+
+    ambient: Mapping[str, object]
+    """As in World."""
+    attributes: Mapping[str, str]
+    """Attributes, training flags and the number of hooks of all modules."""
+
+
+@dataclass(frozen=True)
 class Call:
     """One call: either outputs or a failure, and the world after it."""
 
@@ -107,6 +132,10 @@ class Call:
     """Whether the inputs were a probe rather than like the example."""
     memory: Memory = NO_MEMORY
     """Which outputs are, or live in the memory of, other tensors."""
+    compiled: tuple[Compilation, ...] = ()
+    """Of a path that compiles as it runs: what it compiled in this call."""
+    aftermath: Aftermath | None = None
+    """Of a path that promises to do all that Python code does, and of its reference."""
 
 
 @dataclass(frozen=True)
@@ -207,6 +236,10 @@ class Observation:
     """Of ``unflatten`` only."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """Of eager only: why a model cannot be judged, or not beyond its first call."""
+    restarted: bool = False
+    """Of a path that compiles as it runs: whether call 1 is call 0 once more, from the same start."""
+    reference: Observation | None = None
+    """Of a path that runs the model itself, and promises all that Python does: what eager did that way."""
 
 
 def world(model: nn.Module, inputs: Inputs, program: ExportedProgram | None = None) -> World:
@@ -219,19 +252,8 @@ def world(model: nn.Module, inputs: Inputs, program: ExportedProgram | None = No
         attributes=plain_attributes(model),
         inputs=inputs.snapshot(),
         ambient={
-            "grad mode": torch.is_grad_enabled(),
-            "default dtype": str(torch.get_default_dtype()),
-            "autocast": torch.is_autocast_enabled("cpu"),
-            "inference mode": torch.is_inference_mode_enabled(),
-            "default device": str(torch.get_default_device()),
-            "anomaly mode": torch.is_anomaly_enabled(),
-            "dispatch modes": len(_get_current_dispatch_mode_stack()),
-            "function modes": _len_torch_function_stack(),
-            "functorch level": _functorch_level(),
-            "whether export is running": torch.compiler.is_exporting(),
-            "hooks on all modules": len(_global_buffer_registration_hooks),
+            **ambient(),
             "graph of the exported program": () if program is None else graph_outline(program),
-            "global random number generator": torch.get_rng_state().numpy().tobytes(),
         },
     )
 
@@ -239,6 +261,50 @@ def world(model: nn.Module, inputs: Inputs, program: ExportedProgram | None = No
 def graph_outline(program: ExportedProgram) -> tuple[tuple[str, str], ...]:
     """Return what each node is: enough to see that a graph is no longer the one it was."""
     return tuple((node.op, node.name) for node in program.graph.nodes)
+
+
+def ambient() -> dict[str, object]:
+    """Write down what is switched for the whole process."""
+    return {
+        "grad mode": torch.is_grad_enabled(),
+        "default dtype": str(torch.get_default_dtype()),
+        "autocast": torch.is_autocast_enabled("cpu"),
+        "depth of autocast": autocast_depth(),
+        "inference mode": torch.is_inference_mode_enabled(),
+        "default device": str(torch.get_default_device()),
+        "anomaly mode": torch.is_anomaly_enabled(),
+        "dispatch modes": len(_get_current_dispatch_mode_stack()),
+        "function modes": _len_torch_function_stack(),
+        "functorch level": _functorch_level(),
+        "whether export is running": torch.compiler.is_exporting(),
+        "hooks on all modules": len(_global_buffer_registration_hooks),
+        "global random number generator": torch.get_rng_state().numpy().tobytes(),
+    }
+
+
+def aftermath(model: nn.Module) -> Aftermath:
+    """Write down what a call has left behind besides inputs and state."""
+    attributes: dict[str, str] = {}
+    for prefix, module in model.named_modules(remove_duplicate=False):
+        dot = f"{prefix}." if prefix else ""
+        attributes[f"{dot}training"] = str(module.training)
+        attributes[f"{dot}hooks"] = str(_count_hooks(module))
+        for name, value in module.__dict__.items():
+            if name not in _STANDARD and name not in _MARKS:
+                attributes[dot + name] = _attribute(value, _describe)
+    return Aftermath(ambient(), attributes)
+
+
+# torch/_dynamo/eval_frame.py: OptimizedModule hands on to its module what is set on it, this mark too.
+_MARKS = {"_is_torch_compile"}
+
+
+def _describe(tensor: torch.Tensor) -> str:
+    return f"{type(tensor).__name__} {str(tensor.dtype).removeprefix('torch.')}{list(tensor.shape)}"
+
+
+def _identify(tensor: torch.Tensor) -> str:
+    return f"Tensor@{id(tensor)}"
 
 
 def _functorch_level() -> int:
@@ -280,11 +346,12 @@ def held(model: nn.Module) -> list[object]:
     return pytree.tree_leaves([vars(module) for module in model.modules()])
 
 
-def _attribute(value: object) -> str:
+def _attribute(value: object, tensor: Callable[[torch.Tensor], str] = _identify) -> str:
     if isinstance(value, list | tuple):
-        return f"{type(value).__name__}[{', '.join(map(_attribute, value))}]"
+        return f"{type(value).__name__}[{', '.join(_attribute(item, tensor) for item in value)}]"
     if isinstance(value, dict):
-        return f"dict{{{', '.join(f'{key!r}: {_attribute(item)}' for key, item in value.items())}}}"
+        items = (f"{key!r}: {_attribute(item, tensor)}" for key, item in value.items())
+        return f"dict{{{', '.join(items)}}}"
     if isinstance(value, torch.Tensor):
-        return f"Tensor@{id(value)}"
+        return tensor(value)
     return python_value(value)

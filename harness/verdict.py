@@ -82,7 +82,7 @@ def judge(case: Case, paths: Sequence[Path], checks: Sequence[str] | None = None
             path = by_name[observation.path]
             excused: set[str] = set()
             below: set[tuple[str, ...]] = set()
-            reference = references[path.device]
+            reference = observation.reference or references[path.device]
             findings = _findings(reference, observation, path, chosen, excused, below)
             if not observation.same_operators and any("value" in each.signature for each in findings):
                 exact = with_exact_values(reference, observe_eager(in_float64(case), path.device, clock))

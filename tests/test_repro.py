@@ -215,8 +215,8 @@ def test_other_devices_build_there() -> None:
 
 
 def test_unknown_modes_are_said_to_be_unknown() -> None:
-    with pytest.raises(NoReproError, match="compile"):
-        repro_source(finding(mode="compile", path="compile:compiled@cpu"), SOURCE)
+    with pytest.raises(NoReproError, match="later"):
+        repro_source(finding(mode="later", path="later:module@cpu"), SOURCE)
 
 
 def test_a_purity_file_bears_with_an_export_that_refuses(tmp_path: Path) -> None:

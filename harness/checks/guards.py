@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from harness.checks.crash import shortened
 from harness.checks.metadata import unlike_recorded
 from harness.checks.off_spec import off_spec
+from harness.checks.recompiles import recompiles
 from harness.checks.refusals import misfit
 from harness.checks.registry import Difference, mismatch
 from harness.snapshot import argument
@@ -46,6 +47,7 @@ def guards(reference: Observation, candidate: Observation) -> Iterator[Differenc
                 f"{call.failure.name}: {shortened(call.failure.message)}",
                 number,
             )
+    yield from recompiles(reference, candidate)
     for difference in off_spec(reference, candidate):
         yield replace(difference, follows=True)
 

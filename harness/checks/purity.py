@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from harness.checks.aftermath import ambient
 from harness.checks.compare import compare_leaf
 from harness.checks.registry import Difference, mismatch
 from harness.checks.state import sort_of
@@ -31,6 +32,7 @@ def purity(reference: Observation, candidate: Observation) -> Iterator[Differenc
             for stream, text in touch.printed.items():
                 how = ("prints", stream, *(("failed",) if touch.failed else ()))
                 yield _changed(touch, how, f"prints to {stream}: {text.strip()[:_PRINTED]!r}")
+    yield from ambient(reference, candidate)
 
 
 def _state(touch: Touch) -> Iterator[Difference]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from harness.checks.aftermath import attributes
 from harness.checks.calls import comparable
 from harness.checks.compare import SEVERITY, compare_leaf
 from harness.checks.registry import Difference, mismatch
@@ -26,6 +27,7 @@ def state(reference: Observation, candidate: Observation) -> Iterator[Difference
     for number, ours, theirs in comparable(reference, candidate):
         yield from _compare(ours.state, theirs.state, number)
         yield from _forgotten(reference.before, ours.state, candidate, number)
+    yield from attributes(reference, candidate)
 
 
 def _missing(ours: State, candidate: Observation) -> Iterator[Difference]:

@@ -1,6 +1,7 @@
 """Faults: bugs planted in torch, to prove that each check can fail and to time how fast it does."""
 
-from harness.faults import exporting as exporting  # entering its faults is what it is imported for
+from harness.faults import compiling as compiling  # entering its faults is what it is imported for
+from harness.faults import exporting as exporting
 from harness.faults import faking as faking
 from harness.faults import hierarchy as hierarchy
 from harness.faults import input_checks as input_checks

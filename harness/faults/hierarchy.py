@@ -162,6 +162,44 @@ def make():
     return Model(), (torch.ones(2, 3),)
 """
 
+SAME_CALL_TWICE = """
+class Child(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.full((3,), 0.5))
+
+    def forward(self, x):
+        return x * self.weight
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+
+    def forward(self, x):
+        return self.child(self.child(x) + 1)
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
+"""
+
+NEVER_CALLED = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.used = nn.Linear(3, 3)
+        self.spare = nn.Identity()
+
+    def forward(self, x):
+        return self.used(x)
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
+"""
+
 CLOSURE = """
 class One(nn.Module):
     def forward(self, x, function):
@@ -285,4 +323,25 @@ def calls_in_a_row_are_one() -> Iterator[None]:
 def unflatten_prints_what_it_does() -> Iterator[None]:
     """What was there to debug the rebuilding of the hierarchy is left on."""
     with edited(unflattening._ModuleFrame.__init__, "self.verbose = False", "self.verbose = True"):
+        yield
+
+
+@fault(check="structure", paths="nonstrict:unflatten*", source=SAME_CALL_TWICE, cites="PR 137013")
+def every_call_has_a_graph_of_its_own() -> Iterator[None]:
+    """Two calls of a submodule that do the same do not share a graph."""
+    with wrapped(unflattening, "_check_graph_equivalence", lambda original, *modules: False):
+        yield
+
+
+@fault(check="structure", paths="nonstrict:unflatten*", source=NEVER_CALLED)
+def modules_that_nothing_calls_are_gone() -> Iterator[None]:
+    """The rebuilt hierarchy has the modules that are called, and no others."""
+    with edited(unflattening._reorder_submodules, "if _get_submodule(parent, fqn) is None:", "if False:"):
+        yield
+
+
+@fault(check="structure", paths="nonstrict:unflatten*", source=SAME_CALL_TWICE)
+def operators_are_filed_under_the_root() -> Iterator[None]:
+    """The rebuilt root runs the operators of its submodules itself."""
+    with edited(unflattening._fix_nn_module_stacks, "if _is_prefix(prev_fqn, curr_fqn):", "if False:"):
         yield

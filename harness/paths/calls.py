@@ -9,14 +9,14 @@ from harness.case import seed
 from harness.edits import edit, plan_edits
 from harness.gradients import gradients
 from harness.inputs import CALLS
-from harness.isolation import Start
+from harness.isolation import Start, own_modes
 from harness.memory import OUTPUT, memory, named_tensors, pokes
 from harness.observation import Call, OffSpecCall, failure
 from harness.off_spec import ALTERATIONS, PROMISED
 from harness.snapshot import Roles, state_snapshot, tree_snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
     import torch
@@ -56,20 +56,14 @@ class Agenda(NamedTuple):
 
 
 def run_calls(
-    model: nn.Module,
-    examples: Examples,
-    clock: Stopwatch,
-    agenda: Agenda | None,
-    mode: str = "",
-    watch: Watch | None = None,
+    runner: Runner, examples: Examples, agenda: Agenda | None, mode: str = "", watch: Watch | None = None
 ) -> Ran:
     """Make all calls, each after the other; without an agenda the ordinary ones alone.
 
     The order matters: what leaves the artefact in a state of its own comes last. Nothing follows a call
-    that raised. Without a ``mode`` it is eager that runs: all of the agenda, and the roles of outputs.
-    ``watch`` gets to see the first call.
+    that raised. Without a ``mode`` it is eager that runs: all of the agenda. ``watch`` gets to see the
+    first call.
     """
-    runner = _Runner(model, clock, roles=not mode)
     calls: list[Call] = []
     flow: Gradients | None = None
     for number in range(examples.calls):
@@ -81,24 +75,33 @@ def run_calls(
         if watch is not None and number == 0:
             watch.finish(tensor for name, tensor in named.items() if name.startswith(OUTPUT))
         if number == 0 and agenda is not None:
-            with clock:
+            with runner.clock:
                 flow = gradients(named)
     if agenda is None:
         return Ran(tuple(calls))
     off_spec, restored = _off_spec(runner, examples, agenda, mode)
     if not restored:
         return Ran(tuple(calls), flow, off_spec=off_spec)
-    edit(model, agenda.plan)
+    edit(runner.model, agenda.plan)
     edited, named = runner(examples.fresh(), len(calls))
     return Ran(tuple(calls), flow, edited, pokes(named), off_spec)
 
 
-class _Runner:
-    """Calls one model, and writes down what is to be seen."""
+class Runner:
+    """Calls one model, or ``run`` in its place, and writes down what is to be seen."""
 
-    def __init__(self, model: nn.Module, clock: Stopwatch, *, roles: bool) -> None:
+    def __init__(
+        self,
+        model: nn.Module,
+        clock: Stopwatch,
+        *,
+        roles: bool = False,
+        run: Callable[..., object] | None = None,
+    ) -> None:
+        """Keep what to call, and whose state it works on; ``roles`` are those of eager's outputs."""
         self.model = model
-        self._clock = clock
+        self.clock = clock
+        self._run = model if run is None else run
         self._roles = roles
 
     def __call__(
@@ -110,9 +113,9 @@ class _Runner:
         failed: Failure | None = None
         # The same random numbers for every path, as far as it draws them in the same order.
         seed(number)
-        with self._clock:
+        with self.clock:
             try:
-                outputs = self.model(*inputs.args, **inputs.kwargs)
+                outputs = self._run(*inputs.args, **inputs.kwargs)
             except Exception as error:
                 failed = failure(error, "run")
         named = {} if failed else named_tensors(outputs, inputs, self.model)
@@ -128,7 +131,7 @@ class _Runner:
 
 
 def _off_spec(
-    runner: _Runner, examples: Examples, agenda: Agenda, mode: str
+    runner: Runner, examples: Examples, agenda: Agenda, mode: str
 ) -> tuple[tuple[OffSpecCall, ...], bool]:
     """Make the calls that leave the spec; return as well whether the model is as before them."""
     wanted = [one for one in agenda.off_spec if not mode or one.alteration in agenda.names[mode]]
@@ -140,7 +143,8 @@ def _off_spec(
     for one in wanted:
         inputs = examples.with_altered(one)
         handed_in = inputs.snapshot()
-        call, _ = runner(inputs, 0)
+        with own_modes():  # a call that fails halfway may leave them changed
+            call, _ = runner(inputs, 0)
         made.append(OffSpecCall(one.alteration, one.words, call, handed_in, before))
         if not start.restore():
             return tuple(made), False

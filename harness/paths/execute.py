@@ -19,7 +19,7 @@ from harness.observation import (
     plain_attributes,
     world,
 )
-from harness.paths.calls import make_agenda, run_calls
+from harness.paths.calls import Runner, make_agenda, run_calls
 from harness.paths.dynamism import may_narrow
 from harness.paths.exported import read_exported
 from harness.paths.graph_inputs import placeholders
@@ -51,7 +51,7 @@ def observe_eager(case: Case, device: str, clock: Stopwatch, modes: Collection[s
     ordinary calls.
     """
     forget_compiled()
-    model, examples = _build(case, device)
+    model, examples = build(case, device)
     notes: dict[str, str] = {}
     if examples.shares_memory(model):
         notes["invalid"] = "an example input shares memory with the model's state"
@@ -61,7 +61,7 @@ def observe_eager(case: Case, device: str, clock: Stopwatch, modes: Collection[s
     agenda = make_agenda(before, examples, modes, case) if modes else None
     watch = Watch(model) if modes else None
     with own_modes(), printing() as printed:
-        ran = run_calls(model, examples, clock, agenda, watch=watch)
+        ran = run_calls(Runner(model, clock, roles=True), examples, agenda, watch=watch)
     assigned = _changed(attributes, plain_attributes(model))
     rebound = _changed(objects, _objects(model))
     del alive
@@ -106,15 +106,6 @@ def _kind(tensor: TensorSnapshot) -> tuple[object, ...]:
     return tensor.dtype, tensor.shape, tensor.stride
 
 
-def observe_paths(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[Observation]:
-    """Run a case along paths, in the order of the tree; each path starts from a fresh state."""
-    stems: dict[tuple[str, str], list[Path]] = {}
-    for path in paths:
-        stems.setdefault((path.device, path.mode), []).append(path)
-    for stem in stems.values():
-        yield from _observe_stem(case, stem, clock, {path.mode for path in paths})
-
-
 @dataclass(frozen=True)
 class _Exported:
     """One export, and what there is to know about it before anything runs."""
@@ -145,7 +136,7 @@ class _Exported:
 
 
 def _export(case: Case, path: Path, clock: Stopwatch, modes: Collection[str]) -> _Exported:
-    model, examples = _build(case, path.device)
+    model, examples = build(case, path.device)
     inputs = examples.fresh()
     shapes = case.shapes()
     forget_compiled()
@@ -165,9 +156,10 @@ def _export(case: Case, path: Path, clock: Stopwatch, modes: Collection[str]) ->
     return _Exported(model, examples, inputs, agenda, may_narrow(shapes), program, refused, touch)
 
 
-def _observe_stem(
+def observe_exported(
     case: Case, paths: Sequence[Path], clock: Stopwatch, modes: Collection[str]
 ) -> Iterator[Observation]:
+    """Export once, and run along every path from there; ``modes`` are those of all paths of the case."""
     exported = _export(case, paths[0], clock, modes)
     common = exported.finish()
     isolation = Isolation(_tensors(exported.program))
@@ -206,7 +198,7 @@ def _lower_and_run(
     before = state_snapshot(lowered)
     start = Start(lowered)
     with own_modes():
-        ran = run_calls(lowered, exported.examples, clock, exported.agenda, path.mode)
+        ran = run_calls(Runner(lowered, clock), exported.examples, exported.agenda, path.mode)
     found: tuple[Prediction, ...] = ()
     if path.runner == "module" and start.restore():
         found = predictions(lowered, program, exported.examples.fresh(), clock)
@@ -222,6 +214,7 @@ def _tensors(program: ExportedProgram | None) -> Iterable[torch.Tensor]:
                 yield value
 
 
-def _build(case: Case, device: str) -> tuple[nn.Module, Examples]:
+def build(case: Case, device: str) -> tuple[nn.Module, Examples]:
+    """Return a fresh model and its example inputs, on a device."""
     built = case.build()
     return move_model(built.model, device), Examples(built.args, built.kwargs, device, built.probes)

@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from harness.paths.compiled import COMPILERS
 from harness.paths.modes import MODES
 from harness.paths.runners import RUNNERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+
+TREE: dict[str, Mapping[str, object]] = {**dict.fromkeys(MODES, RUNNERS), "compile": COMPILERS}
+"""Which runners there are for which mode, in the canonical order."""
 
 _WRITTEN = re.compile(r"(?P<mode>\w+)(?P<transforms>(\+\w+)*):(?P<runner>\w+)(@(?P<device>[\w:]+))?")
 
@@ -39,10 +43,10 @@ class Path:
             raise ValueError(f"{text!r} is not a path; one is written nonstrict:module@cpu")
         mode, runner = match["mode"], match["runner"]
         transforms = tuple(match["transforms"].split("+")[1:])
-        if mode not in MODES:
-            raise ValueError(f"{text!r}: no mode {mode!r}; there are {', '.join(MODES)}")
-        if runner not in RUNNERS:
-            raise ValueError(f"{text!r}: no runner {runner!r}; there are {', '.join(RUNNERS)}")
+        if mode not in TREE:
+            raise ValueError(f"{text!r}: no mode {mode!r}; there are {', '.join(TREE)}")
+        if runner not in TREE[mode]:
+            raise ValueError(f"{text!r}: no runner {runner!r} for {mode}; there are {', '.join(TREE[mode])}")
         if transforms:
             raise ValueError(f"{text!r}: no transform {transforms[0]!r}; there are none yet")
         return cls(mode, runner, transforms, match["device"] or "cpu")
@@ -56,7 +60,7 @@ class Path:
 def all_paths(devices: Sequence[str] = ("cpu",)) -> tuple[Path, ...]:
     """Return every path on the given devices, in the canonical order."""
     return tuple(
-        Path(mode, runner, device=device) for device in devices for mode in MODES for runner in RUNNERS
+        Path(mode, runner, device=device) for device in devices for mode in TREE for runner in TREE[mode]
     )
 
 

@@ -78,9 +78,13 @@ def write(finding: Finding) -> Parts | None:
     what = finding.signature[2:]
     if what[0] not in ("accepted", "refused-but-changed"):
         return None
+    return Parts([look_at_altered(finding, what[1])], _MAIN if what[0] == "accepted" else _CHANGED)
+
+
+def look_at_altered(finding: Finding, alteration: str) -> str:
+    """Return the functions that alter the argument which a finding names, and look at what comes of it."""
     named = re.search(r"in which (args|kwargs)(\S*) is ", finding.message)
     place = {"args": "[0]", "kwargs": "[1]"}[named[1]] + named[2] if named else ""
-    expression = ALTERATIONS[what[1]].expression
+    expression = ALTERATIONS[alteration].expression
     leaf = "    leaf = leaves[at]\n" if re.search(r"\bleaf\b", expression) else ""
-    values = {"where": place, "expression": expression, "leaf": leaf}
-    return Parts([_LOOK % values], _MAIN if what[0] == "accepted" else _CHANGED)
+    return _LOOK % {"where": place, "expression": expression, "leaf": leaf}

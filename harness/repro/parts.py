@@ -220,14 +220,15 @@ def _purity_look(finding: Finding) -> str:
             "    }"
         )
     else:
-        body = f'    return {{"{finding.signature[4]}": {_GLOBALS[finding.signature[4]]}}}'
+        body = f'    return {{"{finding.signature[4]}": {GLOBALS[finding.signature[4]]}}}'
     return f"def look({given}):\n" + body
 
 
-_GLOBALS = {
+GLOBALS = {
     "grad mode": "torch.is_grad_enabled()",
     "default dtype": "torch.get_default_dtype()",
     "autocast": 'torch.is_autocast_enabled("cpu")',
+    "depth of autocast": "min(torch.autocast_increment_nesting(), torch.autocast_decrement_nesting())",
     "global random number generator": "torch.get_rng_state().tolist()",
     "inference mode": "torch.is_inference_mode_enabled()",
     "default device": "torch.get_default_device()",

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from harness.case import FURTHER
 from harness.inputs import CALLS
-from harness.repro import parts
+from harness.repro import compiled, parts
 from harness.repro.writers import written
 
 if TYPE_CHECKING:
@@ -154,13 +154,13 @@ def _body(finding: Finding, program: _Program) -> str:
     device = finding.device if finding.device != "cpu" else ""
     unpack = "args, kwargs" if program.has_kwargs else "args"
     star = "*args, **kwargs" if program.has_kwargs else "*args"
-    if finding.mode not in ("nonstrict", "strict") or finding.transforms:
+    if finding.mode not in _RUNNERS or finding.transforms:
         raise NoReproError(f"no way to write down the path {finding.path}")
-    if finding.runner not in ("module", "unflatten"):
+    if finding.runner not in _RUNNERS[finding.mode]:
         raise NoReproError(f"no way to write down the runner {finding.runner}")
+    runs = finding.mode == "compile"  # the model itself
     dynamic = "dynamic_shapes=dynamic_shapes(), " if program.dynamic else ""
     export = f"torch.export.export(model, {unpack}, {dynamic}strict={finding.mode == 'strict'})"
-    lower = {"module": "ep.module()", "unflatten": "torch.export.unflatten(ep)"}[finding.runner]
     fresh = "fresh()" if seed or device else "make()"
     call = _call(finding)
     values = {
@@ -170,8 +170,8 @@ def _body(finding: Finding, program: _Program) -> str:
         "unpack_all": unpack if program.has_kwargs else "args, _",
         "star": star,
         "export": export,
-        "lower": lower,
-        "runner": finding.runner,
+        "lower": _RUNNERS[finding.mode][finding.runner],
+        "runner": "torch.compile" if runs else finding.runner,
         "mode": finding.mode,
         "inputs": f"{fresh}[1:]" if program.has_kwargs else f"{fresh}[1]",
         "calls": str(call + 1),
@@ -190,14 +190,28 @@ def _body(finding: Finding, program: _Program) -> str:
     special = written(finding)
     pieces += special.look if special else parts.look(finding)
     main = special.main if special else parts.main(finding)
+    if runs:
+        pieces.insert(0, compiled.helper(finding))
+        main = compiled.without_export(main)
     pieces.append(parts.script(main, reseed=program.random_forward))
     return "\n\n\n".join(["", *(Template(p).substitute(values).strip("\n") for p in pieces)]) + "\n"
 
 
+_EXPORTED = {"module": "ep.module()", "unflatten": "torch.export.unflatten(ep)"}
+_RUNNERS = {
+    "nonstrict": _EXPORTED,
+    "strict": _EXPORTED,
+    "compile": dict.fromkeys(compiled.BACKENDS, "compiled(model)"),
+}
+"""By mode and runner, how to make what is compared with eager."""
+
+
 def _call(finding: Finding) -> int:
     """Return the call up to which the file has to go; what comes after the ordinary ones stands alone."""
-    alone = {"edit", "write", "accepted", "refused-but-changed"} & set(finding.signature)
-    return 0 if alone else finding.call or 0
+    alone = {"edit", "write", "accepted", "served", "refused-but-changed", "raised"} & {*finding.signature}
+    # A model that is compiled gets its first call twice (harness/paths/compiled.py).
+    call = (finding.call or 0) - (finding.mode == "compile" and (finding.call or 0) > 1)
+    return 0 if alone else call
 
 
 def _raised(finding: Finding) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.repro import aliasing, edits, fake, gradients, off_spec, printing, structure
+from harness.repro import aliasing, compiled, edits, fake, gradients, off_spec, printing, structure
 
 if TYPE_CHECKING:
     from harness.findings import Finding
     from harness.repro.table import Parts, Writer
 
 WRITERS: tuple[Writer, ...] = (
+    compiled.write,
     aliasing.write,
     edits.write,
     fake.write,
