@@ -259,8 +259,18 @@ def world(model: nn.Module, inputs: Inputs, program: ExportedProgram | None = No
 
 
 def graph_outline(program: ExportedProgram) -> tuple[tuple[str, str], ...]:
-    """Return what each node is: enough to see that a graph is no longer the one it was."""
-    return tuple((node.op, node.name) for node in program.graph.nodes)
+    """Return what each node is: enough to see that a graph is no longer the one it was.
+
+    Nodes that nothing depends on do not count: torch.export clears them away whenever it comes by
+    (``torch/export/_remove_auto_functionalized_pass.py`` does so in the program's own graph).
+    """
+    needed: set[object] = set()
+    outline: list[tuple[str, str]] = []
+    for node in reversed(program.graph.nodes):
+        if node in needed or node.is_impure():
+            needed.update(node.all_input_nodes)
+            outline.append((node.op, node.name))
+    return tuple(reversed(outline))
 
 
 def ambient() -> dict[str, object]:

@@ -91,7 +91,9 @@ def altered(
 ) -> list[Altered]:
     """Alter one leaf at a time in the named ways; at most ``limit`` of them, chosen by ``salt`` alone."""
     everything = [
-        Altered(name, place, argument(where), new, _words(argument(where), leaf, new))
+        Altered(
+            name, place, argument(where), new, _words(argument(where), leaf, new, _again(new, leaves, places))
+        )
         for name in ALTERATIONS
         if name in names
         for place, (leaf, where) in enumerate(zip(leaves, places, strict=True))
@@ -121,7 +123,16 @@ def _evaluated(text: str, leaf: Any, leaves: list[Any]) -> Any:
     return eval(text, {"leaf": leaf, "leaves": leaves, "torch": torch})
 
 
-def _words(where: str, leaf: object, new: object) -> str:
+def _again(new: object, leaves: list[Any], places: Sequence[str]) -> str:
+    """Return the argument that a tensor is already, or nothing."""
+    if not isinstance(new, torch.Tensor):
+        return ""
+    return next((argument(place) for leaf, place in zip(leaves, places, strict=True) if leaf is new), "")
+
+
+def _words(where: str, leaf: object, new: object, again: str) -> str:
+    if again:
+        return f"{where} is {again} once more"
     return f"{where} is {_described(new)}, not {_described(leaf)}"
 
 

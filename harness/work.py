@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from harness.paths import Path
     from harness.verdict import Verdict
 
-STRICT_EVERY = 4
-"""Strict export costs four times as much as the rest together: one program in so many takes it."""
-
+DEAR_EVERY = 4
+"""Strict export and compiling cost some four times as much as the rest: one program in so many takes each."""
+DEAR = {"strict": 0, "compile": 2}
+"""On which one of them."""
 
 DEFAULT_PROFILE = "default"
 
@@ -50,8 +51,8 @@ class ExampleResult:
 
 def paths_for(index: int, paths: Sequence[Path]) -> tuple[Path, ...]:
     """Choose the paths of one example, by its index alone, so that workers cannot matter."""
-    cheap = tuple(path for path in paths if path.mode != "strict")
-    return tuple(paths) if index % STRICT_EVERY == 0 or not cheap else cheap
+    chosen = tuple(path for path in paths if DEAR.get(path.mode, index % DEAR_EVERY) == index % DEAR_EVERY)
+    return chosen if any(path.mode not in DEAR for path in paths) else tuple(paths)
 
 
 def run_batch(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:

@@ -33,7 +33,19 @@ DIES, HANGS, RAISES, EAGER_DIES = 5, 9, 11, 13
 
 
 def found(word: str, path: str = UNFLATTEN) -> Finding:
-    return Finding(path, "nonstrict", (), "unflatten", "cpu", "outputs", "mismatch", "run", (word,), "m", 0)
+    return Finding(
+        path,
+        "nonstrict",
+        (),
+        "unflatten",
+        "cpu",
+        "outputs",
+        "mismatch",
+        "run",
+        ("outputs", "mismatch", word),
+        "m",
+        0,
+    )
 
 
 def source_of(seed: int, index: int, profile: str = "default") -> tuple[str, tuple[str, ...]]:
@@ -165,10 +177,10 @@ def test_shards_are_disjoint_and_complete() -> None:
     assert shards[0] == [0, 3, 6, 9]
 
 
-def test_strict_paths_run_on_every_fourth_program_only() -> None:
+def test_dear_paths_run_on_every_fourth_program_only() -> None:
     every = select_paths([])
-    strict = select_paths(["strict:*"])
-    assert [set(paths_for(i, every)) == set(every) for i in range(5)] == [
-        True, False, False, False, True,
+    dear = select_paths(["strict:*", "compile:*"])
+    assert [{path.mode for path in paths_for(i, every)} - {"nonstrict"} for i in range(5)] == [
+        {"strict"}, set(), {"compile"}, set(), {"strict"},
     ]  # fmt: skip
-    assert all(paths_for(i, strict) == strict for i in range(5))
+    assert all(paths_for(i, dear) == dear for i in range(5))

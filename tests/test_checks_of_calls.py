@@ -12,7 +12,7 @@ from harness.gradients import Gradients
 from harness.limits import LIMITS, limit_for
 from harness.memory import Memory, Poke
 from harness.observation import Call, Failure, Observation, OffSpecCall, Prediction, Touch, World
-from harness.off_spec import ALTERATIONS, PROMISED
+from harness.off_spec import ALTERATIONS, PROMISED, altered
 from harness.snapshot import State, Tree, snapshot, tree_snapshot
 
 ONE = torch.tensor([1.0, 2.0])
@@ -232,3 +232,11 @@ def test_every_limit_says_where_it_is_documented() -> None:
 
 def test_what_is_promised_is_a_way_to_leave_the_spec() -> None:
     assert all(names <= ALTERATIONS.keys() for names in PROMISED.values())
+
+
+def test_each_alteration_is_told_in_words_of_its_own() -> None:
+    leaves = [torch.ones(2, 3), torch.ones(2, 3).requires_grad_(), torch.ones(2, 3), 2, True, "a"]
+    places = [f"[0][{place}]" for place in range(len(leaves))]
+    made = altered(leaves, places, frozenset(ALTERATIONS), None, "")
+    assert len({one.words for one in made}) == len(made)
+    assert next(one.words for one in made if one.alteration == "alias") == "args[0] is args[1] once more"

@@ -92,7 +92,7 @@ def models(tmp_path: Path) -> Path:
 
 def test_no_difference_is_0(models: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", f"{models}:good"]) == 0
-    assert "no difference on 4 paths" in capsys.readouterr().out
+    assert "no difference on 5 paths" in capsys.readouterr().out
 
 
 def test_a_module_can_be_named_and_return_kwargs(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -312,7 +312,7 @@ def test_faults_are_listed_one_a_line(capsys: pytest.CaptureFixture[str]) -> Non
     for line, fault in zip(lines, FAULTS.values(), strict=True):
         assert line.startswith(fault.name) and fault.check in line and fault.why in line
         assert fault.cites in line
-    assert main(["faults", "--list", "--fault", "export_dies*", "--fault", "unflatten_swaps*"]) == 0
+    assert main(["faults", "--list", "--fault", "export_leaves_a_h*", "--fault", "unflatten_swaps*"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 2
 
 
@@ -324,26 +324,26 @@ def test_a_fault_that_nobody_planted_is_2_and_one_line(capsys: pytest.CaptureFix
 
 
 def test_faults_caught_are_0_and_the_table_says_by_whom(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["faults", "--fault", "export_dies*", "--examples", "2", "--workers", "1"]) == 0
+    assert main(["faults", "--fault", "export_leaves_a_h*", "--examples", "2", "--workers", "1"]) == 0
     header, row, total = capsys.readouterr().out.splitlines()
     assert header.split() == ["fault", "caught", "by", "check", "programs", "seconds"]
     name, path, check, programs, seconds = row.split()
-    assert (name, path, check) == ("export_dies_of_an_assertion", "nonstrict:module@cpu", "outputs")
+    assert (name, path, check) == ("export_leaves_a_hook", "nonstrict:module@cpu", "purity")
     assert int(programs) <= 2 and float(seconds) > 0
     assert total == "1 of 1 caught"
 
 
 def test_faults_missed_are_1_and_json_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     missed = "every_call_runs_the_first_calls_graph"  # the first program calls nothing twice
-    globs = ["--fault", "export_dies*", "--fault", missed]
+    globs = ["--fault", "export_leaves_a_h*", "--fault", missed]
     assert main(["faults", *globs, "--examples", "1", "--workers", "1", "--json"]) == 1
     output = capsys.readouterr()
     document = json.loads(output.out)
     assert (document["caught"], document["missed"]) == (1, 1)
     entries = {entry["fault"]: entry for entry in document["faults"]}
     assert entries[missed]["caught_by"] == [] and entries[missed]["programs"] == 1
-    first, *_ = entries["export_dies_of_an_assertion"]["caught_by"]
-    assert (first["path"], first["check"], first["kind"]) == ("nonstrict:module@cpu", "outputs", "crash")
+    first, *_ = entries["export_leaves_a_hook"]["caught_by"]
+    assert (first["path"], first["check"], first["kind"]) == ("nonstrict:module@cpu", "purity", "mismatch")
     assert len(output.err.splitlines()) == 2
 
 

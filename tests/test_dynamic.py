@@ -16,7 +16,7 @@ from harness.faults import FAULTS
 from harness.findings import Finding
 from harness.inputs import CALLS, Examples
 from harness.observation import Observation
-from harness.paths import Stopwatch, all_paths, observe_eager, observe_paths, select_paths
+from harness.paths import Stopwatch, observe_eager, observe_paths, select_paths
 from harness.paths.dynamism import may_narrow
 from harness.repro import repro_source
 from harness.snapshot import TensorSnapshot
@@ -43,6 +43,7 @@ def dynamic_shapes():
 def probes():
     return [((torch.ones(6, 3),), {{}}), ((torch.linspace(0, 1, 27).view(9, 3),), {{}})]
 """
+EXPORTED = select_paths(["*strict:*"])
 NAMED, AUTO, DYNAMIC = "torch.export.Dim('n')", "torch.export.Dim.AUTO", "torch.export.Dim.DYNAMIC"
 
 
@@ -51,7 +52,7 @@ def program(forward: str, dim: str = NAMED) -> Case:
 
 
 def observed(case: Case) -> list[Observation]:
-    return [observe_eager(case, "cpu", Stopwatch()), *observe_paths(case, all_paths(), Stopwatch())]
+    return [observe_eager(case, "cpu", Stopwatch()), *observe_paths(case, EXPORTED, Stopwatch())]
 
 
 def statuses(verdict: Verdict) -> set[str]:
@@ -154,7 +155,7 @@ def test_a_dynamic_number_is_any_number() -> None:
         "0: torch.export.Dim('n')}", "0: torch.export.Dim('n')}, \"n\": torch.export.Dim.DYNAMIC"
     )
     text = text.replace("view(4, 3),)", "view(4, 3), 3)").replace("3),), {}", "3), 5), {}")
-    verdict = judge(case_from_source(text), all_paths())
+    verdict = judge(case_from_source(text), EXPORTED)
     assert verdict.valid and verdict.findings == () and statuses(verdict) == {"ok"}
 
 
@@ -187,29 +188,29 @@ BRANCHES = "x + 1 if x.shape[0] == 4 else x"
 
 
 def test_a_named_dim_that_gets_fixed_is_refused_by_export() -> None:
-    verdict = judge(program(BRANCHES), all_paths())
+    verdict = judge(program(BRANCHES), EXPORTED)
     assert verdict.findings == () and statuses(verdict) == {"constraint-violation"}
 
 
 def test_a_hint_may_end_in_a_program_that_refuses_probes() -> None:
     case = program(BRANCHES, AUTO)
-    verdict = judge(case, all_paths())
+    verdict = judge(case, EXPORTED)
     assert verdict.findings == () and statuses(verdict) == {"ok"}
     # It is compared up to there, and not beyond: what it was not called with has not moved its state.
     assert all(len(seen.calls) == CALLS + 1 and seen.calls[-1].failure for seen in observed(case)[1:])
 
 
 def test_a_hint_that_must_stay_dynamic_is_refused_by_export() -> None:
-    assert statuses(judge(program(BRANCHES, DYNAMIC), all_paths())) == {"constraint-violation"}
+    assert statuses(judge(program(BRANCHES, DYNAMIC), EXPORTED)) == {"constraint-violation"}
 
 
 def test_a_range_inferred_for_a_hint_may_refuse_probes() -> None:
-    verdict = judge(program("x + 1 if x.shape[0] < 8 else x", DYNAMIC), all_paths())
+    verdict = judge(program("x + 1 if x.shape[0] < 8 else x", DYNAMIC), EXPORTED)
     assert verdict.findings == () and statuses(verdict) == {"ok"}
 
 
 def test_a_probe_on_which_eager_raises_is_refused_as_well() -> None:
-    verdict = judge(program("x.view(4, 3)", AUTO), all_paths())
+    verdict = judge(program("x.view(4, 3)", AUTO), EXPORTED)
     assert verdict.valid and verdict.findings == () and statuses(verdict) == {"ok"}
 
 
@@ -224,7 +225,7 @@ def planted(name: str, source: str, path: str = "nonstrict:module") -> tuple[Fin
 
 
 def test_a_silent_specialisation_is_found_on_every_path() -> None:
-    for path in map(str, all_paths()):
+    for path in map(str, EXPORTED):
         (finding,) = planted(IGNORED.name, IGNORED.source, path)
         assert (finding.path, finding.kind, finding.call) == (path, "crash", CALLS)
         assert finding.signature[:3] == ("guards", "crash", "refused") and finding.signature[-1] == "probe"

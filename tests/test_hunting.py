@@ -22,14 +22,14 @@ from harness.work import Job, judge_case, program_source
 
 PATHS = select_paths(["nonstrict*"])
 JOB = Job(0, PATHS)
-FAULT = "export_dies_of_an_assertion"
+FAULT = "export_leaves_a_hook"
 OPEN = File(__file__).parents[1] / "corpora" / "open"
 
 
 def test_what_the_fault_alone_explains_is_shown(case: Callable[[str], Case]) -> None:
     linear = case("class Model(nn.Module):\n    def forward(self, x):\n        return x + 1")
     findings = shown_by(FAULTS[FAULT], linear, PATHS)
-    assert [finding.check for finding in findings] == ["outputs"]
+    assert [finding.check for finding in findings] == ["purity"]
     assert shown_by(FAULTS["every_call_runs_the_first_calls_graph"], linear, PATHS) == ()
 
 

@@ -12,6 +12,7 @@ from harness.paths import Path, Stopwatch, all_paths, observe_eager, observe_pat
 from harness.snapshot import TensorSnapshot
 
 NAMES = ["nonstrict:module@cpu", "nonstrict:unflatten@cpu", "strict:module@cpu", "strict:unflatten@cpu"]
+COMPILED = "compile:compiled@cpu"
 
 MODEL = """
 class Model(nn.Module):
@@ -33,11 +34,11 @@ def observations(case: Case, *globs: str) -> list[Observation]:
 
 
 def test_canonical_order_and_names() -> None:
-    assert [str(path) for path in all_paths()] == NAMES
-    assert [path.device for path in all_paths(["cpu", "cuda"])] == ["cpu"] * 4 + ["cuda"] * 4
+    assert [str(path) for path in all_paths()] == [*NAMES, COMPILED]
+    assert [path.device for path in all_paths(["cpu", "cuda"])] == ["cpu"] * 5 + ["cuda"] * 5
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, COMPILED])
 def test_parse_undoes_str(name: str) -> None:
     assert str(Path.parse(name)) == name
     assert Path.parse(name.removesuffix("@cpu")) == Path.parse(name)
@@ -55,7 +56,7 @@ def test_globs() -> None:
     assert select_paths([]) == all_paths()
     assert select_paths(["*@cuda"], ["cpu", "cuda"]) == all_paths(["cuda"])
     with pytest.raises(ValueError, match="names no path"):
-        select_paths(["compile*"])
+        select_paths(["nonesuch*"])
 
 
 def test_every_path_sees_what_eager_sees(case: Callable[[str, str], Case]) -> None:
@@ -65,7 +66,7 @@ def test_every_path_sees_what_eager_sees(case: Callable[[str, str], Case]) -> No
     first = eager.calls[0].outputs
     assert first is not None and [leaf.where for leaf in first.leaves] == ["['out']", "['in']"]
     assert [leaf.role for leaf in first.leaves] == ["fresh", "output-is-input"]
-    for seen in observations(model):
+    for seen in observations(model, "*strict*"):
         assert seen.failure is None and len(seen.calls) == 3
         assert [spot.where for spot in seen.placeholders if spot.kind == "input"] == [
             "[0][0]",
