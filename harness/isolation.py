@@ -33,6 +33,12 @@ class _View(NamedTuple):
     shape: torch.Size
     stride: tuple[int, ...]
     requires_grad: bool
+    kind: tuple[torch.dtype, torch.layout, torch.device]
+
+
+def _kind(tensor: torch.Tensor) -> tuple[torch.dtype, torch.layout, torch.device]:
+    """Return what no ``set_`` gives back: only an assignment to ``.data`` changes it."""
+    return tensor.dtype, tensor.layout, tensor.device
 
 
 class Isolation:
@@ -57,6 +63,7 @@ class Isolation:
                     tensor.shape,
                     tensor.stride(),
                     tensor.requires_grad,
+                    _kind(tensor),
                 )
             )
 
@@ -68,6 +75,8 @@ class Isolation:
         moved = [tensor for tensor, grad_fn, *_ in self._views if tensor.grad_fn is not grad_fn]
         if any(tensor._is_view() for tensor in moved):  # "Can't detach views in-place"
             return False
+        if any(_kind(view.tensor) != view.kind for view in self._views):
+            return False
         with torch.no_grad():
             for storage, values in self._values.values():
                 if storage.nbytes() != values.nbytes():
@@ -75,7 +84,7 @@ class Isolation:
                 storage.copy_(values)
             for tensor in moved:
                 tensor.detach_()
-            for tensor, _, storage, offset, shape, stride, requires_grad in self._views:
+            for tensor, _, storage, offset, shape, stride, requires_grad, _ in self._views:
                 if (
                     tensor.shape != shape
                     or tensor.stride() != stride

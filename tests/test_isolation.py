@@ -144,3 +144,10 @@ def test_what_eager_compiles_is_forgotten_before_export(
     assert input_codes.seen, "eager cond no longer compiles: then none of this is needed"
     assert judge(model, PATHS).findings == ()
     assert seen == [0]
+
+
+def test_a_tensor_of_another_dtype_is_not_put_back() -> None:
+    tensor = torch.zeros(1)
+    isolation = Isolation([tensor])
+    tensor.data = torch.zeros(1, dtype=torch.float64)
+    assert not isolation.restore()
