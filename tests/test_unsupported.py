@@ -63,7 +63,7 @@ def test_refusals_of_the_real_thing(case: Callable[[str], Case], body: str, path
 
 
 def test_an_input_whose_parts_have_no_names_is_refused(case: Callable[[str, str], Case]) -> None:
-    verdict = judge(case(UNNAMED, "(Box(torch.ones(2)),)"), select_paths([]))
+    verdict = judge(case(UNNAMED, "(Box(torch.ones(2)),)"), select_paths(["*strict:*"]))
     assert verdict.valid and {result.reason for result in verdict.paths} == {"input-type"}
 
 

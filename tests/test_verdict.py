@@ -162,7 +162,7 @@ def test_one_cause_is_one_finding_with_its_consequences(case: Callable[[str], Ca
     finding = verdict.findings[0]
     assert any(line.startswith("outputs: ") for line in finding.also)
     assert "strict:unflatten@cpu" in finding.also
-    assert [result.status for result in verdict.paths] == ["ok", "finding", "ok", "finding"]
+    assert [result.status for result in verdict.paths] == ["ok", "finding", "ok", "finding", "ok"]
 
 
 def test_only_the_chosen_checks_run(case: Callable[[str], Case]) -> None:
