@@ -10,11 +10,11 @@
 # status = "open"
 # signatures = [["fake", "mismatch", "dtype", "wrap_with_autocast"]]
 # affected = "2.13.0"
-# at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode.__torch_function__: _enter_autocast is traced and not run"
+# at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: _enter_autocast is not run"
 # ///
 """Everything that a strict export traces under autocast is recorded with the dtype that it has without.
 
-The program computes bfloat16, as eager does; the graph says float32. While Dynamo's graph is traced again, the
+The program computes bfloat16, as eager does; the graph says float32. While the graph of Dynamo is traced, the
 mode that records `_enter_autocast` counts on the Python context manager to have entered autocast itself:
 so it is without strict, but the graph calls `_enter_autocast` alone.
 """

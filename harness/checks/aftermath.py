@@ -44,7 +44,7 @@ def ambient(reference: Observation, candidate: Observation) -> Iterator[Differen
             raised = ("raised",) if theirs.failure is not None else ()
             end = f", which raised {theirs.failure.name}" if theirs.failure is not None else ""
             yield mismatch(
-                ("run", "global", name, *raised),
+                ("run", "global", *raised, name),
                 f"after {when}{end}: the {name} differs",
                 details,
                 f"altered: {alteration}" if alteration else "",

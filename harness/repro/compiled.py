@@ -182,7 +182,7 @@ def write(finding: Finding) -> Parts | None:
 
 
 def _global(finding: Finding) -> Parts:
-    name = finding.signature[4]
+    name = finding.signature[-1]
     if name.startswith("text on "):
         return Parts([], _PRINTED % {"stream": {"output": "stdout", "error": "stderr"}[name.split()[-1]]})
     look, calls = _AMBIENT % {"name": name, "fact": parts.GLOBALS[name]}, _EACH if finding.call else _ONCE

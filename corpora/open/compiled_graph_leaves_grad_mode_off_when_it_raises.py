@@ -1,0 +1,47 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "A compiled call that raises inside torch.no_grad leaves gradients switched off"
+# path = "compile:compiled@cpu"
+# check = "purity"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["purity", "mismatch", "run", "global", "raised"]]
+# affected = "2.13.0"
+# at-fault = "torch/_dynamo/variables/ctx_manager.py, GradModeVariable: both ends are mere nodes"
+# ///
+"""A call that raises under `torch.no_grad` or `torch.autocast` leaves that switched as it was inside.
+
+Dynamo writes both ends of a `with` block into its graph as two calls. The fake kernel of matmul lets mixed
+dtypes pass, so the graph itself is what raises, between the two, and nothing undoes the first. Backends
+that keep the graph's own calls are concerned (`eager`), those that trace it again are not (`aot_eager`).
+"""
+
+import contextlib
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x, y):
+        with torch.no_grad():
+            return x @ y
+
+
+def make():
+    return Model(), (torch.ones(2, 2), torch.ones(2, 2))
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, (x, y) = make()
+    with contextlib.suppress(RuntimeError):  # the dtypes differ: eager raises as well
+        torch.compile(model, backend="eager")(x.double(), y)
+    bug = not torch.is_grad_enabled()
+    print(f"{'BUG' if bug else 'ok'}: after a call that raised, grad mode is {torch.is_grad_enabled()}")
+    sys.exit(bug)
