@@ -1,0 +1,58 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "assigning to a buffer a view of itself makes a program that raises"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     ["outputs", "crash", "run", "RuntimeError", "unsupported operation some elements of the input tensor"],
+# ]
+# affected = "2.13.0"
+# at-fault = "torch/export/_trace.py, _make_fx_helper: aten.copy_ for every assigned buffer"
+# ///
+"""`self.state = self.state.t()` exports without a word; the program raises whenever it is called.
+
+Export ends the graph with `copy_(state, t)`, which writes into the very memory that it reads: copy_ refuses
+that. The node is added to the finished graph, so that nothing has ever run it. The assigned value would
+have to be cloned first. Any other view of the buffer with strides of its own, unsqueeze say, does as well.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("state", torch.arange(4.0).view(2, 2))
+
+    def forward(self, x):
+        self.state = self.state.t()
+        return x + 1
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    model(*args)
+    model, args = make()
+    program = torch.export.export(model, args, strict=False).module()
+    try:
+        program(*args)
+        seen = "nothing"
+    except Exception as error:
+        seen = f"{type(error).__name__}: {error}"
+    bug = seen.startswith("RuntimeError")
+    print(f"{'BUG' if bug else 'ok'}: eager raises nothing, the exported program raises {seen[:120]}")
+    sys.exit(bug)

@@ -1,0 +1,48 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "non-strict export leaves an assignment to the .data of an input out of the graph"
+# path = "nonstrict:module@cpu"
+# check = "inputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["inputs", "mismatch", "shape"]]
+# affected = "2.13.0"
+# at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
+# ///
+"""`x.data = y` gives the caller's tensor two elements in eager; the exported program leaves it alone.
+
+The setter changes the fake tensor from C++ and dispatches no operator that would say so. The cause is that
+of export_ignores_assignment_to_data.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x, y):
+        x.data = y
+        return y + 1
+
+
+def make():
+    return Model(), (torch.zeros(1), torch.zeros(2))
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    program = torch.export.export(*make(), strict=False).module()
+    model(*args)
+    _, given = make()
+    program(*given)
+    expected, seen = args[0].shape, given[0].shape
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: eager leaves an input of {expected}, the exported program of {seen}")
+    sys.exit(bug)

@@ -1,0 +1,64 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten fails on a buffer that is assigned the result of a submodule"
+# path = "nonstrict:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "run",
+#         "RuntimeError",
+#         "Expected positional argument for parameter but one was",
+#     ],
+# ]
+# affected = "2.13.0"
+# at-fault = "torch/export/_trace.py, _make_fx_helper: `new_node.meta = name_node.meta`"
+# ///
+"""`self.state = self.cell(x)`: the unflattened module cannot be called.
+
+Export ends the graph with a copy_ into the buffer, and gives it the metadata of the node that was assigned,
+nn_module_stack included: so the copy_ counts as part of `cell`, apart from its other nodes. unflatten makes
+two modules of that, both named `cell`, of which the second replaces the first: its graph is the copy_ alone
+and expects the buffer, which the first call does not pass. `self.state = self.cell(x) + 0` is unflattened.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("state", torch.zeros(1))
+        self.cell = nn.Tanh()
+
+    def forward(self, x):
+        self.state = self.cell(x)
+        return self.state + 1
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(make()[0], args, strict=False))
+    expected = model(*args)
+    try:
+        seen = unflattened(*args)
+    except RuntimeError as error:
+        seen = str(error).split("!")[0]
+    bug = not (isinstance(seen, torch.Tensor) and torch.equal(expected, seen))
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {seen}")
+    sys.exit(bug)
