@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from harness.snapshot import live_state
+from harness.snapshot import live_state, snapshot
 
 if TYPE_CHECKING:
     from torch import nn
@@ -39,10 +39,12 @@ def _editable(tensor: TensorSnapshot) -> bool:
 def edit(module: nn.Module, plan: Plan) -> None:
     """Halve each tensor of the plan once, in place, through the last of its names that the module has.
 
-    Where sharing is intact, all other names and the graph follow.
+    Where sharing is intact, all other names and the graph follow. What a call has made of a tensor that
+    was planned for may no longer be one to edit: then it stays.
     """
     state, _ = live_state(module)
     with torch.no_grad():
         for names in plan:
-            if present := names & state.keys():
+            present = names & state.keys()
+            if present and _editable(snapshot(state[max(present)])):
                 state[max(present)].detach().mul_(FACTOR)

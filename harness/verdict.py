@@ -218,10 +218,14 @@ def _explains(static: Difference, dynamic: Sequence[tuple[str, Difference]]) -> 
     """
     if not dynamic:
         return False
-    first = dynamic[0][1]
+    name, first = dynamic[0]
     if first.kind != "mismatch" or _may_follow(first):
         return False
-    return static.spoils == ("start" if first.call is None else "calls")
+    if first.call is None:
+        return static.spoils == "start"
+    return static.spoils == "calls" or (
+        static.spoils == "values" and ("value" in first.what or name == "aliasing")
+    )
 
 
 def _line(difference: Difference) -> str:

@@ -9,15 +9,7 @@
 # kind = "crash"
 # status = "open"
 # signatures = [
-#     [
-#         "outputs",
-#         "crash",
-#         "export",
-#         "RuntimeError",
-#         "fake_tensor.py:dispatch",
-#         "fake_tensor.py:_cached_dispatch_impl",
-#         "fake_tensor.py:_dispatch_impl",
-#     ],
+#     ["outputs", "crash", "export", "RuntimeError", "tried to directly modify sizes for customized tensor"],
 # ]
 # affected = "2.13.0"
 # at-fault = "c10/core/TensorImpl.cpp, generic_set_sizes_contiguous: numbers go to set_sizes_contiguous"

@@ -17,9 +17,14 @@ _WORDS = 8
 
 def crash_signature(failure: Failure) -> tuple[str, ...]:
     """Return the stage, the exception's class, and where in torch (or with which words) it fell."""
-    if failure.frames and not is_plumbing(failure.frames[-1]):
+    innermost = failure.frames[-1] if failure.frames else ""
+    if innermost and innermost not in _KERNELS and not is_plumbing(innermost):
         return (failure.stage, failure.name, *failure.frames)
     return (failure.stage, failure.name, message_words(failure.message))
+
+
+# What raises below these is C++: any operator's kernel for fake tensors.
+_KERNELS = {"fake_tensor.py:_dispatch_impl"}
 
 
 def message_words(message: str) -> str:

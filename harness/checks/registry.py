@@ -34,8 +34,9 @@ class Difference:
     """Whether another difference of the same call says more: who is whose alias, rather than a value."""
     follows: bool = False
     """Of a static check: that it shows in a call, and so may follow from what an earlier call showed."""
-    spoils: Literal["", "start", "calls"] = ""
-    """Of a static check: that the state before the first call, or after it, cannot but differ."""
+    spoils: Literal["", "start", "calls", "values"] = ""
+    """Of a static check: that the state before the first call, or what comes of the calls, or of that the
+    values alone, cannot but differ."""
 
 
 Check = Callable[["Observation", "Observation"], Iterable[Difference]]

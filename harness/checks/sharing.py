@@ -22,9 +22,13 @@ if TYPE_CHECKING:
 def sharing(reference: Observation, candidate: Observation) -> Iterator[Difference]:
     """Compare who is the same object as whom, who shares memory with whom, and what an edit does."""
     for difference in _compare(reference, candidate):
-        yield replace(difference, spoils="calls")
+        # Tensors that are merely in one memory have metadata of their own.
+        yield replace(difference, spoils="values" if difference.what[0] in _OF_MEMORY else "calls")
     for difference in _edited(reference, candidate):
         yield replace(difference, follows=True)
+
+
+_OF_MEMORY = {"memory-no-longer-shared", "memory-became-shared"}
 
 
 def _compare(reference: Observation, candidate: Observation) -> Iterator[Difference]:
