@@ -75,7 +75,7 @@ def snapshot(tensor: torch.Tensor, *, values: bool = True) -> TensorSnapshot:
         requires_grad=tensor.requires_grad,
         device=tensor.device.type,
         values=_values(tensor) if values and strided else None,
-        type=type(tensor).__name__,
+        type=_type(tensor),
         conj=tensor.is_conj(),
         neg=tensor.is_neg(),
     )
@@ -89,8 +89,16 @@ def _size(size: int | torch.SymInt) -> Size:
     return str(size) if known is None else int(known)
 
 
+def _type(tensor: torch.Tensor) -> str:
+    barred = type(tensor) in _PLAIN and tensor.layout is torch.strided and not _has_pointer(tensor)
+    return f"{type(tensor).__name__} whose data cannot be asked for" if barred else type(tensor).__name__
+
+
+_PLAIN = (torch.Tensor, nn.Parameter)
+
+
 def _values(tensor: torch.Tensor) -> Array | None:
-    if type(tensor) not in (torch.Tensor, nn.Parameter) or tensor.is_meta:
+    if type(tensor) not in _PLAIN or tensor.is_meta:
         return None
     plain = tensor.detach()
     if plain.dtype not in _HAS_NUMPY:
@@ -102,7 +110,19 @@ def _values(tensor: torch.Tensor) -> Array | None:
         plain = plain.resolve_conj()
     if plain.is_neg():
         plain = plain.resolve_neg()
-    return np.array(plain.numpy(), order="C")
+    return np.array((plain if _has_pointer(plain) else plain.clone()).numpy(), order="C")
+
+
+def _has_pointer(tensor: torch.Tensor) -> bool:
+    """Whether the data can be asked for.
+
+    Export bars the storages of its fake tensors; ``x.data = self.k`` has it bar that of a real one.
+    """
+    try:
+        tensor.data_ptr()
+    except RuntimeError:
+        return False
+    return True
 
 
 @dataclass(frozen=True)
