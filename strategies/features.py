@@ -358,6 +358,7 @@ TAGS: dict[str, Tag] = {
     "calls.options": Tag("a child takes **kwargs", _arg("options")),
     "calls.star": Tag("*args or **kwargs handed on", _init(Star)),
     "calls.keyword": Tag("an argument by keyword", _init(Call, lambda c: bool(c.kwargs))),
+    "calls.keyword_order": Tag("arguments by keyword in another order", _mark("calls.keyword_order")),
     "calls.default": Tag("an argument of a child left to its default", _mark("calls.default")),
     "calls.none": Tag(
         "None passed where a tensor may be",

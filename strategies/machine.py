@@ -222,6 +222,8 @@ class Machine:
             self.trace.methods.add((kind.name, method))
             if self._level > 1 and any(a.default and a.name not in kwargs for a in parameters[len(args) :]):
                 self.trace.marks.add("calls.default")
+            if out_of_order(parameters, kwargs):
+                self.trace.marks.add("calls.keyword_order")
         returned, value = self.run(body, Frame(callee, names, tank))
         return value if returned else None
 
@@ -658,6 +660,13 @@ def _method(kind: ClassDef, name: str) -> tuple[tuple[Arg, ...], tuple[Stmt, ...
         if method.name == name:
             return method.args, method.body
     raise Rejected("no such method")
+
+
+def out_of_order(parameters: Sequence[Arg], kwargs: Iterable[str]) -> bool:
+    """Whether keywords come in another order than the parameters, those of ``**options`` last."""
+    order = {arg.name: number for number, arg in enumerate(parameters)}
+    places = [order.get(name, len(order)) for name in kwargs]
+    return places != sorted(places)
 
 
 def bind(parameters: Sequence[Arg], args: Sequence[Value], kwargs: Mapping[str, Value]) -> dict[str, Value]:

@@ -53,6 +53,7 @@ BASE: dict[str, int] = {
     "calls.options": 25,
     "calls.again": 90,
     "calls.keyword": 40,
+    "calls.keyword_order": 50,
     "calls.pass_down": 90,
     "calls.dropped": 25,
     "calls.deep": 55,
@@ -72,7 +73,7 @@ BASE: dict[str, int] = {
     # regions
     "region.no_grad": 40,
     "region.enable_grad": 15,
-    "region.autocast": 15,
+    "region.autocast": 35,
     "region.checkpoint": 12,
     "region.cond": 28,
     "region.map": 10,

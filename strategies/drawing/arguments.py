@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from strategies.building import fresh
 from strategies.drawing.style import SIDES, Style
@@ -14,8 +15,13 @@ from strategies.swarm import Chooser
 from strategies.types import dense, inexact
 from strategies.values import Box, Frame, Instance, Primitive, Value
 
+T = TypeVar("T")
+
 SCENARIOS = 3
 """Combinations of argument values that a body is drawn under."""
+
+OPTIONS = ("scale", "offset")
+"""What goes to ``**options``."""
 
 _FLAGS = (("flag", "bool"), ("n", "int"), ("mode", "str"))
 
@@ -87,6 +93,14 @@ def _values(arg: Arg, style: Style) -> list[Value]:
     return [*LITERALS[arg.kind][:2]]
 
 
+def in_some_order(choose: Chooser, pairs: Sequence[tuple[str, T]]) -> tuple[tuple[str, T], ...]:
+    """Keyword arguments in the order of the parameters, or not."""
+    if len(pairs) < 2 or not choose.maybe("calls.keyword_order", 60):
+        return tuple(pairs)
+    first = choose.upto(len(pairs) - 2) + 1
+    return (*pairs[first:], *pairs[:first])
+
+
 def _box(kind: str, style: Style) -> Box:
     keys = group_keys(kind) or (0, 1)
     return Box(kind, {key: fresh(dense(style.shape, style.dtype)) for key in keys})
@@ -108,6 +122,8 @@ def draw_inputs(choose: Chooser, args: Sequence[Arg], style: Style) -> dict[str,
         elif arg.kind == "options":
             if choose.chance(60) and not style.sizes:
                 inputs["scale"] = draw_tensor(choose, style)
+                if choose.chance(40):
+                    inputs["offset"] = draw_tensor(choose, style)
         else:
             given = _draw_input(choose, arg, style, inputs)
             if given is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from strategies.drawing.arguments import in_some_order
 from strategies.drawing.operations import assign
 from strategies.drawing.scope import Scope, class_of, containers, modules, walk
 from strategies.drawing.values import LITERALS, group_keys
@@ -128,7 +129,9 @@ def _draw_arguments(
             args.append(Star(mine[0], double=True))
         elif scope.choose.chance(60):
             kwargs.append(("scale", scope.choose.pick(scope.tensors())))
-    return tuple(args), tuple(kwargs)
+            if scope.choose.chance(30):
+                kwargs.append(("offset", scope.choose.pick(scope.tensors())))
+    return tuple(args), in_some_order(scope.choose, kwargs)
 
 
 def _draw_rest(scope: Scope) -> list[Expr | Star]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from strategies.drawing.arguments import draw_args, draw_inputs
+from strategies.drawing.arguments import OPTIONS, draw_args, draw_inputs, in_some_order
 from strategies.drawing.classes import DEPTH, INSTANCES, ClassBuilder, count_instances
 from strategies.drawing.style import Style, draw_style
 from strategies.inputs import arguments
@@ -111,14 +111,14 @@ def _arrange(args: tuple[Arg, ...], inputs: dict[str, Input], choose: Chooser) -
         if arg.kind == "rest":
             positional += [(name, value) for name, value in inputs.items() if name == "rest0"]
         elif arg.kind == "options":
-            keyword += [(name, value) for name, value in inputs.items() if name == "scale"]
+            keyword += [(name, value) for name, value in inputs.items() if name in OPTIONS]
         elif arg.name not in inputs:
             by_keyword = True
         else:
             if arg.name != "x" and "rest0" not in inputs and choose.maybe("calls.keyword", 40):
                 by_keyword = True
             (keyword if by_keyword else positional).append((arg.name, inputs[arg.name]))
-    return tuple(positional), tuple(keyword)
+    return tuple(positional), in_some_order(choose, keyword)
 
 
 def _draw_dynamic(
