@@ -112,13 +112,16 @@ def unused_names_are_dropped(check: str, found: Difference, eager: Observation, 
 
 
 @_limit(
-    says="With Dim.AUTO and Dim.DYNAMIC, export infers which sizes it accepts.",
+    says="With Dim.AUTO and Dim.DYNAMIC, export infers which sizes it accepts; unflatten, which has no "
+    "guards, may come to notice in an operator.",
     documented="torch/export/dynamic_shapes.py: 'with the compiler inferring the remaining constraints'",
 )
 def sizes_are_inferred(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
     """Ask whether a probe is refused whose sizes were never promised."""
     probe = found.call is not None and found.call < len(path.calls) and path.calls[found.call].probe
-    return check == "guards" and found.what[:1] == ("refused",) and probe and path.may_narrow
+    refused = check == "guards" and found.what[:1] == ("refused",)
+    late = check == "outputs" and found.kind == "crash" and ":unflatten" in path.path
+    return (refused or late) and probe and path.may_narrow
 
 
 @_limit(

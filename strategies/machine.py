@@ -72,6 +72,11 @@ _PARTIAL = frozenset({"inplace.item", "inplace.scatter", "inplace.out"})
 """Groups of ops that write to part of their target, or while they still read."""
 
 
+def _offered(spec: OpSpec, target: Ref) -> Sequence[Params]:
+    choices = spec.choices([target])
+    return choices if isinstance(choices, list) else ()  # what a strategy may give cannot be asked
+
+
 class Machine:
     """Builds and runs instances of a Program's classes. Every method raises Rejected where eager raises."""
 
@@ -81,6 +86,8 @@ class Machine:
         self.training = training
         self.builder = Builder(self.classes)
         self.trace: Trace | None = None
+        self.doubts_params = False
+        """Whether to reject constants that an op does not offer for its operand: its rule need not notice."""
         self._grad = True
         self._autocast = ""
         self._pure = False
@@ -526,6 +533,8 @@ class Machine:
             self._check_write(target, operands[1:], spec.mutates, spec.group in _PARTIAL)
             if spec.group == "inplace.out" and graded and self._grad:
                 raise Rejected("out= does not support gradients")
+        if self.doubts_params and params not in _offered(spec, target):
+            raise Rejected("the op would not be given these constants here")
         outcome = spec.rule(operands, params)
         if self._autocast and any(operand.type.dtype == "float16" for operand in operands):
             raise Rejected("autocast on the CPU does not expect it")

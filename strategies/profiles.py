@@ -63,6 +63,7 @@ BASE: dict[str, int] = {
     "calls.untouched": 25,
     # control flow
     "control.if": 88,
+    "control.twin": 60,
     "control.match": 50,
     "control.early_return": 35,
     "control.training": 35,
@@ -84,6 +85,7 @@ BASE: dict[str, int] = {
     "inplace.on_state": 75,
     "inplace.on_local": 50,
     "inplace.on_view": 55,
+    "inplace.on_fresh": 40,
     # op groups
     "op.map": 80,
     "op.zip": 70,

@@ -261,6 +261,7 @@ def test_sharing_among_names_that_are_not_there_is_no_matter() -> None:
         ("Guard failed: n == 3", "value"),
         ("Expected input at *args[0].shape[1] to be equal to 4, but got 3. If you meant", "size"),
         ("Expected input at *args[1] to be equal to 3, but got 4", "value"),
+        ("Expected input at 'flag' to be equal to 3, but got 4", "value"),
         ("Unexpected number of dimensions in input at *args[0].shape (expected 1, got 2)", "size"),
         ("Trying to flatten user inputs with exported input tree spec: \nx", "structure"),
     ],
@@ -276,6 +277,7 @@ def test_a_refused_call(message: str, word: str) -> None:
     [
         ("Guard failed: 2 <= x.size()[0]", "size"),
         ("Expected input at *args[0].shape[0] to be >= 4, but got 3", "size"),
+        ("Expected input at 'bias'.shape[0] to be >= 3, but got 2", "size"),
         ("Runtime assertion failed for expression Eq(Mod(s0, 2), 0) on node 'eq'", "assertion"),
     ],
 )
@@ -286,6 +288,13 @@ def test_a_refused_probe(message: str, word: str) -> None:
     assert whats("guards", seen(call(), call()), hinted) == []
     for candidate in (promised, hinted):
         assert run("outputs", seen(call(), call()), candidate) == []
+
+
+def test_unflatten_may_refuse_a_hinted_probe_halfway() -> None:
+    probe = replace(call(failed=raised("shape '[2, 2]' is invalid for input of size 6")), probe=True)
+    rebuilt = replace(seen(call(), probe), path="nonstrict:unflatten@cpu")
+    assert whats("outputs", seen(call(), call()), rebuilt) != []
+    assert whats("outputs", seen(call(), call()), replace(rebuilt, may_narrow=True)) == []
 
 
 def test_an_assertion_in_an_ordinary_call_is_a_crash() -> None:

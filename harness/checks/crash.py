@@ -23,8 +23,8 @@ def crash_signature(failure: Failure) -> tuple[str, ...]:
     return (failure.stage, failure.name, message_words(failure.message))
 
 
-# What raises below these is C++: any operator's kernel for fake tensors.
-_KERNELS = {"fake_tensor.py:_dispatch_impl"}
+# What raises below these is any operator: its kernel for fake tensors, or one in the body of a region.
+_KERNELS = {"fake_tensor.py:_dispatch_impl", "wrap.py:wrapper"}
 
 
 def message_words(message: str) -> str:

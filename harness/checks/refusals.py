@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 # (torch/export/_unlift.py, torch/_export/utils.py, torch/export/unflatten.py).
 _REFUSALS = {
     "size": re.compile(
-        r"Guard failed: .*\.size\(\)|Expected input (at )?(\*args|\w+)\S*\.shape\S* (to be|= )"
+        r"Guard failed: .*\.size\(\)|Expected input (at )?(\*args|'\w+'|\w+)\S*\.shape\S* (to be|= )"
         r"|Unexpected number of dimensions in input"
     ),
-    "value": re.compile(r"Guard failed: |Expected input (at )?(\*args|\w+)\S* (to be|= )"),
+    "value": re.compile(r"Guard failed: |Expected input (at )?(\*args|'\w+'|\w+)\S* (to be|= )"),
     "structure": re.compile(
         r"Unexpected number of inputs|Trying to flatten user inputs with exported input tree spec"
         r"|There is no flat args adapter specified"

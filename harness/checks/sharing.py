@@ -35,7 +35,8 @@ def _compare(reference: Observation, candidate: Observation) -> Iterator[Differe
     if reference.before is None or candidate.before is None:
         return
     ours, theirs = reference.before, candidate.before
-    known = _names(ours) & _names(theirs)
+    both = _names(ours) & _names(theirs)
+    known = frozenset(name for name in both if _device(ours, name) == _device(theirs, name))
     split = list(not_together(ours.same, theirs.same, known))
     told = set().union(*split)
     for names in split:
@@ -76,6 +77,11 @@ def _compare(reference: Observation, candidate: Observation) -> Iterator[Differe
             f"{listed(theirs.torn)}: not the tensor of the first call",
             stage="lower",
         )
+
+
+def _device(state: State, name: str) -> str:
+    """What has moved to another device is a difference of its own, and cannot share memory as before."""
+    return (state.tensors.get(name) or state.constants[name]).device
 
 
 def _names(state: State) -> frozenset[str]:

@@ -107,8 +107,11 @@ def _tensors_look(*, memory: bool) -> str:
     return "\n".join(
         (
             "def look(module):",
-            f'    """{doc} parameters and buffers by name."""',
+            f'    """{doc} parameters, buffers and other tensor attributes by name."""',
             *STATE,
+            "    for prefix, m in module.named_modules(remove_duplicate=False):",
+            '        dot = prefix and f"{prefix}."',
+            "        state += [(dot + n, t) for n, t in vars(m).items() if isinstance(t, torch.Tensor)]",
             f"    return {whole}",
         )
     )

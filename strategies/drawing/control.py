@@ -9,6 +9,7 @@ from strategies.conditions import CONDS
 from strategies.control import CONTROLS, ControlSpec
 from strategies.drawing.operations import assign, draw_inplace, draw_use
 from strategies.drawing.scope import Scope
+from strategies.drawing.twins import draw_twin
 from strategies.drawing.values import LITERALS
 from strategies.ops import Rejected
 from strategies.program import (
@@ -120,12 +121,22 @@ def draw_branch(scope: Scope, suite: Suite) -> Stmt | None:
     then, then_frames = _side(scope, [*taken], skipped, suite)
     orelse: list[Stmt] = []
     if scope.choose.chance(75):
-        orelse, skipped = _side(scope, [*skipped], taken, suite)
+        alike = _twin(scope, then, skipped, taken) if scope.choose.maybe("control.twin", 40) else None
+        orelse, skipped = alike or _side(scope, [*skipped], taken, suite)
     if not then:
         return None
     scope.frames[:] = then_frames + skipped
     match = cond.name == "equals" and scope.choose.maybe("control.match", 60)
     return If(cond, tuple(then), tuple(orelse), match)
+
+
+def _twin(
+    scope: Scope, then: list[Stmt], active: list[Frame], others: list[Frame]
+) -> tuple[list[Stmt], list[Frame]] | None:
+    """Draw the other side of an ``if`` as the first one but for a detail; as ``_side`` does otherwise."""
+    inner = scope.inner(active or [frame.copy() for frame in others])
+    body = draw_twin(inner, then) if inner.frames else None
+    return None if body is None else (body, inner.frames if active else [])
 
 
 def _side(

@@ -13,6 +13,7 @@ from strategies.program import Assign, Do, Expr, Fact, Item, Lit, Op, Stmt, Var
 from strategies.values import Ref
 
 VIEWS = [name for name, spec in OPS.items() if spec.group == "view"]
+FACTORIES = [name for name, spec in OPS.items() if spec.group == "factory" and spec.arity == 1]
 
 _GROUPS = {
     mutating: {
@@ -157,13 +158,24 @@ def _targets(scope: Scope, state: bool) -> list[Expr]:
     return free
 
 
+def _filled(scope: Scope, groups: Sequence[Sequence[str]]) -> Stmt | None:
+    """Draw a tensor made on the spot and changed in place at once, like ``torch.zeros(2).scatter_(...)``."""
+    made = draw_use(scope, [FACTORIES], scope.tensors(), [])
+    op = draw_use(scope, groups, [made], scope.tensors()) if made is not None else None
+    return Assign(scope.name(), op) if op is not None and not OPS[op.name].statement else None
+
+
 def draw_inplace(scope: Scope, state: bool = False) -> Stmt | None:
     """An in-place op on an argument, a local, state (that alone if so asked), or a view of one of these."""
     groups = _enabled(scope, mutating=True)
+    on_values = [names for names in groups if OPS[names[0]].mutates == "value"]
+    if on_values and not state and scope.choose.maybe("inplace.on_fresh", 12):
+        filled = _filled(scope, on_values)
+        if filled is not None:
+            return filled
     targets = _targets(scope, state)
     if not groups or not targets:
         return None
-    on_values = [names for names in groups if OPS[names[0]].mutates == "value"]
     if on_values and scope.choose.maybe("inplace.on_view", 40):
         view = draw_use(scope, [["detach"]] if scope.choose.chance(20) else [VIEWS], targets, [])
         if view is not None:

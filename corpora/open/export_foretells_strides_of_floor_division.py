@@ -1,0 +1,47 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "the strides recorded for a floor division are the divisor's, not those it has"
+# upstream = "https://github.com/pytorch/pytorch/issues/198364"
+# path = "nonstrict:module@cpu"
+# check = "fake"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["fake", "mismatch", "stride", "aten.floor_divide.default"]]
+# affected = "2.13.0"
+# at-fault = "torch/_refs/__init__.py, _floor_divide_float: ends in where(ne(b, 0), ...)"
+# ///
+"""`x // y` has the strides of x; the graph says that it has those of y.
+
+Like every elementwise operator, the kernel takes after its first operand where the two differ. The
+decomposition that traces it ends in `where(ne(b, 0), ...)`, whose first operand is made of the divisor. A
+branch on `(x // y).is_contiguous()` is traced the wrong way, unnoticed.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x, y):
+        return x // y
+
+
+def make():
+    return Model(), (torch.ones(2, 2), torch.ones(2, 2).t())
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    ep = torch.export.export(model, args, strict=False)
+    (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.floor_divide.default)
+    told, seen = node.meta["val"].stride(), ep.module()(*args).stride()
+    bug = told != seen
+    print(f"{'BUG' if bug else 'ok'}: the graph says stride {told}, the program gives {seen}")
+    sys.exit(bug)

@@ -1,0 +1,46 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "the strides recorded for nearest interpolation of one spatial dimension are not those it has"
+# path = "nonstrict:module@cpu"
+# check = "fake"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["fake", "mismatch", "stride", "aten.upsample_nearest1d.vec"]]
+# affected = "2.13.0"
+# at-fault = "torch/_decomp/decompositions.py, _upsample_nearest: `if result.ndim in (4, 5)`"
+# ///
+"""Interpolating a transposed input gives a contiguous result; the graph says that it is transposed.
+
+The decomposition that traces it indexes the input, and that keeps the order of its strides. What the kernel
+does is restored for results of four and five dimensions only. It is not metadata alone that suffers: a model
+that branches on `is_contiguous()` is exported with the wrong branch.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return nn.functional.interpolate(x, scale_factor=2)
+
+
+def make():
+    return Model(), (torch.ones(2, 2, 3).transpose(0, 1),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    ep = torch.export.export(model, args, strict=False)
+    (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.upsample_nearest1d.vec)
+    told, seen = node.meta["val"].stride(), ep.module()(*args).stride()
+    bug = told != seen
+    print(f"{'BUG' if bug else 'ok'}: the result has strides {seen}, foretold was {told}")
+    sys.exit(bug)

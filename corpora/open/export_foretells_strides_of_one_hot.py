@@ -1,0 +1,46 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "the graph records other strides for one_hot than it gives"
+# path = "nonstrict:module@cpu"
+# check = "fake"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["fake", "mismatch", "stride", "aten.one_hot.default"]]
+# affected = "2.13.0"
+# at-fault = "torch/_decomp/decompositions.py, one_hot: the comparison takes after its input"
+# ///
+"""one_hot of a transposed tensor is contiguous in eager; the graph says that it is transposed.
+
+The kernel fills a new contiguous tensor. The decomposition that traces it compares `self.unsqueeze(-1)` with
+a range, and a comparison keeps the strides of what it compares. After run_decompositions(), and in
+torch.compile, that is what runs: an as_strided of the result then reads other elements, unnoticed.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return nn.functional.one_hot(x, 3)
+
+
+def make():
+    return Model(), (torch.zeros(2, 2, dtype=torch.int64).t(),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    ep = torch.export.export(model, args, strict=False)
+    (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.one_hot.default)
+    told, seen = node.meta["val"].stride(), ep.module()(*args).stride()
+    bug = told != seen
+    print(f"{'BUG' if bug else 'ok'}: the graph says stride {told}, the program gives {seen}")
+    sys.exit(bug)

@@ -1,0 +1,52 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten deletes the update of a buffer under autocast, from the exported program too"
+# path = "nonstrict:unflatten@cpu"
+# check = "structure"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["structure", "mismatch", "steps", "missing", "wrap_with_autocast"]]
+# affected = "2.13.0"
+# at-fault = "torch/export/_remove_effect_tokens_pass.py, _remove_effect_tokens"
+# ///
+"""An autocast region that updates a buffer, here to the value that it has, is gone after unflatten.
+
+The region is a call whose result nobody reads, and the eliminate_dead_code in _remove_effect_tokens takes it
+for dead, as it does with no_grad regions in unflatten_deletes_buffer_update_under_no_grad.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("state", torch.zeros(1))
+
+    def forward(self, x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            self.state.mul_(2)
+        return x + 1
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    ep = torch.export.export(model, args, strict=False)
+    region = torch.ops.higher_order.wrap_with_autocast
+    before = len(ep.graph.find_nodes(op="call_function", target=region))
+    after = len(torch.export.unflatten(ep).graph.find_nodes(op="call_function", target=region))
+    bug = before != after
+    print(f"{'BUG' if bug else 'ok'}: {before} autocast region(s) exported, {after} unflattened")
+    sys.exit(bug)

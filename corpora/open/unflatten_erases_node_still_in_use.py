@@ -1,0 +1,63 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten erases a node that an in-place op still reads, and fails with KeyError"
+# path = "nonstrict:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "lower",
+#         "KeyError",
+#         "graph.py:graph_copy",
+#         "graph.py:node_copy",
+#         "graph.py:<lambda>",
+#     ],
+# ]
+# affected = "2.13.0"
+# at-fault = "torch/_export/utils.py, node_inline_: new_output.users.clear()"
+# ///
+"""`y` is read by an in-place op and by a no_grad region; the exported graph knows of the region alone.
+
+When the region turns out to be dead and is erased, `y` seems to have no users and is erased as well, though
+add_ still reads it. The cause is that of unflatten_fails_on_dead_code_before_no_grad: node_inline_ clears all
+users of the one output of a piece, where it means to take the output node from them.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        y = x * 2
+        x.view(-1).add_(y)
+        with torch.no_grad():
+            y + 3
+        return x + 4
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    expected = model(*args)
+    exported = torch.export.export(*make(), strict=False)
+    try:
+        seen = torch.export.unflatten(exported)(*make()[1])
+    except KeyError as error:
+        seen = repr(error)
+    bug = not (isinstance(seen, torch.Tensor) and torch.equal(expected, seen))
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {seen}")
+    sys.exit(bug)

@@ -1,0 +1,57 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten accepts sizes that export's guards exclude, and returns the input itself"
+# path = "nonstrict:unflatten@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "identity", "input", "output", "new", "probe"]]
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, UnflattenedModule.process_forward_inputs"
+# ///
+"""A branch on a dynamic size: for three rows eager gives a copy, unflatten gives the input.
+
+`ep.module()` refuses three rows by the guard `x.size()[0] % 2 == 0`; unflatten has no guards. The cause is
+that of unflatten_checks_no_guards.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x if x.shape[0] % 2 == 0 else x.clone()
+
+
+def make():
+    return Model(), (torch.zeros(4),)
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim.AUTO}}
+
+
+def probes():
+    return [((torch.zeros(3),), {})]
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    ep = torch.export.export(model, args, dynamic_shapes=dynamic_shapes(), strict=False)
+    ((x,), _), *_ = probes()
+    expected = model(x) is x
+    try:
+        seen = torch.export.unflatten(ep)(x) is x
+    except (AssertionError, RuntimeError):
+        seen = expected
+    bug = seen != expected
+    print(f"{'BUG' if bug else 'ok'}: eager returns its input: {expected}, unflatten: {seen}")
+    sys.exit(bug)

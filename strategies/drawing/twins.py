@@ -1,0 +1,112 @@
+"""Statements that differ from others in one detail: what is easiest to take for the same.
+
+Two calls of a module that run different branches have graphs of their own. Drawn apart they have nothing in
+common; whoever compares graphs too coarsely is only caught where they nearly agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import TypeVar
+
+from strategies.drawing.operations import VIEWS
+from strategies.drawing.scope import Scope, modules
+from strategies.ops import OPS
+from strategies.program import Attr, Call, Lit, Literal, Op, Return, Stmt, Var, nodes
+
+TRIES = 6
+"""How many details are tried before it is given up."""
+
+N = TypeVar("N")
+
+
+def draw_twin(scope: Scope, body: Sequence[Stmt]) -> list[Stmt] | None:
+    """Copy statements but for one detail, and execute the copy; None where nothing fits."""
+    body = [stmt for stmt in body if not isinstance(stmt, Return)]
+    details = [(old, new) for old in nodes(tuple(body)) for new in _other(scope, old)]
+    if not details:
+        return None
+    first = scope.choose.upto(len(details) - 1)
+    for turn in range(min(TRIES, len(details))):
+        # A stride that is coprime to few lengths: neighbours are often of one sort, and fail alike.
+        old, new = details[(first + 7 * turn) % len(details)]
+        copy = [copied(stmt, old, new) for stmt in body]
+        trial = replace(scope, frames=scope.copies())
+        if _runs(trial, copy):
+            scope.frames[:] = trial.frames
+            return copy
+    return None
+
+
+def _runs(trial: Scope, body: Sequence[Stmt]) -> bool:
+    """Execute statements of which some get operands that they were not drawn for."""
+    trial.machine.doubts_params = True
+    try:
+        return all(trial.try_out(stmt) for stmt in body)
+    finally:
+        trial.machine.doubts_params = False
+
+
+def copied(root: N, old: object, new: object) -> N:
+    """Copy a tree of nodes but for one, told by its identity.
+
+    All nodes are new ones: whether a statement has run, and whether it is needed, is noted by identity.
+    """
+    if root is old:
+        return new  # type: ignore[return-value]  # whoever asks puts like in the place of like
+    if isinstance(root, tuple):
+        return tuple(copied(item, old, new) for item in root)  # type: ignore[return-value]  # a tuple again
+    if not is_dataclass(root) or isinstance(root, type):
+        return root
+    return replace(root, **{each.name: copied(getattr(root, each.name), old, new) for each in fields(root)})
+
+
+def _other(scope: Scope, node: object) -> Iterator[object]:
+    """What may stand in the place of a node."""
+    if isinstance(node, Op):
+        yield from _other_op(node)
+    elif isinstance(node, Lit):
+        yield from (Lit(value) for value in _other_literal(node.value))
+    elif isinstance(node, Attr):
+        yield from (attr for attr in scope.attributes()[:4] if attr != node)
+    elif isinstance(node, Var):
+        yield from (var for var in scope.variables()[:3] if var != node)
+    elif isinstance(node, Call):
+        yield from _other_call(scope, node)
+
+
+def _other_op(op: Op) -> Iterator[Op]:
+    spec = OPS[op.name]
+    alike = [
+        name
+        for name, other in OPS.items()
+        if (other.group, other.arity, other.choices, other.mutates, other.integer)
+        == (spec.group, spec.arity, spec.choices, spec.mutates, spec.integer)
+        and other.statement == spec.statement
+    ]
+    at = alike.index(op.name)
+    yield from (replace(op, name=name) for name in [*alike[at + 1 :], *alike[:at]][:2])
+    for place, value in enumerate(op.params):
+        for other in _other_literal(value):
+            yield replace(op, params=(*op.params[:place], other, *op.params[place + 1 :]))
+    if spec.arity == 2 and op.name not in VIEWS:
+        first, second, *rest = op.operands
+        if first != second:
+            yield replace(op, operands=(second, first, *rest))
+
+
+def _other_literal(value: object) -> Iterator[Literal]:
+    if isinstance(value, bool):
+        yield not value
+    elif isinstance(value, int):
+        yield from (value + 1, value - 1)
+    elif value in ("a", "b"):
+        yield "b" if value == "a" else "a"
+
+
+def _other_call(scope: Scope, call: Call) -> Iterator[Call]:
+    others: list[Call] = [replace(call, callee=path) for path, _ in modules(scope.frames[0].owner, 2)][:3]
+    yield from (other for other in others if other != call)
+    for place in range(len(call.kwargs)):
+        yield replace(call, kwargs=(*call.kwargs[:place], *call.kwargs[place + 1 :]))

@@ -1,0 +1,40 @@
+"""Branches that differ from each other in one detail."""
+
+from __future__ import annotations
+
+import pytest
+
+import strategies.drawing.control as control
+from strategies import draw_program
+from strategies.drawing.twins import copied, draw_twin
+from strategies.program import Assign, Cond, If, Lit, Op, Stmt, Var, nodes
+
+ONE = Op("add_one", (Var("x"),))
+
+
+def test_one_node_is_replaced_and_all_others_are_copied() -> None:
+    twice = Op("add_one", (Var("x"),))
+    assert twice == ONE
+    body = (Assign("x", ONE), If(Cond("training"), then=(Assign("y", twice),)))
+    copy = copied(body, twice, Lit(1))
+    assert copy == (body[0], If(Cond("training"), then=(Assign("y", Lit(1)),)))
+    assert not {id(node) for node in nodes(body)} & {id(node) for node in nodes(copy)}
+
+
+def test_twins_are_drawn_and_differ_in_one_detail(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs: list[tuple[list[Stmt], list[Stmt]]] = []
+
+    def noted(scope: object, body: list[Stmt]) -> list[Stmt] | None:
+        twin = draw_twin(scope, body)  # type: ignore[arg-type]  # passed through as it comes
+        if twin is not None:
+            pairs.append((body, twin))
+        return twin
+
+    monkeypatch.setattr(control, "draw_twin", noted)
+    for number in range(60):
+        draw_program(1, number)
+    assert len(pairs) >= 5
+    for body, twin in pairs:
+        kept = [stmt for stmt in body if type(stmt).__name__ != "Return"]
+        assert len(twin) == len(kept) and twin != kept
+        assert sum(stmt != other for stmt, other in zip(kept, twin, strict=True)) == 1
