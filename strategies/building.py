@@ -27,16 +27,18 @@ from strategies.types import TensorType, dense, inexact
 from strategies.values import Family, Instance, Ref, Storage, Value
 
 
-def fresh(kind: TensorType, slot: str = "", bound: float = 2.0, grad: bool = False) -> Ref:
+def fresh(
+    kind: TensorType, slot: str = "", bound: float = 2.0, grad: bool = False, frozen: bool = False
+) -> Ref:
     """A tensor of its own memory; a parameter, or (``grad``) an input that requires grad, is a leaf."""
-    leaf = (slot == "parameter" and inexact(kind.dtype)) or grad
+    leaf = (slot == "parameter" and inexact(kind.dtype) and not frozen) or grad
     return Ref(kind, Storage(bound, slot), Family(leaf, leaf))
 
 
-def filled(fill: Fill, slot: str = "") -> Ref:
+def filled(fill: Fill, slot: str = "", frozen: bool = False) -> Ref:
     """The tensor that a Fill describes."""
     bound = max(abs(fill.low), abs(fill.high if fill.high is not None else fill.low), 1.0)
-    return fresh(dense(fill.shape, fill.dtype), slot, bound)
+    return fresh(dense(fill.shape, fill.dtype), slot, bound, frozen=frozen)
 
 
 def resolve(owner: Instance, path: Path, trace: Trace | None = None) -> Value:
@@ -125,7 +127,7 @@ class Builder:
         elif isinstance(init, Container):
             self._hang(owner, init.attr, self._container(owner, init, trace), init)
         elif isinstance(init, Tensor):
-            self._hang(owner, init.attr, filled(init.fill, init.kind), init, init.kind)
+            self._hang(owner, init.attr, filled(init.fill, init.kind, init.frozen), init, init.kind)
         elif isinstance(init, Derived):
             self._derive(owner, init, trace)
         elif isinstance(init, Plain):

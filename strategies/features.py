@@ -402,6 +402,7 @@ TAGS: dict[str, Tag] = {
     ),
     "control.counter": Tag("a Python attribute of the module updated", _init(Bump)),
     "state.parameter": Tag("an nn.Parameter", _init(Tensor, lambda t: t.kind == "parameter")),
+    "state.frozen": Tag("a parameter that requires no gradient", _init(Tensor, lambda t: t.frozen)),
     "state.buffer": Tag("a persistent buffer", _init(Tensor, lambda t: t.kind == "buffer")),
     "state.scratch": Tag("a non-persistent buffer", _init(Tensor, lambda t: t.kind == "scratch")),
     "state.constant": Tag(

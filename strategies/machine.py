@@ -211,6 +211,8 @@ class Machine:
     ) -> Value:
         kind = callee.kind
         if isinstance(kind, New):
+            if kwargs or method != "forward":
+                raise Rejected("a layer has forward alone, and takes no keywords here")
             return self._layer(callee, kind, args, tank, form)
         if kind == "Sequential":
             if len(args) != 1 or kwargs or method != "forward":

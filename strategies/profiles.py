@@ -23,6 +23,7 @@ BASE: dict[str, int] = {
     "hierarchy.hook": 25,
     # state
     "state.parameter": 45,
+    "state.frozen": 30,
     "state.buffer": 60,
     "state.scratch": 30,
     "state.constant": 30,

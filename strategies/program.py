@@ -361,11 +361,15 @@ class Container:
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A tensor attribute; ``kind`` is parameter, buffer, scratch (a non-persistent buffer) or constant."""
+    """A tensor attribute; ``kind`` is parameter, buffer, scratch (a non-persistent buffer) or constant.
+
+    A ``frozen`` parameter requires no gradient.
+    """
 
     attr: str
     kind: str
     fill: Fill
+    frozen: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,7 +177,7 @@ def _init(init: Init, scaled: bool) -> str:
     value = _fill(init.fill)
     if scaled and init.fill.dtype in _SCALED:
         value += " * scale"
-    return _registered(init.attr, init.kind, value)
+    return _registered(init.attr, init.kind, value, frozen=init.frozen)
 
 
 def _container(box: Container) -> str:
@@ -195,9 +195,9 @@ def _module(item: New | Path | Container) -> str:
     return _container(item) if isinstance(item, Container) else _path(item)
 
 
-def _registered(attr: str, kind: str, value: str) -> str:
+def _registered(attr: str, kind: str, value: str, *, frozen: bool = False) -> str:
     if kind == "parameter":
-        return f"self.{attr} = nn.Parameter({value})"
+        return f"self.{attr} = nn.Parameter({value}{', requires_grad=False' if frozen else ''})"
     if kind == "constant":
         return f"self.{attr} = {value}"
     persistent = ", persistent=False" if kind == "scratch" else ""

@@ -6,6 +6,7 @@ import contextlib
 import io
 import re
 import runpy
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -47,8 +48,9 @@ def run(file: Path) -> tuple[object, str]:
 def test_file_shows_the_bug_only_while_it_is_there(name: str, tmp_path: Path) -> None:
     fault = FAULTS[name]
     paths = select_paths([fault.paths])
+    case = replace(case_from_source(fault.source), thorough=True)
     with fault.plant():
-        verdict = judge(case_from_source(fault.source), paths)
+        verdict = judge(case, paths)
     finding = next(f for f in verdict.findings if f.check == fault.check)
     file = tmp_path / "repro.py"
     file.write_text(repro_source(finding, fault.source))
@@ -57,7 +59,7 @@ def test_file_shows_the_bug_only_while_it_is_there(name: str, tmp_path: Path) ->
         code, printed = run(file)
     assert code == 1
     assert re.fullmatch(r"BUG: .+\n", printed)
-    mended = judge(case_from_source(fault.source), paths)
+    mended = judge(case, paths)
     if all(result.status == "unsupported" for result in mended.paths) and finding.check != "purity":
         # It is right to refuse this model.
         with pytest.raises(TorchDynamoException):

@@ -83,7 +83,8 @@ class ClassBuilder:
         """Parameters, buffers, constants, Python attributes."""
         for kind, attr in NAMES.items():
             if self.choose.maybe(f"state.{kind}", 50):
-                self.add(Tensor(attr, kind, self.style.fill(self.choose, kind)))
+                frozen = kind == "parameter" and self.choose.maybe("state.frozen", 40)
+                self.add(Tensor(attr, kind, self.style.fill(self.choose, kind), frozen))
                 if kind != "parameter" and self.choose.maybe("state.second", 40):
                     self.add(Tensor(attr + "2", kind, self.style.fill(self.choose, kind)))
         if self.choose.maybe("state.counter", 50):
