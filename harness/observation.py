@@ -253,9 +253,26 @@ def world(model: nn.Module, inputs: Inputs, program: ExportedProgram | None = No
         inputs=inputs.snapshot(),
         ambient={
             **ambient(),
+            "sizes marked on the example inputs": [
+                _marks(leaf) for leaf in inputs.leaves if isinstance(leaf, torch.Tensor)
+            ],
             "graph of the exported program": () if program is None else graph_outline(program),
         },
     )
+
+
+def _marks(tensor: torch.Tensor) -> dict[str, list[int]]:
+    """Return which dimensions are marked as dynamic, or static (``torch/_dynamo/decorators.py``)."""
+    sets = {name: vars(tensor).get(name) for name in _MARKED}
+    return {name: sorted(dims) for name, dims in sets.items() if dims}
+
+
+_MARKED = (
+    "_dynamo_dynamic_indices",
+    "_dynamo_weak_dynamic_indices",
+    "_dynamo_unbacked_indices",
+    "_dynamo_static_indices",
+)
 
 
 def graph_outline(program: ExportedProgram) -> tuple[tuple[str, str], ...]:
