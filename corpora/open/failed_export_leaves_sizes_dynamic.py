@@ -8,11 +8,11 @@
 # check = "purity"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["purity", "mismatch", "export", "global", "attributes of the example inputs"]]
+# signatures = [["purity", "mismatch", "export", "global", "sizes marked on the example inputs"]]
 # affected = "2.13.0"
 # at-fault = "torch/export/dynamic_shapes.py, _process_dynamic_shapes: marks that only a success clears"
 # ///
-"""A refused export with dynamic shapes marks the caller's tensor: the next export of it is dynamic as well.
+"""A refused export with Dim.AUTO or Dim.DYNAMIC marks the caller's tensor: the next one is dynamic too.
 
 The marks are made on the example inputs themselves and cleared in make_constraints
 (torch/_export/non_strict_utils.py), which an export that raises never reaches.
@@ -36,7 +36,7 @@ def make():
 
 
 def dynamic_shapes():
-    return {"x": {0: torch.export.Dim("n")}}
+    return {"x": {0: torch.export.Dim.AUTO}}
 
 
 if __name__ == "__main__":
@@ -46,8 +46,7 @@ if __name__ == "__main__":
         torch.export.export(model, args, dynamic_shapes=dynamic_shapes(), strict=False)
     ep = torch.export.export(nn.Identity(), args, strict=False)
     (x,) = (node for node in ep.graph.nodes if node.op == "placeholder")
-    bug = not isinstance(x.meta["val"].shape[0], int)
-    print(
-        f"{'BUG' if bug else 'ok'}: exported without dynamic shapes, x has shape {tuple(x.meta['val'].shape)}"
-    )
+    shape = x.meta["val"].shape
+    bug = not isinstance(shape[0], int)
+    print(f"{'BUG' if bug else 'ok'}: exported without dynamic shapes, x has shape {tuple(shape)}")
     sys.exit(bug)
