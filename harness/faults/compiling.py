@@ -12,6 +12,7 @@ from torch._dynamo import convert_frame
 from torch._dynamo.codegen import PyCodegen
 from torch._dynamo.output_graph import OutputGraph
 from torch._dynamo.side_effects import SideEffects
+from torch._dynamo.source import AttrSource
 from torch._dynamo.variables import TensorVariable
 
 from harness.faults.rebuilding import INPUT_IN_PLACE
@@ -264,17 +265,24 @@ def guards_always_pass() -> Iterator[None]:
         yield
 
 
+_ON_VALUES = ("EQUALS_MATCH", "CONSTANT_MATCH")
+
+
 @fault(check="guards", paths=PATHS, source=NUMBER)
 def numbers_are_not_guarded() -> Iterator[None]:
     """The guard on the value of a Python number is dropped."""
-    with _without_guards(lambda guard: guard.create_fn_name() in ("EQUALS_MATCH", "CONSTANT_MATCH")):
+    with _without_guards(lambda guard: guard.create_fn_name() in _ON_VALUES):
         yield
 
 
 @fault(check="outputs", paths=PATHS, source=STEP)
 def attributes_are_not_guarded() -> Iterator[None]:
-    """The guard on an attribute that the model changes is dropped."""
-    with _without_guards(lambda guard: guard.name.endswith("step")):
+    """The guards on the values of Python attributes are dropped."""
+
+    def on_attribute(guard: Any) -> bool:
+        return isinstance(guard.originating_source, AttrSource) and guard.create_fn_name() in _ON_VALUES
+
+    with _without_guards(on_attribute):
         yield
 
 
@@ -317,9 +325,14 @@ def aliasing_is_not_guarded() -> Iterator[None]:
 
 
 @fault(check="state", paths=PATHS, source=TRANSPOSED_BUFFER)
-def a_transposition_in_place_is_lost() -> Iterator[None]:
-    """The graph makes a transposed view instead of transposing the tensor itself."""
-    with _in_graphs(lambda graph: _rename(graph, "t_", "t")):
+def a_view_in_place_is_lost() -> Iterator[None]:
+    """The graph makes a view of other dimensions instead of giving them to the tensor itself."""
+
+    def change(graph: Any) -> None:
+        for name in ("t", "transpose", "swapaxes", "swapdims", "squeeze", "unsqueeze"):
+            _rename(graph, f"{name}_", name)
+
+    with _in_graphs(change):
         yield
 
 
