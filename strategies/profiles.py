@@ -38,7 +38,7 @@ BASE: dict[str, int] = {
     "state.read_child": 40,
     # updates of attributes
     "update.bump": 20,
-    "update.rebind": 25,
+    "update.rebind": 35,
     "update.swap": 12,
     "update.create": 15,
     # calls
@@ -86,7 +86,7 @@ BASE: dict[str, int] = {
     "inplace.on_state": 75,
     "inplace.on_local": 50,
     "inplace.on_view": 55,
-    "inplace.on_fresh": 40,
+    "inplace.on_fresh": 50,
     # op groups
     "op.map": 80,
     "op.zip": 70,
@@ -116,7 +116,7 @@ BASE: dict[str, int] = {
     "input.side_dtype": 40,
     "input.scalar": 10,
     "input.empty": 6,
-    "input.layout": 40,
+    "input.layout": 55,
     "input.again": 25,
     "input.group": 25,
     "input.nested": 40,
@@ -132,7 +132,7 @@ BASE: dict[str, int] = {
     "output.argument": 30,
     "output.state": 45,
     # dynamic shapes
-    "dynamic.shapes": 12,
+    "dynamic.shapes": 18,
     "dynamic.hints": 50,
     "dynamic.range": 50,
     # the whole model

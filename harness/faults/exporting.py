@@ -361,6 +361,8 @@ def regions_without_gradients_are_dissolved() -> Iterator[None]:
 def views_are_traced_as_copies() -> Iterator[None]:
     """The program returns, and writes to, a copy where the model has a view."""
     with _traced_otherwise(
-        "    if func is torch.ops.aten.view.default:\n        func = torch.ops.aten.view_copy.default\n"
+        "    name = func._schema.name.removeprefix('aten::')\n"
+        "    if name in ('view', 'select', 'slice', 'transpose', 'unsqueeze', 'squeeze', 'permute'):\n"
+        "        func = getattr(getattr(torch.ops.aten, f'{name}_copy'), func._overloadname)\n"
     ):
         yield

@@ -61,7 +61,8 @@ def _same(tensors: dict[str, Any]) -> tuple[frozenset[str], ...]:
     groups: dict[object, list[str]] = {}
     for name, tensor in tensors.items():
         if isinstance(tensor, torch.Tensor) and tensor.layout is torch.strided:
-            place = (storage_id(tensor), tensor.shape, tensor.stride(), tensor.storage_offset())
+            # As text: sizes that are symbols have no hash.
+            place = (storage_id(tensor), *map(str, (tensor.shape, tensor.stride(), tensor.storage_offset())))
             key: object = (place, tensor.dtype, tensor.requires_grad, isinstance(tensor, nn.Parameter))
         else:
             key = id(tensor)

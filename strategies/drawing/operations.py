@@ -177,9 +177,12 @@ def draw_inplace(scope: Scope, state: bool = False) -> Stmt | None:
     if not groups or not targets:
         return None
     if on_values and scope.choose.maybe("inplace.on_view", 40):
-        view = draw_use(scope, [["detach"]] if scope.choose.chance(20) else [VIEWS], targets, [])
+        view = draw_use(
+            scope, [["detach", "contiguous"]] if scope.choose.chance(20) else [VIEWS], targets, []
+        )
         if view is not None:
-            groups, targets = on_values, [view]
+            # Other dimensions for a view only show where it is the tensor itself: x.contiguous().t_()
+            groups, targets = groups if scope.choose.chance(30) else on_values, [view]
     op = draw_use(scope, groups, targets, scope.tensors())
     if op is None:
         return None

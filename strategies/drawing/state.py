@@ -45,7 +45,7 @@ def _rebind(scope: Scope) -> Stmt | None:
     buffers = _buffers(scope)
     if not buffers:
         return None
-    path, _ = scope.choose.pick(buffers)
+    path, _ = scope.choose.mostly_first(buffers)
     itself: list[Expr] = [Attr(path)]
     value = None
     if scope.choose.chance(70):

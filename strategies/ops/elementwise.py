@@ -162,6 +162,9 @@ TABLE: dict[str, OpSpec] = {
     "round": _map("{0}.round()", lambda x: x + 1),
     "clamp": _map("{0}.clamp(-1, 1)", unit),
     "clamp_min": _map("{0}.clamp(min=0)"),
+    # The same constants as above, of another type.
+    "add_one_float": _map("{0} + 1.0", lambda x: x + 1, ANY, promoted(1.0)),
+    "double_float": _map("{0} * 2.0", lambda x: x * 2, ANY, promoted(2.0)),
     "add_half": _map("{0} + 0.5", lambda x: x + 0.5, ANY, promoted(0.5)),
     "sub_one": _map("{0} - 1", lambda x: x + 1, SIGNED, with_int),
     "sub_from": _map("1 - {0}", lambda x: x + 1, SIGNED, with_int),
