@@ -191,6 +191,9 @@ def shown_by(
         planted = judge(case, paths).findings
     if not planted:
         return ()
+    # Modes know nothing of each other: those that agree need not run again.
+    modes = {finding.mode for finding in planted}
+    paths = [path for path in paths if path.mode in modes]
     lifted = set(map(_cause, judge(case, paths).findings))
     new = [finding for finding in planted if _cause(finding) not in lifted]
     if not new:

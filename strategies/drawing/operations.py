@@ -14,6 +14,8 @@ from strategies.values import Ref
 
 VIEWS = [name for name, spec in OPS.items() if spec.group == "view"]
 FACTORIES = [name for name, spec in OPS.items() if spec.group == "factory" and spec.arity == 1]
+# Written out in forward, a tensor is a constant for export, and must be a new one in each call.
+FACTORIES += [name for name in FACTORIES if "torch.tensor(" in OPS[name].template] * 3
 
 _GROUPS = {
     mutating: {
