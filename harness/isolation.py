@@ -27,7 +27,6 @@ class _View(NamedTuple):
     """What one tensor made of its storage."""
 
     tensor: torch.Tensor
-    grad_fn: object
     storage: torch.UntypedStorage
     offset: int
     shape: torch.Size
@@ -57,12 +56,11 @@ class Isolation:
             self._views.append(
                 _View(
                     tensor,
-                    tensor.grad_fn,
                     storage,
                     int(tensor.storage_offset()),
                     tensor.shape,
                     tensor.stride(),
-                    tensor.requires_grad,
+                    tensor.requires_grad and tensor.is_leaf,
                     _kind(tensor),
                 )
             )
@@ -72,7 +70,8 @@ class Isolation:
 
         Return False, and promise nothing, if some tensor does not allow it.
         """
-        moved = [tensor for tensor, grad_fn, *_ in self._views if tensor.grad_fn is not grad_fn]
+        # Also what has kept the history that it had: whether it did depends on who ran.
+        moved = [view.tensor for view in self._views if view.tensor.grad_fn is not None]
         if any(tensor._is_view() for tensor in moved):  # "Can't detach views in-place"
             return False
         if any(_kind(view.tensor) != view.kind for view in self._views):
@@ -84,7 +83,7 @@ class Isolation:
                 storage.copy_(values)
             for tensor in moved:
                 tensor.detach_()
-            for tensor, _, storage, offset, shape, stride, requires_grad, _ in self._views:
+            for tensor, storage, offset, shape, stride, requires_grad, _ in self._views:
                 if (
                     tensor.shape != shape
                     or tensor.stride() != stride

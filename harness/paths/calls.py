@@ -135,9 +135,9 @@ def _off_spec(
 ) -> tuple[tuple[OffSpecCall, ...], bool]:
     """Make the calls that leave the spec; return as well whether the model is as before them."""
     wanted = [one for one in agenda.off_spec if not mode or one.alteration in agenda.names[mode]]
-    if not wanted:
-        return (), True
     start = Start(runner.model)
+    if not wanted:  # eager, which makes those of all modes, loses its gradient history at this point
+        return (), start.restore()
     before = state_snapshot(runner.model, identity=False)
     made: list[OffSpecCall] = []
     for one in wanted:

@@ -222,6 +222,12 @@ def _purity_look(finding: Finding) -> str:
             "        if key not in standard\n"
             "    }"
         )
+    elif finding.signature[4] == "sizes marked on the example inputs":
+        body = (
+            "    leaves = [t for t in torch.utils._pytree.tree_leaves(args) if isinstance(t, torch.Tensor)]\n"
+            '    marks = lambda t: {n: d for n, d in vars(t).items() if n.endswith("_indices") and d}\n'
+            '    return {"sizes marked on the example inputs": [marks(t) for t in leaves]}'
+        )
     else:
         body = f'    return {{"{finding.signature[4]}": {GLOBALS[finding.signature[4]]}}}'
     return f"def look({given}):\n" + body

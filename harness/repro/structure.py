@@ -220,7 +220,7 @@ def names(ep):
     """One name for each tensor of the state."""
     first, state = {}, {**ep.state_dict, **ep.constants}
     place = lambda t: (t.untyped_storage()._cdata, t.storage_offset(), t.stride())
-    kind = lambda t: (t.shape, t.dtype, t.requires_grad)
+    kind = lambda t: (t.shape, t.dtype, t.requires_grad, isinstance(t, nn.Parameter))
     tensors = {n: t for n, t in state.items() if isinstance(t, torch.Tensor)}
     return {n: first.setdefault((place(t), kind(t)), n) for n, t in tensors.items()}
 
@@ -232,9 +232,13 @@ def inputs_of(ep, same):
     return [f"input {next(count)}" if user(s) else same.get(s.target, s.target) for s in specs]
 
 
-def is_pure(target):
+def is_pure(target, args):
+    if target in torch.fx.node._side_effectful_functions:
+        return False
     if isinstance(target, torch._ops.OpOverload):
         return not target._schema.is_mutable and torch.Tag.nondeterministic_seeded not in target.tags
+    if isinstance(target, torch._ops.HigherOrderOperator):
+        return not any("impure graph" in str(arg) for arg in args)
     return getattr(target, "__name__", "") == "getitem"
 
 
@@ -254,7 +258,8 @@ def follow(owner, graph, values, same, lines, above=None):
                 inner = []
                 given = [f"given {i}" for i, n in enumerate(thing.graph.nodes) if n.op == "placeholder"]
                 back = follow(thing, thing.graph, given, same, inner)
-                env[node] = f"graph {live(inner, back)}".replace("%", "$$")
+                sort = "graph" if all(pure for *_, pure, _ in inner) else "impure graph"
+                env[node] = f"{sort} {live(inner, back)}".replace("%", "$$")
             else:
                 name = f"{above[-1][0]}.{node.target}" if above else node.target
                 env[node] = same.get(name, name)
@@ -268,7 +273,7 @@ def follow(owner, graph, values, same, lines, above=None):
         else:
             env[node] = f"%{len(lines)}"
             where = recorded_frames(node) if above is None else above
-            lines.append((env[node], f"{node.target} {args} {kwargs}", is_pure(node.target), where))
+            lines.append((env[node], f"{node.target} {args} {kwargs}", is_pure(node.target, args), where))
 
 
 def recorded_frames(node):

@@ -1,0 +1,62 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten deletes a map whose body checks its rows, from the exported program too"
+# path = "nonstrict:unflatten@cpu"
+# check = "structure"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["structure", "mismatch", "steps", "missing", "map_impl"]]
+# affected = "2.13.0"
+# at-fault = "torch/export/_remove_effect_tokens_pass.py, _remove_effect_tokens"
+# ///
+"""A row that torch._check refuses: eager and `ep.module()` raise, the unflattened module goes on.
+
+Nobody reads the result of the map, and torch._library.utils.is_impure does not look into its body, where an
+_assert_scalar is, so that the eliminate_dead_code in _remove_effect_tokens takes it for dead. The cause is
+that of unflatten_deletes_update_under_no_grad; torch.cond shares the fate.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+from torch._higher_order_ops.map import map as map_rows
+
+
+def check(row):
+    large = (row > 100).sum().item()
+    torch._check(large < 2)
+    return row * 2
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        map_rows(check, x)
+        return x + 1
+
+
+def make():
+    return Model(), (torch.ones(1, 2),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    refused = {}
+    for name, module in (
+        ("eager", model),
+        ("module", torch.export.export(model, args, strict=False).module()),
+        ("unflatten", torch.export.unflatten(torch.export.export(model, args, strict=False))),
+    ):
+        try:
+            module(torch.full((1, 2), 200.0))
+            refused[name] = False
+        except RuntimeError:
+            refused[name] = True
+    bug = refused["eager"] != refused["unflatten"]
+    print(f"{'BUG' if bug else 'ok'}: whether the check raises: {refused}")
+    sys.exit(bug)

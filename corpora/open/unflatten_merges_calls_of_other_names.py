@@ -1,0 +1,61 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten merges two calls that call one child by two names"
+# path = "nonstrict:unflatten@cpu"
+# check = "structure"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["structure", "mismatch", "steps", "owner"]]
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, _check_graph_equivalence"
+# ///
+"""The second call of `outer` goes to `second`; the unflattened module has it call `first` again.
+
+In eager the two are one module, so that all values are right, but who puts another in the place of `second`
+changes nothing. The two graphs of `outer` differ in the target of their call_module node alone, which
+_check_graph_equivalence does not compare. The cause is that of unflatten_merges_calls_of_other_variants.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Outer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.ReLU()
+        self.second = self.first
+
+    def forward(self, x, flag):
+        return self.first(x) if flag else self.second(x)
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.outer = Outer()
+
+    def forward(self, x):
+        return self.outer(self.outer(x, True), False)
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(model, args, strict=False))
+    for module in (model, unflattened):
+        module.outer.second = nn.Tanh()
+    expected, seen = model(*args), unflattened(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: with Tanh for second, eager gives {expected}, unflatten gives {seen}")
+    sys.exit(bug)

@@ -1,0 +1,66 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "a no_grad region of one call of a module is run for another call too, after unflatten"
+# path = "nonstrict:unflatten@cpu"
+# check = "structure"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["structure", "mismatch", "steps", "extra", "wrap_with_set_grad_enabled"]]
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, _check_graph_equivalence"
+# ///
+"""The second call only doubles `y`, its region is not read; the unflattened module compares what it gives.
+
+As in unflatten_runs_operator_of_other_call, with the addition in a no_grad region. The cause is that of
+unflatten_merges_calls_of_other_variants.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Inner(nn.Module):
+    def forward(self, x):
+        x.mul_(2)
+        with torch.no_grad():
+            return x + 1
+
+
+class Outer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Inner()
+
+    def forward(self, x):
+        return self.inner(x)
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.outer = Outer()
+
+    def forward(self, x):
+        y = self.outer(x)
+        self.outer(y)
+        return y > 99
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(model, args, strict=False))
+    expected, seen = (module(torch.tensor([24.1])) for module in (model, unflattened))
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: for 24.1, eager gives {expected}, unflatten gives {seen}")
+    sys.exit(bug)

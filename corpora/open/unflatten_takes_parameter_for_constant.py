@@ -1,0 +1,52 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten reads a parameter where the model reads a detached constant of it: a gradient flows back"
+# path = "nonstrict:unflatten@cpu"
+# check = "gradients"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["gradients", "mismatch", "none", "state", "new"]]
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, consts_map"
+# ///
+"""`part` cuts off the gradient of `w`; in the unflattened module `w` is trained nevertheless.
+
+consts_map takes `w` and `part` for two names of one tensor, as they agree in storage, sizes, strides and
+offset (_TensorID), so that `x * part` becomes `x * w`. The cause is that of
+unflatten_takes_parameter_for_buffer, with a tensor that is a plain attribute in place of a buffer.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(1))
+        self.part = self.w.detach()
+
+    def forward(self, x):
+        return x * self.part
+
+
+def make():
+    return Model(), (torch.ones(1, requires_grad=True),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(model, args, strict=False))
+    for module in (model, unflattened):
+        module(*args).sum().backward()
+    expected, seen = model.w.grad, unflattened.w.grad
+    bug = expected is None and seen is not None
+    print(f"{'BUG' if bug else 'ok'}: the gradient of w is {expected} in eager, {seen} in unflatten")
+    sys.exit(bug)

@@ -1,0 +1,53 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten updates a view of a parameter where the model updates one of a detached buffer"
+# path = "nonstrict:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "run", "RuntimeError", "view of leaf Variable that requires grad is"]]
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, consts_map"
+# ///
+"""A buffer that is the detached parameter: updating a view of it in place fails after unflatten.
+
+consts_map takes `w` and `data` for two names of one tensor, so that `data.view(1).add_(1)` becomes
+`w.view(1).add_(1)`. The cause is that of unflatten_takes_parameter_for_buffer.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.zeros(1))
+        self.register_buffer("data", self.w.detach())
+
+    def forward(self, x):
+        return x + self.data.view(1).add_(1)
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(make()[0], args, strict=False))
+    expected = model(*args)
+    try:
+        seen = unflattened(*args)
+    except RuntimeError as error:
+        seen = str(error).splitlines()[0]
+    bug = not (isinstance(seen, torch.Tensor) and torch.equal(expected, seen))
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {seen}")
+    sys.exit(bug)
