@@ -14,6 +14,7 @@ import io
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from harness.snapshot import live_state, named_constants, storage_id
 
@@ -134,6 +135,16 @@ def forget_compiled() -> None:
     They hold more than speed: a shape that Dynamo has seen differ becomes dynamic in the next model.
     """
     torch._dynamo.reset()
+
+
+def forget_predictions() -> None:
+    """Empty the cache of what fake kernels gave.
+
+    It outlives a program, and is not always right: a result that comes from it
+    begins at offset 0 (corpora/open/export_forgets_offset_of_cached_result.py). So what was judged before
+    matters, and has to be the same whoever judges.
+    """
+    FakeTensorMode.cache_clear()
 
 
 class Printed(NamedTuple):

@@ -8,11 +8,14 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import zip_longest
+from typing import Any, TypeVar
 
 import torch
 
 from harness.snapshot import argument
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -101,9 +104,16 @@ def altered(
     ]
     if limit is None or len(everything) <= limit:
         return everything
-    first = zlib.crc32(salt.encode()) % len(everything)
-    step = max(len(everything) // limit, 1)
-    return [everything[(first + step * turn) % len(everything)] for turn in range(limit)]
+    # Different ways come before different places: a flag counts as much as the six ways of a tensor.
+    number = zlib.crc32(salt.encode())
+    ways = [[one for one in everything if one.alteration == name] for name in ALTERATIONS]
+    ways = [_rotated(way, number // 7) for way in ways if way]
+    rounds = zip_longest(*_rotated(ways, number))
+    return [one for each in rounds for one in each if one is not None][:limit]
+
+
+def _rotated(items: list[T], by: int) -> list[T]:
+    return [*items[by % len(items) :], *items[: by % len(items)]]
 
 
 def _altered(name: str, leaf: Any, leaves: list[Any]) -> Any:

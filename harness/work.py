@@ -56,7 +56,10 @@ def paths_for(index: int, paths: Sequence[Path]) -> tuple[Path, ...]:
 
 
 def run_batch(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
-    """Judge some examples, one after the other."""
+    """Judge some examples, one after the other; what was judged before them does not matter."""
+    from harness.isolation import forget_predictions
+
+    forget_predictions()
     results = tuple(_run_example(job, index) for index in indices)
     gc.collect()
     # What survived is caches: looking through them again after every batch would cost as much as this one.

@@ -28,7 +28,7 @@ BASE: dict[str, int] = {
     "state.scratch": 30,
     "state.constant": 30,
     "state.second": 30,
-    "state.counter": 30,
+    "state.counter": 40,
     "state.mode": 15,
     "state.dtype": 25,
     "state.derived": 30,
@@ -37,7 +37,7 @@ BASE: dict[str, int] = {
     "state.tied": 40,
     "state.read_child": 40,
     # updates of attributes
-    "update.bump": 20,
+    "update.bump": 30,
     "update.rebind": 35,
     "update.swap": 12,
     "update.create": 15,
@@ -132,7 +132,7 @@ BASE: dict[str, int] = {
     "output.argument": 30,
     "output.state": 45,
     # dynamic shapes
-    "dynamic.shapes": 18,
+    "dynamic.shapes": 14,
     "dynamic.hints": 50,
     "dynamic.range": 50,
     # the whole model

@@ -8,7 +8,7 @@
 # check = "fake"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["fake", "mismatch", "offset"]]
+# signatures = [["fake", "mismatch", "offset", "aten.add_.Tensor"]]
 # affected = "2.13.0"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, extract_val: empty_strided of shape and stride alone"
 # ///

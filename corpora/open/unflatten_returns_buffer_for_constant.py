@@ -1,0 +1,50 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten returns a buffer where the model returns a constant that is a view of it"
+# path = "nonstrict:unflatten@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "identity", "constant", "output"]]
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, consts_map"
+# ///
+"""The model returns `part`; the unflattened module returns `buf`, of which `part` has become a mere copy.
+
+consts_map takes the two for names of one tensor, as they agree in storage, sizes, strides and offset
+(_TensorID). The cause is that of unflatten_takes_parameter_for_buffer. Who writes to what is returned no
+longer finds it in `part`.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("buf", torch.zeros(1))
+        self.part = self.buf.detach()
+
+    def forward(self, x):
+        return x + 1, self.part
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(*make(), strict=False))
+    expected, seen = model(*args)[1] is model.part, unflattened(*args)[1] is unflattened.part
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: the output is part: {expected} in eager, {seen} after unflatten")
+    sys.exit(bug)
