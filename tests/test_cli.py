@@ -334,14 +334,14 @@ def test_faults_caught_are_0_and_the_table_says_by_whom(capsys: pytest.CaptureFi
 
 
 def test_faults_missed_are_1_and_json_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    missed = "every_call_runs_the_first_calls_graph"  # the first program calls nothing twice
+    missed = "every_call_runs_the_first_calls_graph"  # the first programs call nothing twice
     globs = ["--fault", "export_leaves_a_h*", "--fault", missed]
-    assert main(["faults", *globs, "--examples", "1", "--workers", "1", "--json"]) == 1
+    assert main(["faults", *globs, "--examples", "2", "--workers", "1", "--json"]) == 1
     output = capsys.readouterr()
     document = json.loads(output.out)
     assert (document["caught"], document["missed"]) == (1, 1)
     entries = {entry["fault"]: entry for entry in document["faults"]}
-    assert entries[missed]["caught_by"] == [] and entries[missed]["programs"] == 1
+    assert entries[missed]["caught_by"] == [] and entries[missed]["programs"] == 2
     first, *_ = entries["export_leaves_a_hook"]["caught_by"]
     assert (first["path"], first["check"], first["kind"]) == ("nonstrict:module@cpu", "purity", "mismatch")
     assert len(output.err.splitlines()) == 2

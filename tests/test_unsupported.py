@@ -96,7 +96,8 @@ def test_refusals_of_dynamic_shapes(forward: str, args: str, spec: str, nonstric
         f"def make():\n    x = torch.ones(4, 3)\n    return Model(), ({args},)\n"
         f"def dynamic_shapes():\n    return ({spec},)\n"
     )
-    verdict = judge(case_from_source(source), select_paths(["*:module"]))
+    # That a refusal leaves marks on the inputs is another matter.
+    verdict = judge(case_from_source(source), select_paths(["*:module"]), ["outputs", "guards"])
     assert verdict.valid and verdict.findings == ()
     assert [result.reason for result in verdict.paths] == [nonstrict, strict]
 

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from harness.observation import Failure
 
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
+# torch/fx/interpreter.py names the parameter of the graph that got nothing, without quotes.
+_NAMED = re.compile(r"(?<=\bfor parameter )\w+")
 _WORD = re.compile(r"(?<![\w.])[A-Za-z]{2,}(?![\w.(\[])")
 _WORDS = 8
 
@@ -30,7 +32,7 @@ _KERNELS = {"fake_tensor.py:_dispatch_impl", "wrap.py:wrapper"}
 def message_words(message: str) -> str:
     """Return the first few plain words of a message: no names, quotations or numbers."""
     line = message.strip().partition("\n")[0]
-    return " ".join(_WORD.findall(_QUOTED.sub(" ", line))[:_WORDS])
+    return " ".join(_WORD.findall(_NAMED.sub(" ", _QUOTED.sub(" ", line)))[:_WORDS])
 
 
 # What torch appends to a message: advice, and tracebacks that name this machine's folders.

@@ -81,10 +81,7 @@ class ClassBuilder:
 
     def draw_tensors(self) -> None:
         """Parameters, buffers, constants, Python attributes."""
-        names = [*NAMES.items()]
-        # Buffers mostly lie in another order than that of their names.
-        first = self.choose.upto(len(names) - 1)
-        for kind, attr in (*names[first:], *names[:first]):
+        for kind, attr in NAMES.items():
             if self.choose.maybe(f"state.{kind}", 50):
                 frozen = kind == "parameter" and self.choose.maybe("state.frozen", 40)
                 self.add(Tensor(attr, kind, self.style.fill(self.choose, kind), frozen))
