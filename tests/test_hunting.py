@@ -120,7 +120,7 @@ def test_a_hunt_can_be_stopped() -> None:
 
 def test_workers_do_not_matter() -> None:
     names = (FAULT, "unflatten_swaps_outputs", "unflatten_forgets_buffers")
-    settings = Settings(JOB, examples=6)
+    settings = Settings(JOB, examples=16)
     one, two = (
         [replace(result, seconds=0.0) for result in hunt_all(names, settings, workers)] for workers in (1, 2)
     )
