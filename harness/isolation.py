@@ -99,7 +99,11 @@ class Isolation:
 
 
 class Start:
-    """Notes how a model begins: its tensors, and what each of its attributes is bound to."""
+    """Notes how a model begins: its tensors, and what each of its attributes is bound to.
+
+    For what export made, whose Python attributes lead into graphs and fake tensors. What the user's own
+    code can reach and change is noted by harness/checkpoint.py.
+    """
 
     def __init__(self, model: nn.Module) -> None:
         """Copy the tensors, and the attributes of all modules one level deep."""
@@ -140,9 +144,9 @@ def forget_compiled() -> None:
 def forget_predictions() -> None:
     """Empty the cache of what fake kernels gave.
 
-    It outlives a program, and is not always right: a result that comes from it
-    begins at offset 0 (corpora/open/export_forgets_offset_of_cached_result.py). So what was judged before
-    matters, and has to be the same whoever judges.
+    It outlives a program, and is not always right: a result that comes from it begins at offset 0
+    (corpora/open/export_forgets_offset_of_cached_result.py). So what was judged before matters, and has to
+    be the same whoever judges.
     """
     FakeTensorMode.cache_clear()
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from harness.verdict import Verdict
 
 DEAR_EVERY = 4
-"""Strict export and compiling cost some four times as much as the rest: one program in so many takes each."""
+"""Strict export and compiling cost about twice as much as the rest: one program in so many takes each."""
 DEAR = {"strict": 0, "compile": 2}
 """On which one of them."""
 
@@ -56,7 +56,7 @@ def paths_for(index: int, paths: Sequence[Path]) -> tuple[Path, ...]:
 
 
 def run_batch(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
-    """Judge some examples, one after the other; what was judged before them does not matter."""
+    """Judge some examples, one after the other; what another batch held does not matter."""
     from harness.isolation import forget_predictions
 
     forget_predictions()

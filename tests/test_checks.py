@@ -142,6 +142,12 @@ def test_an_exception_while_lowering() -> None:
 def test_words_of_a_message_hold_no_names_or_numbers() -> None:
     message = "The size of tensor a (3) must match 'foo' at add_1.weight[0]\nsecond line"
     assert message_words(message) == "The size of tensor must match at"
+    unquoted = "Expected positional argument for parameter relu, but one was not passed in!"
+    assert message_words(unquoted) == "Expected positional argument for parameter but one was"
+    dtypes = [
+        f"Tensor dtype mismatch! Expected: Float, Got: {dtype}" for dtype in ("long int", "c10::BFloat16")
+    ]
+    assert {message_words(each) for each in dtypes} == {"Tensor dtype mismatch Expected Got"}
 
 
 def test_messages_lose_what_torch_appends_and_where_it_lives() -> None:

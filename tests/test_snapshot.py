@@ -9,8 +9,9 @@ from torch import nn
 from torch.utils import _pytree as pytree
 
 from harness.inputs import Examples
-from harness.observation import Failure, failure, world
+from harness.observation import Failure, failure
 from harness.snapshot import Roles, TensorSnapshot, snapshot, state_snapshot, tree_snapshot
+from harness.world import world
 
 Pair = namedtuple("Pair", "a b")
 

@@ -9,7 +9,7 @@
 # kind = "crash"
 # status = "open"
 # signatures = [
-#     ["outputs", "crash", "run", "RuntimeError", "Tensor dtype mismatch Expected Float Got long int"],
+#     ["outputs", "crash", "run", "RuntimeError", "Tensor dtype mismatch Expected Got"],
 # ]
 # affected = "2.13.0"
 # at-fault = "torch/export/unflatten.py, _check_graph_equivalence"

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
 # torch/fx/interpreter.py names the parameter of the graph that got nothing, without quotes.
 _NAMED = re.compile(r"(?<=\bfor parameter )\w+")
+# Nor does it quote dtypes, and which ones do not fit tells nothing of the cause.
+_DTYPES = re.compile(r"\b(?:[Ff]loat|[Dd]ouble|Half|BFloat16|Long|long int|[Ii]nt|Short|Char|Byte|[Bb]ool)\b")
 _WORD = re.compile(r"(?<![\w.])[A-Za-z]{2,}(?![\w.(\[])")
 _WORDS = 8
 
@@ -30,9 +32,11 @@ _KERNELS = {"fake_tensor.py:_dispatch_impl", "wrap.py:wrapper"}
 
 
 def message_words(message: str) -> str:
-    """Return the first few plain words of a message: no names, quotations or numbers."""
-    line = message.strip().partition("\n")[0]
-    return " ".join(_WORD.findall(_NAMED.sub(" ", _QUOTED.sub(" ", line)))[:_WORDS])
+    """Return the first few plain words of a message: no names, quotations, dtypes or numbers."""
+    plain = message.strip().partition("\n")[0]
+    for peculiar in (_QUOTED, _NAMED, _DTYPES):
+        plain = peculiar.sub(" ", plain)
+    return " ".join(_WORD.findall(plain)[:_WORDS])
 
 
 # What torch appends to a message: advice, and tracebacks that name this machine's folders.

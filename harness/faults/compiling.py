@@ -15,7 +15,7 @@ from torch._dynamo.side_effects import SideEffects
 from torch._dynamo.source import AttrSource
 from torch._dynamo.variables import TensorVariable
 
-from harness.faults.rebuilding import INPUT_IN_PLACE
+from harness.faults.models import INPUT_IN_PLACE, SIZE
 from harness.faults.registry import fault, wrapped
 
 if TYPE_CHECKING:
@@ -56,24 +56,6 @@ class Model(nn.Module):
 
 def make():
     return Model(), (torch.ones(2, 3), 4)
-"""
-
-SIZE = """
-class Model(nn.Module):
-    def forward(self, x):
-        return x * x.shape[0]
-
-
-def make():
-    return Model(), (torch.ones(4, 3),)
-
-
-def dynamic_shapes():
-    return {"x": {0: torch.export.Dim("n")}}
-
-
-def probes():
-    return [((torch.ones(6, 3),), {})]
 """
 
 STEP = """

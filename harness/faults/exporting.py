@@ -14,6 +14,7 @@ from torch._export.passes import (
 from torch.fx.experimental import proxy_tensor
 
 from harness.faults.editing import edited
+from harness.faults.models import INPUT_IN_PLACE, TIED, TWO_NAMES
 from harness.faults.registry import fault
 
 if TYPE_CHECKING:
@@ -62,18 +63,6 @@ def make():
     return Model(), (torch.ones(2, 3),)
 """
 
-INPUT_IN_PLACE = """
-class Model(nn.Module):
-    def forward(self, x):
-        total = x.sum()
-        x.mul_(0.5)
-        return total
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
-"""
-
 ASSIGNED = """
 class Model(nn.Module):
     def __init__(self):
@@ -84,37 +73,6 @@ class Model(nn.Module):
     def forward(self, x):
         self.mean = self.mean + 1
         return x * 2
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
-"""
-
-TIED = """
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.one = nn.Linear(3, 3)
-        self.two = nn.Linear(3, 3)
-        self.two.weight = self.one.weight
-
-    def forward(self, x):
-        return self.two(self.one(x))
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
-"""
-
-TWO_NAMES = """
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("one", torch.ones(3))
-        self.register_buffer("two", self.one)
-
-    def forward(self, x):
-        return x * self.one + self.two
 
 
 def make():

@@ -10,6 +10,7 @@ from torch.export.graph_signature import ExportGraphSignature
 from harness.faults.editing import edited
 from harness.faults.exporting import COUNTER, LINEAR
 from harness.faults.hierarchy import CALLED_TWICE, unflattening
+from harness.faults.models import INPUT_IN_PLACE, TIED, TWO_NAMES
 from harness.faults.registry import fault, wrapped
 
 if TYPE_CHECKING:
@@ -24,37 +25,6 @@ class Model(nn.Module):
 
     def forward(self, x):
         return x * self.weight
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
-"""
-
-TIED = """
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.one = nn.Linear(3, 3)
-        self.two = nn.Linear(3, 3)
-        self.two.weight = self.one.weight
-
-    def forward(self, x):
-        return self.two(self.one(x))
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
-"""
-
-TIED_BUFFERS = """
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("one", torch.ones(3))
-        self.register_buffer("two", self.one)
-
-    def forward(self, x):
-        return x * self.one + self.two
 
 
 def make():
@@ -89,18 +59,6 @@ TWO_OUTPUTS = """
 class Model(nn.Module):
     def forward(self, x):
         return x + 1, x * 3
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
-"""
-
-INPUT_IN_PLACE = """
-class Model(nn.Module):
-    def forward(self, x):
-        total = x.sum()
-        x.mul_(0.5)
-        return total
 
 
 def make():
@@ -160,14 +118,14 @@ def unflatten_unties_parameters() -> Iterator[None]:
         yield
 
 
-@fault(check="sharing", paths="nonstrict:unflatten*", source=TIED_BUFFERS, cites="PR 125758")
+@fault(check="sharing", paths="nonstrict:unflatten*", source=TWO_NAMES, cites="PR 125758")
 def unflatten_unties_buffers() -> Iterator[None]:
     """Two names of one buffer get a clone each."""
     with edited(UnflattenedModule.__init__, "if _id(buffer) not in id_to_buffer:", "if True:"):
         yield
 
 
-@fault(check="state", paths="nonstrict:unflatten*", source=TIED_BUFFERS)
+@fault(check="state", paths="nonstrict:unflatten*", source=TWO_NAMES)
 def unflatten_starts_buffers_empty() -> Iterator[None]:
     """The rebuilt module has buffers of the right size, and nobody has filled them."""
     with edited(

@@ -10,28 +10,11 @@ from torch.fx.experimental import proxy_tensor
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 from harness.faults.editing import edited
+from harness.faults.models import SIZE
 from harness.faults.registry import fault, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-SIZE = """
-class Model(nn.Module):
-    def forward(self, x):
-        return x * x.shape[0]
-
-
-def make():
-    return Model(), (torch.ones(4, 3),)
-
-
-def dynamic_shapes():
-    return {"x": {0: torch.export.Dim("n")}}
-
-
-def probes():
-    return [((torch.ones(6, 3),), {})]
-"""
 
 BRANCH = """
 class Model(nn.Module):

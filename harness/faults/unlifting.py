@@ -8,7 +8,8 @@ import torch.export._unlift as unlifting
 
 from harness.faults.editing import edited
 from harness.faults.exporting import LINEAR
-from harness.faults.rebuilding import FORGOTTEN, INPUT_IN_PLACE, LITERAL, SCRATCH
+from harness.faults.models import INPUT_IN_PLACE
+from harness.faults.rebuilding import FORGOTTEN, LITERAL, SCRATCH
 from harness.faults.registry import fault
 
 if TYPE_CHECKING:

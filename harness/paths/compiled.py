@@ -20,11 +20,12 @@ from torch._dynamo import utils as dynamo
 from harness.checkpoint import Checkpoint
 from harness.edits import plan_edits
 from harness.isolation import forget_compiled, own_modes, printing
-from harness.observation import Compilation, Observation, aftermath
+from harness.observation import Compilation, Observation
 from harness.off_spec import PROMISED
 from harness.paths.calls import Agenda, Runner, run_calls
 from harness.paths.execute import build
 from harness.snapshot import state_snapshot
+from harness.world import aftermath
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

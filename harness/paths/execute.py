@@ -9,16 +9,7 @@ import torch
 
 from harness.inputs import Examples, Inputs, move_model
 from harness.isolation import Isolation, Start, forget_compiled, own_modes, printing
-from harness.observation import (
-    Failure,
-    Observation,
-    Touch,
-    failure,
-    graph_outline,
-    held,
-    plain_attributes,
-    world,
-)
+from harness.observation import Failure, Observation, Touch, failure
 from harness.paths.calls import Runner, make_agenda, run_calls
 from harness.paths.dynamism import may_narrow
 from harness.paths.exported import read_exported
@@ -29,6 +20,7 @@ from harness.paths.predictions import predictions
 from harness.paths.rebuilt import read_rebuilt
 from harness.paths.runners import RUNNERS
 from harness.snapshot import named_state, state_snapshot
+from harness.world import graph_outline, held, plain_attributes, world
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from harness.repro import edits, parts
+from harness.repro import edits, looks, parts
 from harness.repro.off_spec import look_at_altered
 from harness.repro.table import Parts
 
@@ -171,7 +171,7 @@ def write(finding: Finding) -> Parts | None:
     if finding.check == "purity":
         return _global(finding)
     if finding.kind == "mismatch" and finding.check in _THINGS:
-        look = [_ATTRIBUTES] if what == "left" else parts.look(finding)
+        look = [_ATTRIBUTES] if what == "left" else looks.look(finding)
         calls = _EACH if finding.call else _ONCE
         return Parts(look, _SIDES % {"calls": calls, "thing": _THINGS[finding.check]} + parts.VERDICT)
     edited = edits.write(finding)
@@ -185,7 +185,7 @@ def _global(finding: Finding) -> Parts:
     name = finding.signature[-1]
     if name.startswith("text on "):
         return Parts([], _PRINTED % {"stream": {"output": "stdout", "error": "stderr"}[name.split()[-1]]})
-    look, calls = _AMBIENT % {"name": name, "fact": parts.GLOBALS[name]}, _EACH if finding.call else _ONCE
+    look, calls = _AMBIENT % {"name": name, "fact": looks.GLOBALS[name]}, _EACH if finding.call else _ONCE
     altered = re.search(r"^altered: (\S+)$", finding.message, re.MULTILINE)
     if altered is not None:
         other = look_at_altered(finding, altered[1]).partition("\n\n\ndef look")[0]

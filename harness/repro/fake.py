@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.repro.parts import FACTS
+from harness.repro.looks import FACTS
 from harness.repro.table import Parts
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from harness.case import FURTHER
 from harness.inputs import CALLS
-from harness.repro import compiled, parts
+from harness.repro import compiled, looks, parts
 from harness.repro.writers import written
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def _body(finding: Finding, program: _Program) -> str:
         random = probes and "rand" in program.source
         pieces.append(parts.inputs(kwargs=program.has_kwargs, probes=probes, seed=random, device=device))
     special = written(finding)
-    pieces += special.look if special else parts.look(finding)
+    pieces += special.look if special else looks.look(finding)
     main = special.main if special else parts.main(finding)
     if runs:
         pieces.insert(0, compiled.helper(finding))

@@ -28,9 +28,10 @@ def draw_twin(scope: Scope, body: Sequence[Stmt]) -> list[Stmt] | None:
     if not details:
         return None
     first = scope.choose.upto(len(details) - 1)
+    # Neighbours are often of one sort, and fail alike.
+    apart = max(len(details) // TRIES, 1)
     for turn in range(min(TRIES, len(details))):
-        # A stride that is coprime to few lengths: neighbours are often of one sort, and fail alike.
-        old, new = details[(first + 7 * turn) % len(details)]
+        old, new = details[(first + apart * turn) % len(details)]
         copy = [copied(stmt, old, new) for stmt in body]
         trial = replace(scope, frames=scope.copies())
         if _runs(trial, copy):
