@@ -17,11 +17,12 @@ from harness import events
 from harness.confirm import Confirmation, confirm
 from harness.findings import Finding
 from harness.paths import Path
+from harness.plan import paths_for
 from harness.pool import Death, Failure, Stopped, Task, Workers
 from harness.repro import repro_source
 from harness.triage import Cause, Witness
 from harness.verdict import PathResult, Verdict
-from harness.work import DEFAULT_PROFILE, ExampleResult, Job, paths_for, program_source, run_batch
+from harness.work import DEFAULT_PROFILE, ExampleResult, Job, program_source, run_batch
 
 BATCH = 8
 """Examples per task: enough to forget the cost of a task, few enough to keep all workers busy."""

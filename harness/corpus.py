@@ -26,6 +26,8 @@ class Entry:
     fingerprint: str = ""
     signatures: tuple[tuple[str, ...], ...] = ()
     """How the bug shows: the beginnings of the signatures of its findings."""
+    path: str = ""
+    """The path that shows it."""
     problem: str = ""
 
 
@@ -54,7 +56,7 @@ def read_entry(file: Path) -> Entry:
         known = ", ".join(EXPECTED)
         return Entry(file, problem=f"has status {status!r} in [tool.exportdiff]; expected {known}")
     signatures = tuple(tuple(map(str, words)) for words in table.get("signatures", ()))
-    return Entry(file, status, str(table.get("fingerprint", "")), signatures)
+    return Entry(file, status, str(table.get("fingerprint", "")), signatures, str(table.get("path", "")))
 
 
 def open_fingerprints(corpora: Path) -> frozenset[str]:

@@ -18,8 +18,9 @@ from itertools import count
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from harness.campaign import add_death
+from harness.plan import paths_for
 from harness.pool import POLL_SECONDS, Death, Failure, Stopped, call_fresh, end, exit_reason, quiet, server
-from harness.work import Job, judge_case, paths_for, program_source
+from harness.work import Job, judge_case, program_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

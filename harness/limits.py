@@ -52,7 +52,8 @@ def _limit(*, says: str, documented: str, everywhere: bool = False) -> Callable[
 
 def limit_for(check: str, found: Difference, eager: Observation, path: Observation) -> Limit | None:
     """Return the documented limit that a difference is, if it is one."""
-    limits = LIMITS if path.reference is None else [limit for limit in LIMITS if limit.everywhere]
+    compiles = path.path.startswith("compile")
+    limits = [limit for limit in LIMITS if limit.everywhere] if compiles else LIMITS
     return next((limit for limit in limits if limit.covers(check, found, eager, path)), None)
 
 
@@ -179,3 +180,12 @@ def failed_export_shows_its_graph(
 def other_operators_round(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
     """Ask whether a value is as near to the float64 reference as eager's, on a path with other operators."""
     return not path.same_operators and bool({"rounding", "sign-of-zero"} & set(found.what))
+
+
+@_limit(
+    says="Machine code hands out results without gradient history.",
+    documented="torch/_inductor/__init__.py, aoti_compile_and_package: for inference",
+)
+def results_have_no_history(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
+    """Ask whether only requires_grad of a result is concerned, of what AOTInductor made."""
+    return ":aoti" in path.path and "requires-grad" in found.what

@@ -210,6 +210,8 @@ class Observation:
     predictions: tuple[Prediction, ...] = ()
     """Of a path that runs the exported program's own graph: what its nodes were expected to be."""
     touches: tuple[Touch, ...] = ()
+    still_shared: tuple[str, ...] = ()
+    """Names of state of a copy that lives in the memory of what was copied."""
     dropped: frozenset[str] = frozenset()
     """Names of the model's state that are not among the graph's inputs."""
     same_operators: bool = True

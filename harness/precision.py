@@ -13,6 +13,7 @@ from harness.case import Case
 from harness.snapshot import TensorSnapshot
 
 if TYPE_CHECKING:
+    from harness.gradients import Gradients
     from harness.observation import Call, Observation
     from harness.snapshot import Leaf, Tree
 
@@ -53,10 +54,24 @@ def _wide(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def with_exact_values(eager: Observation, exact: Observation) -> Observation:
-    """Attach the values that float64 gives to the outputs, inputs and state that eager gives."""
+    """Attach the values that float64 gives to the outputs, inputs, state and gradients that eager gives."""
     pairs = zip(eager.calls, exact.calls, strict=False)
     exacted = tuple(_call(ours, theirs) for ours, theirs in pairs)
-    return replace(eager, calls=(*exacted, *eager.calls[len(exacted) :]))
+    edited = eager.edited
+    if edited is not None and exact.edited is not None:
+        edited = _call(edited, exact.edited)
+    return replace(
+        eager,
+        calls=(*exacted, *eager.calls[len(exacted) :]),
+        edited=edited,
+        gradients=_gradients(eager.gradients, exact.gradients),
+    )
+
+
+def _gradients(ours: Gradients | None, theirs: Gradients | None) -> Gradients | None:
+    if ours is None or theirs is None:
+        return ours
+    return replace(ours, of={name: _with(tensor, theirs.of.get(name)) for name, tensor in ours.of.items()})
 
 
 def _call(ours: Call, theirs: Call) -> Call:

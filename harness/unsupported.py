@@ -40,6 +40,14 @@ class Refusal:
 
 REFUSALS: tuple[Refusal, ...] = (
     Refusal(
+        "not-picklable",
+        "Exception",
+        "docs.pytorch.org, torch.export: programs are saved by torch.export.save; Python docs, pickle, 'What "
+        "can be pickled and unpickled?'",
+        r"Can't pickle|is not pickleable|cannot pickle",
+        stage="lower",
+    ),
+    Refusal(
         "dynamo-unsupported",
         "torch._dynamo.exc.Unsupported",
         "docs/source/export.md, 'Graph Breaks'; torch/_dynamo/exc.py",

@@ -16,7 +16,7 @@ from harness.checks import CHECKS, DYNAMIC, STATIC
 from harness.findings import Finding
 from harness.inputs import CALLS
 from harness.limits import limit_for
-from harness.paths import Path, Stopwatch, observe_eager, observe_paths
+from harness.paths import Path, Stopwatch, applies, observe_eager, observe_paths, reference_case
 from harness.precision import in_float64, with_exact_values
 from harness.snapshot import TensorSnapshot
 from harness.unsupported import refusal
@@ -66,26 +66,32 @@ def judge(case: Case, paths: Sequence[Path], checks: Sequence[str] | None = None
             raise ValueError(f"no check {name!r}; there are {', '.join(CHECKS)}")
     chosen = frozenset(CHECKS if checks is None else checks)
     clock = Stopwatch()
-    references: dict[str, Observation] = {}
+    paths = [path for path in paths if applies(case, path)]
+    references: dict[tuple[str, ...], Observation] = {}
     results: list[PathResult] = []
     found: list[list[Finding]] = []
     told: set[tuple[str, ...]] = set()
     with _quiet(), _own_random_numbers():
-        for device in dict.fromkeys(path.device for path in paths):
-            reference = observe_eager(case, device, clock, {path.mode for path in paths})
-            reason = _invalid(reference) or _unstable(reference, observe_eager(case, device, clock))
-            if reason:
+        for path in {path.variation: path for path in paths}.values():
+            varied = reference_case(case, path)
+            modes = {each.mode for each in paths if each.variation == path.variation}
+            reference = observe_eager(varied, path.device, clock, modes)
+            reason = _invalid(reference) or _unstable(reference, observe_eager(varied, path.device, clock))
+            if reason and not path.transforms:
                 return Verdict(False, reason, (), (), clock.seconds)
-            references[device] = _judgeable(reference)
+            if not reason:
+                references[path.variation] = _judgeable(reference)
+        paths = [path for path in paths if path.variation in references]
         by_name = {str(path): path for path in paths}
         for observation in observe_paths(case, paths, clock):
             path = by_name[observation.path]
             excused: set[str] = set()
             below: set[tuple[str, ...]] = set()
-            reference = observation.reference or references[path.device]
+            reference = observation.reference or references[path.variation]
             findings = _findings(reference, observation, path, chosen, excused, below)
             if not observation.same_operators and any("value" in each.signature for each in findings):
-                exact = with_exact_values(reference, observe_eager(in_float64(case), path.device, clock))
+                wide = in_float64(reference_case(case, path))
+                exact = with_exact_values(reference, observe_eager(wide, path.device, clock, {path.mode}))
                 below.clear()
                 findings = _findings(exact, observation, path, chosen, excused, below)
             told |= {(path.mode, *signature) for signature in below}

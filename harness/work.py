@@ -10,17 +10,14 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from harness.plan import paths_for
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from harness.case import Case
     from harness.paths import Path
     from harness.verdict import Verdict
-
-DEAR_EVERY = 4
-"""Strict export and compiling cost about twice as much as the rest: one program in so many takes each."""
-DEAR = {"strict": 0, "compile": 2}
-"""On which one of them."""
 
 DEFAULT_PROFILE = "default"
 
@@ -47,12 +44,6 @@ class ExampleResult:
     """The program, where there is something to show of it."""
     seconds: float = 0.0
     error: str = ""
-
-
-def paths_for(index: int, paths: Sequence[Path]) -> tuple[Path, ...]:
-    """Choose the paths of one example, by its index alone, so that workers cannot matter."""
-    chosen = tuple(path for path in paths if DEAR.get(path.mode, index % DEAR_EVERY) == index % DEAR_EVERY)
-    return chosen if any(path.mode not in DEAR for path in paths) else tuple(paths)
 
 
 def run_batch(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:

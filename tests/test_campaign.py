@@ -22,10 +22,11 @@ from harness.events import (
     HarnessError,
 )
 from harness.findings import Finding
-from harness.paths import select_paths
+from harness.paths import core_paths, select_paths
+from harness.plan import paths_for
 from harness.triage import MAX_ATTEMPTS
 from harness.verdict import PathResult, Verdict
-from harness.work import ExampleResult, Job, paths_for
+from harness.work import ExampleResult, Job
 
 NONSTRICT = select_paths(["nonstrict:*"])
 UNFLATTEN = "nonstrict:unflatten@cpu"
@@ -178,7 +179,7 @@ def test_shards_are_disjoint_and_complete() -> None:
 
 
 def test_dear_paths_run_on_every_fourth_program_only() -> None:
-    every = select_paths([])
+    every = core_paths()
     dear = select_paths(["strict:*", "compile:*"])
     assert [{path.mode for path in paths_for(i, every)} - {"nonstrict"} for i in range(5)] == [
         {"strict"}, set(), {"compile"}, set(), {"strict"},

@@ -12,7 +12,7 @@ from harness.case import case_from_source
 from harness.cli.replay import outcome
 from harness.confirm import run_file
 from harness.corpus import find_files, open_fingerprints, read_entry
-from harness.paths import all_paths
+from harness.paths import core_paths
 from harness.work import judge_case
 
 CORPORA = Path(__file__).parents[1] / "corpora"
@@ -36,7 +36,7 @@ OPEN = [file for file in find_files([CORPORA / "open"]) if file.stem not in ONCE
 def test_the_checks_report_an_open_bug_as_its_file_says(file: Path) -> None:
     """Each beginning of a signature in the header is that of a finding."""
     known = read_entry(file).signatures
-    found = judge_case(case_from_source(file.read_text()), all_paths(["cpu"])).findings
+    found = judge_case(case_from_source(file.read_text()), core_paths(["cpu"])).findings
     assert known
     for start in known:
         assert any(finding.signature[: len(start)] == start for finding in found), start

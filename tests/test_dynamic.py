@@ -145,7 +145,7 @@ def test_a_symbolic_size_is_written_down_and_not_fixed() -> None:
     ["x * x.shape[0]", "x.mul_(2) + 1", "x.reshape(-1)", "(x.shape[0], x.sum(0))", "torch.cat([x, x])[1:]"],
 )
 def test_a_sound_dynamic_program_is_ok_on_every_path(forward: str) -> None:
-    verdict = judge(program(forward), select_paths(["nonstrict*"]))
+    verdict = judge(program(forward), select_paths(["nonstrict:*"]))
     assert verdict.valid and verdict.findings == () and statuses(verdict) == {"ok"}
 
 
@@ -162,7 +162,7 @@ def test_a_dynamic_number_is_any_number() -> None:
 def test_a_fake_tensor_left_on_the_model_is_told_and_fixes_nothing() -> None:
     text = SOURCE.format(forward="x + self.kept", dim=NAMED)
     text = text.replace("return x + self.kept", "self.kept = x * 2\n        return x + self.kept")
-    findings = judge(case_from_source(text), select_paths(["nonstrict*"])).findings
+    findings = judge(case_from_source(text), select_paths(["nonstrict:*"])).findings
     assert [finding.signature[:4] for finding in findings] == [("purity", "mismatch", "export", "attribute")]
 
 

@@ -7,7 +7,7 @@ import pytest
 from harness.case import case_from_source
 from harness.checks import CHECKS
 from harness.faults import FAULTS, Fault
-from harness.paths import Path, select_paths
+from harness.paths import Path, all_paths, select_paths
 from harness.verdict import judge
 
 EVERY = pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
@@ -25,8 +25,9 @@ def test_a_fault_says_what_it_breaks(fault: Fault) -> None:
 @EVERY
 def test_reported_while_planted_and_never_else(fault: Fault) -> None:
     case = replace(case_from_source(fault.source, fault.name), thorough=True)
-    modes = {path.mode for path in select_paths([fault.paths])}
-    paths = [path for path in select_paths([]) if path.mode in modes]
+    named = select_paths([fault.paths])
+    modes = {path.mode for path in named}
+    paths = [path for path in all_paths() if path in named or (path.is_core and path.mode in modes)]
     with fault.plant():
         planted = judge(case, paths)
     assert planted.valid

@@ -20,7 +20,7 @@ from harness.pool import Stopped
 from harness.verdict import Verdict
 from harness.work import Job, judge_case, program_source
 
-PATHS = select_paths(["nonstrict*"])
+PATHS = select_paths(["nonstrict:*"])
 JOB = Job(0, PATHS)
 FAULT = "export_leaves_a_hook"
 OPEN = File(__file__).parents[1] / "corpora" / "open"

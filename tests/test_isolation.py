@@ -10,7 +10,7 @@ from harness.isolation import Isolation, own_modes
 from harness.paths import execute, select_paths
 from harness.verdict import judge
 
-PATHS = select_paths(["nonstrict*"])
+PATHS = select_paths(["nonstrict:*"])
 
 COUNTS = """
 class Model(nn.Module):

@@ -8,7 +8,7 @@ import torch
 
 from harness.case import Case
 from harness.observation import Observation
-from harness.paths import Path, Stopwatch, all_paths, observe_eager, observe_paths, select_paths
+from harness.paths import Path, Stopwatch, all_paths, core_paths, observe_eager, observe_paths, select_paths
 from harness.snapshot import TensorSnapshot
 
 NAMES = ["nonstrict:module@cpu", "nonstrict:unflatten@cpu", "strict:module@cpu", "strict:unflatten@cpu"]
@@ -34,25 +34,40 @@ def observations(case: Case, *globs: str) -> list[Observation]:
 
 
 def test_canonical_order_and_names() -> None:
-    assert [str(path) for path in all_paths()] == [*NAMES, COMPILED]
-    assert [path.device for path in all_paths(["cpu", "cuda"])] == ["cpu"] * 5 + ["cuda"] * 5
+    assert [str(path) for path in core_paths()] == [*NAMES, COMPILED]
+    assert all_paths()[:5] == core_paths() and len(set(all_paths())) == len(all_paths())
+    assert [path.device for path in core_paths(["cpu", "cuda"])] == ["cpu"] * 5 + ["cuda"] * 5
 
 
-@pytest.mark.parametrize("name", [*NAMES, COMPILED])
+@pytest.mark.parametrize("name", map(str, all_paths()))
 def test_parse_undoes_str(name: str) -> None:
     assert str(Path.parse(name)) == name
     assert Path.parse(name.removesuffix("@cpu")) == Path.parse(name)
 
 
-@pytest.mark.parametrize("text", ["nonstrict", "lazy:module", "strict:run", "strict+swap:module@cpu", ""])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nonstrict",
+        "lazy:module",
+        "strict:run",
+        "strict+swop:module@cpu",
+        "compile+reload:compiled",
+        "nonstrict+reload+preserve:module",
+        "",
+    ],
+)
 def test_what_is_no_path_is_refused_with_a_reason(text: str) -> None:
-    with pytest.raises(ValueError, match=r"not a path|no mode|no runner|no transform"):
+    with pytest.raises(
+        ValueError, match=r"not a path|no mode|no runner|no transform|exports nothing|come in the order"
+    ):
         Path.parse(text)
 
 
 def test_globs() -> None:
-    assert [str(path) for path in select_paths(["nonstrict*"])] == NAMES[:2]
-    assert [str(path) for path in select_paths(["*:unflatten"])] == [NAMES[1], NAMES[3]]
+    assert [str(path) for path in select_paths(["nonstrict:*"])] == NAMES[:2]
+    assert [str(path) for path in select_paths(["*strict:unflatten"])] == [NAMES[1], NAMES[3]]
+    assert {path.transforms for path in select_paths(["*+decompose:*"])} == {("decompose",)}
     assert select_paths([]) == all_paths()
     assert select_paths(["*@cuda"], ["cpu", "cuda"]) == all_paths(["cuda"])
     with pytest.raises(ValueError, match="names no path"):
@@ -66,7 +81,7 @@ def test_every_path_sees_what_eager_sees(case: Callable[[str, str], Case]) -> No
     first = eager.calls[0].outputs
     assert first is not None and [leaf.where for leaf in first.leaves] == ["['out']", "['in']"]
     assert [leaf.role for leaf in first.leaves] == ["fresh", "output-is-input"]
-    for seen in observations(model, "*strict*"):
+    for seen in observations(model, "*strict:*"):
         assert seen.failure is None and len(seen.calls) == 3
         assert [spot.where for spot in seen.placeholders if spot.kind == "input"] == [
             "[0][0]",
@@ -106,7 +121,7 @@ class Model(nn.Module):
     def forward(self, x):
         return x if x.sum() > 0 else x + 1
 """
-    for seen in observations(case(branches), "nonstrict*"):
+    for seen in observations(case(branches), "nonstrict:*"):
         assert seen.failure is not None and seen.failure.stage == "export"
         assert seen.calls == () and seen.before is None and len(seen.touches) == 1
 
@@ -129,7 +144,7 @@ class Model(nn.Module):
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_cuda(case: Callable[[str, str], Case]) -> None:
     model = case(MODEL, ARGS)
-    for seen in observe_paths(model, all_paths(["cuda"]), Stopwatch()):
+    for seen in observe_paths(model, core_paths(["cuda"]), Stopwatch()):
         assert seen.failure is None and len(seen.calls) == 3
         outputs = seen.calls[0].outputs
         assert outputs is not None

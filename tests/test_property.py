@@ -13,9 +13,10 @@ import pytest
 from harness.case import case_from_source
 from harness.corpus import open_signatures
 from harness.findings import Finding
-from harness.paths import all_paths
+from harness.paths import core_paths
+from harness.plan import paths_for
 from harness.repro import repro_source
-from harness.work import judge_case, paths_for
+from harness.work import judge_case
 from strategies import draw_program, render
 
 SEED = 137013
@@ -35,7 +36,7 @@ def test_exported_programs_do_what_eager_does(part: int, tmp_path: Path) -> None
     for index in range(part, EXAMPLES, PARTS):
         source = render(draw_program(SEED, index))
         # Every part takes strict export in its turn: the index within the part decides.
-        verdict = judge_case(case_from_source(source), paths_for(index // PARTS, all_paths(["cpu"])))
+        verdict = judge_case(case_from_source(source), paths_for(index // PARTS, core_paths(["cpu"])))
         valid += verdict.valid
         for finding in verdict.findings:
             if not is_known(finding):
@@ -46,7 +47,7 @@ def test_exported_programs_do_what_eager_does(part: int, tmp_path: Path) -> None
 
 
 def test_a_verdict_does_not_depend_on_what_ran_before() -> None:
-    paths = all_paths(["cpu"])
+    paths = core_paths(["cpu"])
     first = [judge_case(case_from_source(render(draw_program(9, k))), paths) for k in range(6)]
     again = [judge_case(case_from_source(render(draw_program(9, k))), paths) for k in reversed(range(6))]
     assert [(v.paths, v.findings) for v in first] == [(v.paths, v.findings) for v in reversed(again)]

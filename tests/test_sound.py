@@ -15,7 +15,7 @@ import torch
 from harness.case import Case, case_from_source
 from harness.corpus import open_signatures
 from harness.findings import Finding
-from harness.paths import all_paths
+from harness.paths import core_paths
 from harness.verdict import Verdict, judge
 
 PREAMBLES = {
@@ -173,7 +173,7 @@ def source(name: str) -> str:
 
 def verdict(name: str) -> Verdict:
     case: Case = case_from_source(source(name))
-    return judge(case, all_paths())
+    return judge(case, core_paths())
 
 
 KNOWN = open_signatures(Path(__file__).parents[1] / "corpora")

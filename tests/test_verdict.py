@@ -10,7 +10,7 @@ import torch
 
 from harness.case import Case
 from harness.findings import Finding
-from harness.paths import Stopwatch, all_paths, observe_eager, select_paths
+from harness.paths import Stopwatch, core_paths, observe_eager, select_paths
 from harness.verdict import judge
 
 FINE = """
@@ -40,9 +40,9 @@ class Model(nn.Module):
 
 
 def test_a_sound_model_is_ok_on_every_path(case: Callable[[str], Case]) -> None:
-    verdict = judge(case(FINE), all_paths())
+    verdict = judge(case(FINE), core_paths())
     assert verdict.valid and verdict.invalid_reason == "" and verdict.findings == ()
-    assert [result.path for result in verdict.paths] == [str(path) for path in all_paths()]
+    assert [result.path for result in verdict.paths] == [str(path) for path in core_paths()]
     assert {result.status for result in verdict.paths} == {"ok"}
     assert verdict.torch_seconds > 0
 
@@ -66,7 +66,7 @@ class Model(nn.Module):
     def forward(self, x):
         {forward}
 """
-    verdict = judge(case(body), all_paths())
+    verdict = judge(case(body), core_paths())
     assert not verdict.valid and reason in verdict.invalid_reason
     assert verdict.findings == () and verdict.paths == ()
 
@@ -88,7 +88,7 @@ class Model(nn.Module):
 """
     odd = case(body)
     odd = Case(odd.name, odd.source, lambda: ((model := torch.nn.Linear(2, 2)), (model.weight,)))
-    assert "shares memory" in judge(odd, all_paths()).invalid_reason
+    assert "shares memory" in judge(odd, core_paths()).invalid_reason
 
 
 def test_python_state_is_judged_on_the_first_call_only(case: Callable[[str], Case]) -> None:
@@ -102,7 +102,7 @@ class Model(nn.Module):
         self.calls += 1
         return x + self.calls
 """
-    verdict = judge(case(body), select_paths(["nonstrict*"]))
+    verdict = judge(case(body), select_paths(["nonstrict:*"]))
     assert verdict.valid and verdict.findings == ()
 
 
@@ -155,7 +155,7 @@ def test_state_that_moves_in_place_is_judged_on_all_calls(case: Callable[[str], 
 
 
 def test_one_cause_is_one_finding_with_its_consequences(case: Callable[[str], Case]) -> None:
-    verdict = judge(case(BROKEN), all_paths())
+    verdict = judge(case(BROKEN), core_paths())
     assert [(finding.check, finding.path) for finding in verdict.findings] == [
         ("sharing", "nonstrict:unflatten@cpu")
     ]
@@ -166,21 +166,21 @@ def test_one_cause_is_one_finding_with_its_consequences(case: Callable[[str], Ca
 
 
 def test_only_the_chosen_checks_run(case: Callable[[str], Case]) -> None:
-    verdict = judge(case(BROKEN), all_paths(), ["outputs"])
+    verdict = judge(case(BROKEN), core_paths(), ["outputs"])
     assert [finding.check for finding in verdict.findings] == ["outputs"]
     with pytest.raises(ValueError, match="no check 'output'"):
-        judge(case(BROKEN), all_paths(), ["output"])
+        judge(case(BROKEN), core_paths(), ["output"])
 
 
 def test_verdicts_travel(case: Callable[[str], Case]) -> None:
-    verdict = judge(case(BROKEN), select_paths(["nonstrict*"]))
+    verdict = judge(case(BROKEN), select_paths(["nonstrict:*"]))
     assert pickle.loads(pickle.dumps(verdict)) == verdict
     finding = verdict.findings[0]
     assert Finding.from_dict(json.loads(json.dumps(finding.as_dict()))) == finding
 
 
 def test_a_fingerprint_is_the_same_on_every_device(case: Callable[[str], Case]) -> None:
-    finding = judge(case(BROKEN), select_paths(["nonstrict*"])).findings[0]
+    finding = judge(case(BROKEN), select_paths(["nonstrict:*"])).findings[0]
     moved = Finding.from_dict({**finding.as_dict(), "device": "cuda", "message": "another"})
     assert moved.fingerprint == finding.fingerprint and len(finding.fingerprint) == 10
     other = Finding.from_dict({**finding.as_dict(), "runner": "module"})
@@ -193,6 +193,6 @@ def test_the_caller_notices_nothing(
     torch.manual_seed(5)
     before = torch.get_rng_state()
     body = "class Model(nn.Module):\n    def forward(self, x):\n        return x if x.sum() > 0 else x + 1"
-    judge(case(body), all_paths())
+    judge(case(body), core_paths())
     assert torch.equal(before, torch.get_rng_state())
     assert capfd.readouterr() == ("", "") and not recwarn.list

@@ -10,7 +10,7 @@ from harness.checks.crash import shortened
 from harness.checks.groups import listed, not_together
 from harness.checks.registry import Difference, mismatch
 from harness.checks.state import sort_of
-from harness.edits import FACTOR
+from harness.edits import FACTOR, plan_edits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +24,10 @@ def sharing(reference: Observation, candidate: Observation) -> Iterator[Differen
     for difference in _compare(reference, candidate):
         # Tensors that are merely in one memory have metadata of their own.
         yield replace(difference, spoils="values" if difference.what[0] in _OF_MEMORY else "calls")
+    if names := candidate.still_shared:
+        yield mismatch(
+            ("copy-shares",), f"{listed(names)} of a copy is in the memory of the original", stage="lower"
+        )
     for difference in _edited(reference, candidate):
         yield replace(difference, follows=True)
 
@@ -88,11 +92,21 @@ def _names(state: State) -> frozenset[str]:
     return frozenset(state.tensors) | frozenset(state.constants)
 
 
+def _left_out(reference: Observation, candidate: Observation) -> bool:
+    """Whether some tensor that eager's edit is about is here under no name at all."""
+    if reference.before is None or candidate.before is None:
+        return False
+    present = candidate.before.tensors.keys()
+    return any(not names & present for names in plan_edits(reference.before))
+
+
 def _edited(reference: Observation, candidate: Observation) -> Iterator[Difference]:
     """Compare the call that is made once the state was edited, through the last name of each tensor."""
     ours, theirs = reference.edited, candidate.edited
     if ours is None or theirs is None or ours.failure is not None:
         return
+    if _left_out(reference, candidate):
+        return  # what has no name cannot be edited: the state check tells of it
     number = len(reference.calls)
     if theirs.failure is not None:
         yield mismatch(

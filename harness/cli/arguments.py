@@ -63,7 +63,8 @@ def add_path_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="GLOB",
-        help="only paths like this, e.g. 'nonstrict:*'; may be repeated (default: all)",
+        help="only paths like this, e.g. 'nonstrict:*'; may be repeated (default: all, "
+        "but campaigns leave out those that take seconds)",
     )
     parser.add_argument(
         "--device",
@@ -73,15 +74,19 @@ def add_path_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def chosen_paths(globs: Sequence[str], device: str) -> tuple[Path, ...]:
-    """Turn those options into paths. Raises UsageError."""
-    from harness.paths import available_devices, select_paths
+def chosen_paths(globs: Sequence[str], device: str, *, dear: bool = True) -> tuple[Path, ...]:
+    """Turn those options into paths; ``dear``: whether all paths hold those that take seconds.
+
+    Raises UsageError.
+    """
+    from harness.paths import DEAR, available_devices, select_paths
 
     available = available_devices()
     if device not in (*available, "auto"):
         raise UsageError(f"--device {device}: torch sees none here; use --device cpu")
     try:
-        return select_paths(globs, available if device == "auto" else (device,))
+        paths = select_paths(globs, available if device == "auto" else (device,))
+        return tuple(path for path in paths if dear or globs or path.cost < DEAR)
     except ValueError as error:
         raise UsageError(f"--paths {error}") from None
 

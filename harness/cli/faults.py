@@ -91,7 +91,7 @@ def _hunt(arguments: argparse.Namespace, faults: Sequence[Fault]) -> list[Hunted
     from harness.work import Job
 
     seconds = None if arguments.examples else arguments.time or SECONDS
-    job = Job(arguments.seed, chosen_paths((), "auto"))
+    job = Job(arguments.seed, chosen_paths((), "auto", dear=False))
     results = []
     names = [fault.name for fault in faults]
     for result in hunt_all(names, Settings(job, seconds, arguments.examples), arguments.workers):

@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     server()  # it imports torch while we do
     settings = Settings(
-        paths=chosen_paths(arguments.paths, arguments.device),
+        paths=chosen_paths(arguments.paths, arguments.device, dear=False),
         seed=arguments.seed,
         examples=arguments.examples,
         seconds=arguments.time,

@@ -2,19 +2,24 @@
 
 from harness.paths.execute import observe_eager
 from harness.paths.modes import MODES
-from harness.paths.path import Path, all_paths, available_devices, select_paths
+from harness.paths.path import DEAR, Path, all_paths, available_devices, core_paths, select_paths
 from harness.paths.runners import RUNNERS
 from harness.paths.stopwatch import Stopwatch
+from harness.paths.transforms.apply import applies, reference_case
 from harness.paths.tree import observe_paths
 
 __all__ = [
+    "DEAR",
     "MODES",
     "RUNNERS",
     "Path",
     "Stopwatch",
     "all_paths",
+    "applies",
     "available_devices",
+    "core_paths",
     "observe_eager",
     "observe_paths",
+    "reference_case",
     "select_paths",
 ]

@@ -58,6 +58,20 @@ def compiled(model: nn.Module) -> Callable[..., object]:
     return run
 
 
+@_compiler
+def aot_eager(model: nn.Module) -> Callable[..., object]:
+    """Dynamo and AOTAutograd: functional graphs, forward and backward, run operator by operator."""
+    run: Callable[..., object] = torch.compile(model, backend="aot_eager")
+    return run
+
+
+@_compiler
+def inductor(model: nn.Module) -> Callable[..., object]:
+    """All of torch.compile: graphs become machine code."""
+    run: Callable[..., object] = torch.compile(model, backend="inductor")
+    return run
+
+
 def observe_compiled(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[Observation]:
     """Run a model compiled along each path, and eagerly in the very same way."""
     for path in paths:
@@ -73,7 +87,7 @@ def _observe_both(case: Case, path: Path, clock: Stopwatch, *, apart: bool) -> O
     """Return None where the model cannot be put back to its start."""
     eager = _observe(case, path, None, clock, apart)
     seen = _observe(case, path, COMPILERS[path.runner], clock, apart) if eager else None
-    return replace(seen, reference=eager) if seen else None
+    return replace(seen, reference=eager, same_operators=path.same_operators) if seen else None
 
 
 def _observe(

@@ -10,6 +10,7 @@ import torch
 from harness.inputs import Examples, Inputs, move_model
 from harness.isolation import Isolation, Start, forget_compiled, own_modes, printing
 from harness.observation import Failure, Observation, Touch, failure
+from harness.paths.aspects import without
 from harness.paths.calls import Runner, make_agenda, run_calls
 from harness.paths.dynamism import may_narrow
 from harness.paths.exported import read_exported
@@ -19,6 +20,13 @@ from harness.paths.modes import MODES
 from harness.paths.predictions import predictions
 from harness.paths.rebuilt import read_rebuilt
 from harness.paths.runners import RUNNERS
+from harness.paths.transforms.apply import (
+    apart,
+    edit_module,
+    export_arguments,
+    transform_module,
+    transform_program,
+)
 from harness.snapshot import named_state, state_snapshot
 from harness.world import graph_outline, held, plain_attributes, world
 
@@ -111,19 +119,21 @@ class _Exported:
     refused: Failure | None
     touch: Touch
 
-    def finish(self) -> Observation:
-        """Return what all paths from here on have in common."""
-        if self.program is None:
-            return Observation("", failure=self.refused, touches=(self.touch,))
+    def failed(self) -> Observation:
+        """Return what all paths show where export refused the model."""
+        return Observation("", failure=self.refused, touches=(self.touch,))
+
+    def described(self, program: ExportedProgram) -> Observation:
+        """Return what there is to say of a program before it is lowered: this one, or what became of it."""
         state = self.touch.before.state
-        taken = {spec.target for spec in self.program.graph_signature.input_specs}
+        taken = {spec.target for spec in program.graph_signature.input_specs}
         return Observation(
             "",
-            placeholders=placeholders(self.program, self.touch.before.inputs, state),
+            placeholders=placeholders(program, self.touch.before.inputs, state),
             dropped=frozenset(state.tensors) - taken,
             touches=(self.touch,),
             may_narrow=self.may_narrow,
-            exported=read_exported(self.program),
+            exported=read_exported(program),
         )
 
 
@@ -139,7 +149,7 @@ def _export(case: Case, path: Path, clock: Stopwatch, modes: Collection[str]) ->
     with own_modes():
         with clock, printing() as printed:
             try:
-                program = MODES[path.mode](model, inputs, shapes)
+                program = MODES[path.mode](model, inputs, shapes, export_arguments(path, model))
             except Exception as error:
                 refused = failure(error, "export")
         touch = Touch("export", before, world(model, inputs), printed.texts(), refused is not None)
@@ -153,47 +163,62 @@ def observe_exported(
 ) -> Iterator[Observation]:
     """Export once, and run along every path from there; ``modes`` are those of all paths of the case."""
     exported = _export(case, paths[0], clock, modes)
-    common = exported.finish()
     isolation = Isolation(_tensors(exported.program))
+    common = exported.described(exported.program) if exported.program is not None else exported.failed()
     outline = graph_outline(exported.program) if exported.program is not None else ()
     for path in paths:
         intact = exported.program is None or graph_outline(exported.program) == outline
         if not isolation.restore() or not intact:
             exported = _export(case, path, clock, modes)
             isolation = Isolation(_tensors(exported.program))
-        if exported.program is None:
-            yield replace(common, path=str(path))
-        else:
-            yield replace(_lower_and_run(exported, exported.program, common, path, clock), path=str(path))
+        seen = common
+        if exported.program is not None:
+            seen = _lower_and_run(exported, exported.program, common, case, path, clock)
+        yield replace(without(seen, path.drops), path=str(path))
 
 
 def _lower_and_run(
-    exported: _Exported, program: ExportedProgram, common: Observation, path: Path, clock: Stopwatch
+    exported: _Exported,
+    program: ExportedProgram,
+    common: Observation,
+    case: Case,
+    path: Path,
+    clock: Stopwatch,
 ) -> Observation:
     untouched = world(exported.model, exported.inputs, program)
-    lowered: nn.Module | None = None
+    final, lowered, unmade = program, None, None
     refused: Failure | None = None
     with own_modes():
         with clock, printing() as printed:
             try:
-                lowered = RUNNERS[path.runner](program)
+                final = transform_program(path, program, case)
+                unmade = RUNNERS[path.runner](final)
+                lowered = transform_module(path, unmade, case)
             except Exception as error:
                 refused = failure(error, "lower")
         touched = world(exported.model, exported.inputs, program)
         touch = Touch("lower", untouched, touched, printed.texts(), refused is not None)
-    touches = (*common.touches, touch)
+    if final is not program:
+        common = exported.described(final)
+    common = replace(common, touches=(*common.touches, touch), same_operators=path.same_operators)
     if lowered is None:
-        return replace(common, failure=refused, touches=touches)
-    common = replace(common, rebuilt=read_rebuilt(lowered), touches=touches)
+        return replace(common, failure=refused)
+    with own_modes():
+        try:
+            lowered = edit_module(path, lowered)
+        except Exception as error:
+            return replace(common, failure=failure(error, "lower"))
+    common = replace(common, rebuilt=read_rebuilt(lowered))
     if common.rebuilt is not None and common.rebuilt.cycle:
         return common  # what else there is to observe has names without end
     before = state_snapshot(lowered)
+    common = replace(common, still_shared=apart(path, program, final, unmade, lowered))
     start = Start(lowered)
     with own_modes():
         ran = run_calls(Runner(lowered, clock), exported.examples, exported.agenda, path.mode)
     found: tuple[Prediction, ...] = ()
     if path.runner == "module" and start.restore():
-        found = predictions(lowered, program, exported.examples.fresh(), clock)
+        found = predictions(lowered, final, exported.examples.fresh(), clock)
     return replace(common, before=before, predictions=found, **ran._asdict())
 
 

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from torch import nn
     from torch.export import ExportedProgram
 
     from harness.inputs import Inputs
 
-Mode = Callable[["nn.Module", "Inputs", object], "ExportedProgram"]
-"""From a model, its example inputs and a spec of dynamic shapes (None: there are none)."""
+Mode = Callable[["nn.Module", "Inputs", object, "Mapping[str, Any]"], "ExportedProgram"]
+"""From a model, its example inputs, a spec of dynamic shapes (None: there are none) and further arguments."""
 
 MODES: dict[str, Mode] = {}
 """By name, in the canonical order."""
@@ -28,16 +30,20 @@ def _mode(export: Mode) -> Mode:
 
 
 @_mode
-def nonstrict(model: nn.Module, inputs: Inputs, shapes: Any) -> ExportedProgram:
+def nonstrict(model: nn.Module, inputs: Inputs, shapes: Any, further: Mapping[str, Any]) -> ExportedProgram:
     """Trace through the Python interpreter."""
-    return torch.export.export(model, inputs.args, inputs.kwargs, dynamic_shapes=shapes, strict=False)
+    return torch.export.export(
+        model, inputs.args, inputs.kwargs, dynamic_shapes=shapes, strict=False, **further
+    )
 
 
 @_mode
-def strict(model: nn.Module, inputs: Inputs, shapes: Any) -> ExportedProgram:
+def strict(model: nn.Module, inputs: Inputs, shapes: Any, further: Mapping[str, Any]) -> ExportedProgram:
     """Trace through Dynamo."""
     _load_examples()
-    return torch.export.export(model, inputs.args, inputs.kwargs, dynamic_shapes=shapes, strict=True)
+    return torch.export.export(
+        model, inputs.args, inputs.kwargs, dynamic_shapes=shapes, strict=True, **further
+    )
 
 
 @cache

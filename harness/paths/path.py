@@ -5,19 +5,45 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cache
 from typing import TYPE_CHECKING
 
 import torch
 
 from harness.paths.compiled import COMPILERS
 from harness.paths.modes import MODES
-from harness.paths.runners import RUNNERS
+from harness.paths.pipelined import PIPELINES
+from harness.paths.runners import DROPS, RUNNERS, SAME_OPERATORS
+from harness.paths.transforms import ORDER, TRANSFORMS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-TREE: dict[str, Mapping[str, object]] = {**dict.fromkeys(MODES, RUNNERS), "compile": COMPILERS}
+    from harness.paths.transforms.table import Aspect
+
+TREE: dict[str, Mapping[str, Callable[..., object]]] = {
+    **dict.fromkeys(MODES, RUNNERS),
+    "compile": COMPILERS,
+    "pipeline": PIPELINES,
+}
 """Which runners there are for which mode, in the canonical order."""
+
+CORE = ("nonstrict:module", "nonstrict:unflatten", "strict:module", "strict:unflatten", "compile:compiled")
+"""The paths without which there is nothing to transform; the others are listed after them."""
+
+COSTS = {
+    "nonstrict": 25,
+    "strict": 100,
+    "compile": 220,
+    "pipeline": 60,
+    "aot_eager": 350,
+    "inductor": 5000,
+    "aoti": 7000,
+}
+"""Milliseconds of a mode, or of a runner whatever its mode: measured, and good enough to plan by."""
+
+DEAR = 1000.0
+"""Milliseconds from which on a path is taken by campaigns that ask for it only."""
 
 _WRITTEN = re.compile(r"(?P<mode>\w+)(?P<transforms>(\+\w+)*):(?P<runner>\w+)(@(?P<device>[\w:]+))?")
 
@@ -35,6 +61,51 @@ class Path:
         """Write the path as people do."""
         return f"{'+'.join((self.mode, *self.transforms))}:{self.runner}@{self.device}"
 
+    @property
+    def stem(self) -> tuple[str, ...]:
+        """What paths have to agree in to share one export."""
+        return self.device, self.mode, *(name for name in self.transforms if _at(name) in ("case", "export"))
+
+    @property
+    def variation(self) -> tuple[str, ...]:
+        """What paths have to agree in to be compared with one run of eager."""
+        return self.device, *(n for n in self.transforms if _at(n) == "case" or TRANSFORMS[n].in_eager)
+
+    @property
+    def drops(self) -> frozenset[Aspect]:
+        """What transforms and runner do not promise to keep."""
+        kept = (TRANSFORMS[name].drops for name in self.transforms)
+        return DROPS.get(self.runner, frozenset()).union(*kept)
+
+    @property
+    def same_operators(self) -> bool:
+        """Whether transforms and runner keep the operators that eager runs."""
+        kept = all(TRANSFORMS[name].same_operators for name in self.transforms)
+        return kept and self.runner in (*SAME_OPERATORS, *PIPELINES, "compiled")
+
+    @property
+    def cost(self) -> float:
+        """About how many milliseconds the path takes, for a model of the usual size, once eager has run."""
+        return COSTS.get(self.runner, COSTS[self.mode]) + sum(TRANSFORMS[n].cost for n in self.transforms)
+
+    @property
+    def promise(self) -> str:
+        """What the last thing on the path promises, in a line."""
+        if self.transforms:
+            return TRANSFORMS[self.transforms[-1]].promise
+        return ((TREE[self.mode][self.runner].__doc__) or "").partition("\n")[0]
+
+    @property
+    def is_core(self) -> bool:
+        """Whether it is one of the core paths."""
+        return str(self).partition("@")[0] in CORE
+
+    @property
+    def place(self) -> int:
+        """Where the path is in the list of all paths; a path that is not listed comes after them."""
+        written = str(self).partition("@")[0]
+        return _listed().index(written) if written in _listed() else len(_listed())
+
     @classmethod
     def parse(cls, text: str) -> Path:
         """Undo ``str``; without a device it is the CPU. Raises ValueError with the reason."""
@@ -47,8 +118,7 @@ class Path:
             raise ValueError(f"{text!r}: no mode {mode!r}; there are {', '.join(TREE)}")
         if runner not in TREE[mode]:
             raise ValueError(f"{text!r}: no runner {runner!r} for {mode}; there are {', '.join(TREE[mode])}")
-        if transforms:
-            raise ValueError(f"{text!r}: no transform {transforms[0]!r}; there are none yet")
+        _check_transforms(text, mode, transforms)
         return cls(mode, runner, transforms, match["device"] or "cpu")
 
     def matches(self, glob: str) -> bool:
@@ -57,11 +127,44 @@ class Path:
         return fnmatchcase(written, glob) or fnmatchcase(written.rpartition("@")[0], glob)
 
 
+def _at(name: str) -> str:
+    return TRANSFORMS[name].at
+
+
+def _check_transforms(text: str, mode: str, transforms: tuple[str, ...]) -> None:
+    for name in transforms:
+        if name not in TRANSFORMS:
+            raise ValueError(f"{text!r}: no transform {name!r}; there are {', '.join(TRANSFORMS)}")
+        if mode not in MODES and TRANSFORMS[name].at != "case":
+            raise ValueError(f"{text!r}: {name!r} transforms what is exported, and {mode} exports nothing")
+    kinds = [ORDER.index(TRANSFORMS[name].at) for name in transforms]
+    if kinds != sorted(kinds):
+        raise ValueError(f"{text!r}: transforms come in the order of what they transform: {', '.join(ORDER)}")
+
+
+def core_paths(devices: Sequence[str] = ("cpu",)) -> tuple[Path, ...]:
+    """Return the paths without transforms that cost little, on the given devices."""
+    return tuple(Path.parse(f"{written}@{device}") for device in devices for written in CORE)
+
+
 def all_paths(devices: Sequence[str] = ("cpu",)) -> tuple[Path, ...]:
-    """Return every path on the given devices, in the canonical order."""
-    return tuple(
-        Path(mode, runner, device=device) for device in devices for mode in TREE for runner in TREE[mode]
-    )
+    """Return every listed path on the given devices, in the canonical order: core paths come first."""
+    return tuple(Path.parse(f"{written}@{device}") for device in devices for written in _listed())
+
+
+@cache
+def _listed() -> tuple[str, ...]:
+    further = ["pipeline:stages", *(f"compile:{name}" for name in COMPILERS), *_DEAR]
+    transformed: list[str] = []
+    for name, transform in TRANSFORMS.items():
+        for path in transform.on:
+            mode, _, runner = path.partition(":")
+            transformed.append(f"{mode}+{name}:{runner}")
+    return tuple(dict.fromkeys((*CORE, *transformed, *further)))
+
+
+_DEAR = ["nonstrict:aoti"]
+"""Runners that one mode is enough for."""
 
 
 def available_devices() -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,8 @@ import torch
 if TYPE_CHECKING:
     from torch import nn
     from torch.export import ExportedProgram
+
+    from harness.paths.transforms.table import Aspect
 
 Runner = Callable[["ExportedProgram"], "nn.Module"]
 
@@ -32,3 +35,31 @@ def module(program: ExportedProgram) -> nn.Module:
 def unflatten(program: ExportedProgram) -> nn.Module:
     """The module hierarchy, rebuilt; clones the exported program's state."""
     return torch.export.unflatten(program)
+
+
+@_runner
+def aoti(program: ExportedProgram) -> nn.Module:
+    """Machine code: compiled by AOTInductor into a package, and loaded from it."""
+    with tempfile.TemporaryDirectory() as folder:
+        package = torch._inductor.aoti_compile_and_package(program, package_path=f"{folder}/model.pt2")
+        return Packaged(torch._inductor.aoti_load_package(package))
+
+
+class Packaged(torch.nn.Module):
+    """What AOTInductor made, as a module. Its state is inside of it, under no name."""
+
+    def __init__(self, run: Callable[..., object]) -> None:
+        """Keep what to call."""
+        super().__init__()
+        self.run = run
+
+    def forward(self, *args: object, **kwargs: object) -> object:
+        """Call it."""
+        return self.run(*args, **kwargs)
+
+
+SAME_OPERATORS = ("module", "unflatten")
+"""The runners that run the operators of the program."""
+
+DROPS: dict[str, frozenset[Aspect]] = {"aoti": frozenset(("hierarchy", "state", "gradients", "edits"))}
+"""What a runner does not promise to keep: machine code has no modules, no names and no history."""

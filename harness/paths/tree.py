@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from harness.paths.compiled import observe_compiled
 from harness.paths.execute import observe_exported
 from harness.paths.modes import MODES
+from harness.paths.pipelined import PIPELINES, observe_pipelined
+from harness.paths.transforms.apply import varied_case
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,12 +21,15 @@ if TYPE_CHECKING:
 
 def observe_paths(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[Observation]:
     """Run a case along paths, stem by stem; each path starts from a fresh state."""
-    stems: dict[tuple[str, str], list[Path]] = {}
+    stems: dict[tuple[str, ...], list[Path]] = {}
     for path in paths:
-        stems.setdefault((path.device, path.mode), []).append(path)
+        stems.setdefault(path.stem, []).append(path)
     modes = {path.mode for path in paths}
-    for (_, mode), stem in stems.items():
-        if mode in MODES:
-            yield from observe_exported(case, stem, clock, modes)
+    for stem in stems.values():
+        varied = varied_case(case, stem[0])
+        if stem[0].mode in MODES:
+            yield from observe_exported(varied, stem, clock, modes)
+        elif stem[0].runner in PIPELINES:
+            yield from observe_pipelined(varied, stem, clock)
         else:
-            yield from observe_compiled(case, stem, clock)
+            yield from observe_compiled(varied, stem, clock)

@@ -12,7 +12,7 @@ from harness.repro.table import Parts
 if TYPE_CHECKING:
     from harness.findings import Finding
 
-BACKENDS = {"compiled": "eager"}
+BACKENDS = {"compiled": "eager", "aot_eager": "aot_eager", "inductor": "inductor"}
 """What torch.compile is told, by runner."""
 
 COMPILED = """\

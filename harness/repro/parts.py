@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from typing import TYPE_CHECKING
 
@@ -12,16 +13,29 @@ if TYPE_CHECKING:
     from harness.findings import Finding
 
 
-def fresh(*, seed: bool, device: str) -> str:
-    """Build under the same random numbers every time, and on the right device."""
+def fresh(*, seed: bool, device: str, wrap: str = "") -> str:
+    """Build under the same random numbers every time, on the right device; ``wrap`` is done to ``model``."""
     lines = ["def fresh():"]
     if seed:
         lines.append("    torch.manual_seed(0)")
     if device:
-        lines += [f'    with torch.device("{device}"):', "        return make()"]
+        lines.append(f'    with torch.device("{device}"):')
+    indent = " " * (8 if device else 4)
+    if wrap:
+        lines += [f"{indent}model, *given = make()", f"{indent}return ({wrap}, *given)"]
     else:
-        lines.append("    return make()")
+        lines.append(f"{indent}return make()")
     return "\n".join(lines)
+
+
+def done_to_eager(main: str, function: str) -> str:
+    """Let the template of a script do to the eager model what is done to what it is compared with."""
+    return re.sub(r"^( *)(eager), (.*\$make\n)", rf"\1\2, \3\1eager = {function}(eager)\n", main, flags=re.M)
+
+
+def leaves_only(main: str) -> str:
+    """Let the template of a script look at the leaves of outputs alone."""
+    return re.sub(r"\b(eager|candidate)\(\$star\)", r"torch.utils._pytree.tree_leaves(\1($star))", main)
 
 
 def inputs(*, kwargs: bool, probes: bool = False, seed: bool = False, device: str = "") -> str:

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 from harness.case import FURTHER
 from harness.inputs import CALLS
-from harness.repro import compiled, looks, parts
+from harness.paths.pipelined import PIPELINES
+from harness.repro import compiled, looks, parts, transforms
 from harness.repro.writers import written
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 HANG_SECONDS = 30
 """After so long, the file itself calls it a hang."""
 
-MODULES = ("contextlib", "io", "itertools", "re", "subprocess", "sys", "warnings")
+MODULES = ("contextlib", "copy", "inspect", "io", "itertools", "re", "subprocess", "sys", "warnings")
 """What else than torch a file may import."""
 
 
@@ -154,14 +155,21 @@ def _body(finding: Finding, program: _Program) -> str:
     device = finding.device if finding.device != "cpu" else ""
     unpack = "args, kwargs" if program.has_kwargs else "args"
     star = "*args, **kwargs" if program.has_kwargs else "*args"
-    if finding.mode not in _RUNNERS or finding.transforms:
+    if finding.runner not in _RUNNERS.get(finding.mode, ()):
         raise NoReproError(f"no way to write down the path {finding.path}")
-    if finding.runner not in _RUNNERS[finding.mode]:
-        raise NoReproError(f"no way to write down the runner {finding.runner}")
     runs = finding.mode == "compile"  # the model itself
-    dynamic = "dynamic_shapes=dynamic_shapes(), " if program.dynamic else ""
-    export = f"torch.export.export(model, {unpack}, {dynamic}strict={finding.mode == 'strict'})"
-    fresh = "fresh()" if seed or device else "make()"
+    sizes = transforms.sizes(finding)
+    has_spec = program.dynamic or bool(sizes)
+    dynamic = "dynamic_shapes=dynamic_shapes(), " if has_spec else ""
+    further = transforms.export_arguments(finding)
+    export = f"torch.export.export(model, {unpack}, {dynamic}strict={finding.mode == 'strict'}{further})"
+    wrap = transforms.built(finding, "model")
+    fresh = "fresh()" if seed or device or wrap else "make()"
+    lower = _RUNNERS[finding.mode][finding.runner].replace(
+        "ep", transforms.program(finding, dynamic=has_spec), 1
+    )
+    if finding.mode == "pipeline":
+        lower = f"{finding.runner}(model, args, {'kwargs' if program.has_kwargs else '{}'})"
     call = _call(finding)
     values = {
         "make": fresh,
@@ -170,8 +178,8 @@ def _body(finding: Finding, program: _Program) -> str:
         "unpack_all": unpack if program.has_kwargs else "args, _",
         "star": star,
         "export": export,
-        "lower": _RUNNERS[finding.mode][finding.runner],
-        "runner": "torch.compile" if runs else finding.runner,
+        "lower": transforms.lowered(finding, lower, fresh),
+        "runner": _name(finding),
         "mode": finding.mode,
         "inputs": f"{fresh}[1:]" if program.has_kwargs else f"{fresh}[1]",
         "calls": str(call + 1),
@@ -180,9 +188,11 @@ def _body(finding: Finding, program: _Program) -> str:
         "error": _raised(finding),
         "name": _named(finding),
     }
-    pieces: list[str] = []
+    pieces = [text.replace("$", "$$") for text in transforms.helpers(finding)]
+    if sizes:
+        pieces.append(sizes)
     if fresh == "fresh()":
-        pieces.append(parts.fresh(seed=bool(seed), device=device))
+        pieces.append(parts.fresh(seed=bool(seed), device=device, wrap=wrap))
     if call:
         probes = call >= CALLS
         random = probes and "rand" in program.source
@@ -193,17 +203,33 @@ def _body(finding: Finding, program: _Program) -> str:
     if runs:
         pieces.insert(0, compiled.helper(finding))
         main = compiled.without_export(main)
+    if finding.mode == "pipeline":
+        main = parts.leaves_only(compiled.without_export(main))
+    for name in transforms.in_eager(finding):
+        main = parts.done_to_eager(main, name)
     pieces.append(parts.script(main, reseed=program.random_forward))
     return "\n\n\n".join(["", *(Template(p).substitute(values).strip("\n") for p in pieces)]) + "\n"
 
 
-_EXPORTED = {"module": "ep.module()", "unflatten": "torch.export.unflatten(ep)"}
+_EXPORTED = {
+    "module": "ep.module()",
+    "unflatten": "torch.export.unflatten(ep)",
+    "aoti": "torch._inductor.aoti_load_package(torch._inductor.aoti_compile_and_package(ep))",
+}
 _RUNNERS = {
     "nonstrict": _EXPORTED,
     "strict": _EXPORTED,
     "compile": dict.fromkeys(compiled.BACKENDS, "compiled(model)"),
+    "pipeline": dict.fromkeys(PIPELINES, ""),
 }
 """By mode and runner, how to make what is compared with eager."""
+
+
+def _name(finding: Finding) -> str:
+    """Return what the file calls the thing that it compares with eager."""
+    if finding.mode == "compile":
+        return "torch.compile"
+    return "+".join((*finding.transforms, finding.runner))
 
 
 def _call(finding: Finding) -> int:

@@ -1,0 +1,69 @@
+"""``exportdiff paths``: the ways to run a model, what they promise and cost, and what they have found."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path as File
+from typing import TYPE_CHECKING
+
+from harness.cli.arguments import add_path_options, chosen_paths
+
+if TYPE_CHECKING:
+    import argparse
+
+    from harness.cli.types import Subparsers
+    from harness.paths import Path
+
+
+def add(commands: Subparsers) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "paths", help="list the paths: promise, cost, and how often they found something"
+    )
+    parser.add_argument(
+        "--corpora",
+        type=File,
+        default=File("corpora"),
+        metavar="DIR",
+        help="where the files are that count as found (default: corpora)",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_path_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print one line a path, in the canonical order."""
+    from harness.corpus import find_files, read_entry
+    from harness.plan import share
+
+    paths = chosen_paths(arguments.paths, arguments.device)
+    files = find_files([arguments.corpora]) if arguments.corpora.is_dir() else ()
+    found = Counter(entry.path for entry in map(read_entry, files) if entry.status == "open")
+    rows = [(path, share(path), found[str(path)]) for path in paths]
+    if arguments.json:
+        print(json.dumps([_document(*row) for row in rows], indent=1, ensure_ascii=False))
+    else:
+        _print_table(rows)
+    return 0
+
+
+def _document(path: Path, every: int, found: int) -> dict[str, object]:
+    return {
+        "path": str(path),
+        "promise": path.promise,
+        "milliseconds": path.cost,
+        "every": every,
+        "found": found,
+    }
+
+
+def _print_table(rows: list[tuple[Path, int, int]]) -> None:
+    from harness.reporting.text import make_console, table
+
+    console = make_console()
+    shown = table("path", "promise", "ms", "one program in", "corpus files")
+    for path, every, found in rows:
+        shown.add_row(str(path), path.promise, f"{path.cost:g}", str(every), str(found))
+    console.print(shown)

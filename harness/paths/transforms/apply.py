@@ -1,0 +1,124 @@
+"""Applying the transforms of a path, stage by stage."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from harness.paths.transforms.table import TRANSFORMS
+from harness.snapshot import live_state, named_constants, storage_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torch import nn
+    from torch.export import ExportedProgram
+
+    from harness.case import Case
+    from harness.paths.path import Path
+    from harness.paths.transforms.table import At, Function, Transform
+
+
+def varied_case(case: Case, path: Path) -> Case:
+    """Return the case that a path exports or compiles."""
+    return _with(case, list(_of(path, "case")))
+
+
+def reference_case(case: Case, path: Path) -> Case:
+    """Return the case that eager runs, for a path to be compared with."""
+    return _with(case, [*_of(path, "case"), *(each for each in _of(path, "module") if each.in_eager)])
+
+
+def _with(case: Case, transforms: list[Transform]) -> Case:
+    for each in transforms:
+        case = _with_sizes(case, each.function) if each.sizes else _with_model(case, each.function)
+    return case
+
+
+def _with_model(case: Case, function: Function) -> Case:
+    def make() -> object:
+        made = case.make()
+        if isinstance(made, tuple) and made and isinstance(made[0], torch.nn.Module):
+            return (function(made[0]), *made[1:])
+        return made
+
+    return replace(case, make=make)
+
+
+def _with_sizes(case: Case, function: Function) -> Case:
+    return replace(
+        case,
+        dynamic_shapes=lambda: function(*case.build()[:3])[0],
+        probes=lambda: function(*case.build()[:3])[1],
+    )
+
+
+def applies(case: Case, path: Path) -> bool:
+    """Whether a path does anything with a case that the path without its transforms does not."""
+    return case.dynamic_shapes is None or not any(each.sizes for each in _of(path, "case"))
+
+
+def export_arguments(path: Path, model: nn.Module) -> dict[str, Any]:
+    """Return the further arguments of ``torch.export.export``."""
+    arguments: dict[str, Any] = {}
+    for each in _of(path, "export"):
+        arguments |= each.function(model)
+    return arguments
+
+
+def transform_program(path: Path, program: ExportedProgram, case: Case) -> ExportedProgram:
+    """Turn a program into the one that is lowered."""
+    for each in _of(path, "program"):
+        options = {"dynamic_shapes": case.shapes(), "strict": path.mode == "strict"} if each.exports else {}
+        program = each.function(program, **options)
+    return program
+
+
+def transform_module(path: Path, module: nn.Module, case: Case) -> nn.Module:
+    """Turn what the runner made into what is called, but for what is done to eager as well."""
+    for each in _of(path, "module"):
+        if not each.in_eager:
+            further = (case.build().model,) if each.wants_model else ()
+            module = each.function(module, *further)
+    return module
+
+
+def edit_module(path: Path, module: nn.Module) -> nn.Module:
+    """Do what is done to the eager model as well. It may write to state that the program shares."""
+    for each in _of(path, "module"):
+        if each.in_eager:
+            module = each.function(module)
+    return module
+
+
+def apart(
+    path: Path, before: ExportedProgram, after: ExportedProgram, made: Any, final: Any
+) -> tuple[str, ...]:
+    """Return the names of the state that shares memory with what it must not share memory with."""
+    names: list[str] = []
+    if any(each.apart for each in _of(path, "program")):
+        names += _sharing(_program_state(before), _program_state(after))
+    if any(each.apart for each in _of(path, "module")):
+        names += _sharing(_module_state(made), _module_state(final))
+    return tuple(sorted(names))
+
+
+def _sharing(ours: dict[str, torch.Tensor], theirs: dict[str, torch.Tensor]) -> Iterator[str]:
+    places = {storage_id(tensor) for tensor in ours.values() if tensor.numel()}
+    return (name for name, tensor in theirs.items() if tensor.numel() and storage_id(tensor) in places)
+
+
+def _program_state(program: ExportedProgram) -> dict[str, torch.Tensor]:
+    named = {**program.state_dict, **program.constants}
+    return {name: value for name, value in named.items() if isinstance(value, torch.Tensor)}
+
+
+def _module_state(module: nn.Module) -> dict[str, torch.Tensor]:
+    state, _ = live_state(module)
+    return {**dict(named_constants(module)), **state}
+
+
+def _of(path: Path, at: At) -> Iterator[Transform]:
+    return (TRANSFORMS[name] for name in path.transforms if TRANSFORMS[name].at == at)

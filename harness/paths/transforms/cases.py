@@ -1,0 +1,60 @@
+"""Transforms of the case: eager runs what comes of them, and so does every other path."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+import torch
+
+from harness.paths.transforms.table import transform
+
+if TYPE_CHECKING:
+    from torch import nn
+
+
+@transform("case", "nonstrict:module", "nonstrict:unflatten", cost=90)
+def train(model: nn.Module) -> nn.Module:
+    """A model in train mode trains alike: the same results, statistics and gradients."""
+    return model.train()
+
+
+@transform("case", "compile:compiled", cost=400)
+def graph_break(model: nn.Module) -> nn.Module:
+    """Dynamo breaks the graph before each submodule, and goes on as if nothing had been."""
+    for child in list(model.modules())[1:]:
+        child.register_forward_pre_hook(lambda module, args: torch._dynamo.graph_break())
+    return model
+
+
+@transform("case", "nonstrict:module", "nonstrict:unflatten", sizes=True, cost=120)
+def dynamic(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
+    """A program exported with every size dynamic is right at other sizes, or refuses them."""
+    kwargs = kwargs or {}
+    named = inspect.signature(model.forward).bind(*args, **kwargs).arguments
+    spec = torch.utils._pytree.tree_map(_all_dynamic, dict(named))
+    probe = _longer(args, kwargs)
+    try:
+        args, kwargs = _longer(args, kwargs)
+        model(*args, **kwargs)
+    except Exception:  # it takes no other size
+        return spec, []
+    return spec, [probe]
+
+
+def _all_dynamic(leaf: object) -> dict[int, object] | None:
+    return dict.fromkeys(range(leaf.dim()), torch.export.Dim.AUTO) if _sized(leaf) else None
+
+
+def _sized(leaf: object) -> TypeGuard[torch.Tensor]:
+    return isinstance(leaf, torch.Tensor) and leaf.layout is torch.strided
+
+
+def _longer(*given: Any) -> Any:
+    """Repeat the last place of the first dimension, of all tensors that are as long as the first one."""
+    tensors = [leaf for leaf in torch.utils._pytree.tree_leaves(given) if _sized(leaf) and leaf.dim()]
+    copies = {}
+    for t in tensors:
+        if len(t) == len(tensors[0]) > 1:
+            copies[id(t)] = torch.cat([t, t[-1:]]).detach().requires_grad_(t.requires_grad)
+    return torch.utils._pytree.tree_map(lambda leaf: copies.get(id(leaf), leaf), given)

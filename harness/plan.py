@@ -1,0 +1,63 @@
+"""Which paths an example takes: cheap ones always, the dearer the more seldom; by its index alone.
+
+So the same seed gives the same plan on any number of workers.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from harness.paths import Path
+
+RATES: dict[str, tuple[int, int]] = {
+    "nonstrict:module": (1, 0),
+    "nonstrict:unflatten": (1, 0),
+    "strict:module": (4, 0),
+    "strict:unflatten": (4, 0),
+    "compile:compiled": (4, 2),
+}
+"""One example in so many takes a core path, and which one of them. Other paths get theirs from their cost."""
+
+STEPS = ((40.0, 12), (1000.0, 16), (float("inf"), 80))
+"""Up to so many milliseconds, one example in so many."""
+
+
+def paths_for(index: int, paths: Sequence[Path]) -> tuple[Path, ...]:
+    """Choose the paths of one example. Those that are taken most often are taken by every example."""
+    rates = [_rate(path) for path in paths]
+    often = min((every for every, _ in rates), default=1)
+    return tuple(
+        path
+        for path, (every, turn) in zip(paths, rates, strict=True)
+        if index % max(every // often, 1) == turn % max(every // often, 1)
+    )
+
+
+def share(path: Path) -> int:
+    """Return how many examples there are for each one that takes the path, where all paths are chosen."""
+    return _rate(path)[0]
+
+
+@cache
+def _rate(path: Path) -> tuple[int, int]:
+    written = str(path).partition("@")[0]
+    if written in RATES:
+        return RATES[written]
+    every = next(every for most, every in STEPS if path.cost <= most)
+    return every, _TURN * _first_of_stem(path).place % every
+
+
+def _first_of_stem(path: Path) -> Path:
+    """Return the first path that shares an export with this one, unless every example makes that anyway."""
+    from harness.paths import all_paths
+
+    of_stem = [each for each in all_paths([path.device]) if each.stem == path.stem]
+    return path if not of_stem or of_stem[0].is_core else of_stem[0]
+
+
+_TURN = 5
+"""Paths that are listed side by side are taken by different examples."""
