@@ -64,7 +64,8 @@ class Path:
     @property
     def stem(self) -> tuple[str, ...]:
         """What paths have to agree in to share one export."""
-        return self.device, self.mode, *(name for name in self.transforms if _at(name) in ("case", "export"))
+        own = (name for name in self.transforms if _at(name) in ("case", "export") or TRANSFORMS[name].apart)
+        return self.device, self.mode, *own
 
     @property
     def variation(self) -> tuple[str, ...]:

@@ -69,12 +69,19 @@ def _observe(case: Case, path: Path, clock: Stopwatch) -> Observation:
         try:
             pipe = PIPELINES[path.runner](model, inputs.args, inputs.kwargs)
         except Exception as error:
-            refused = failure(error, "export")
+            refused = _failure(error)
     if pipe is None:
         return Observation("", failure=refused)
     with own_modes():
         ran = run_calls(Runner(nn.Module(), clock, run=_flat(pipe)), examples, None)
     return Observation("", **ran._asdict())
+
+
+def _failure(error: Exception) -> Failure:
+    """Tell a model that export does not take from one that cannot be split."""
+    if "cannot capture your model" in str(error) and error.__cause__ is not None:
+        return failure(error.__cause__, "export")
+    return failure(error, "lower")
 
 
 def _flat(model: nn.Module) -> Callable[..., object]:

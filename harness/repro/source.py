@@ -204,7 +204,8 @@ def _body(finding: Finding, program: _Program) -> str:
         pieces.insert(0, compiled.helper(finding))
         main = compiled.without_export(main)
     if finding.mode == "pipeline":
-        main = parts.leaves_only(compiled.without_export(main))
+        # Where export fails, it does so by itself.
+        main = parts.leaves_only(main if finding.stage == "export" else compiled.without_export(main))
     for name in transforms.in_eager(finding):
         main = parts.done_to_eager(main, name)
     pieces.append(parts.script(main, reseed=program.random_forward))

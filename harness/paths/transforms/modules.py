@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from torch import nn
 
 
-@transform("module", "nonstrict:unflatten", apart=True, cost=10)
+@transform("module", "nonstrict:module", "nonstrict:unflatten", apart=True, cost=35)
 def duplicate(module: nn.Module) -> nn.Module:
     """A deep copy of what runs behaves like it, and shares no state with it."""
     return copy.deepcopy(module)
 
 
-@transform("module", "nonstrict:unflatten", apart=True, cost=10)
+@transform("module", "nonstrict:unflatten", apart=True, cost=35)
 def pickle(module: nn.Module) -> nn.Module:
     """What runs can be pickled and unpickled, and shares no state with what comes of it."""
     buffer = io.BytesIO()

@@ -47,7 +47,7 @@ def reexport_unflattened(ep: ExportedProgram, **options: Any) -> ExportedProgram
     return torch.export.export(torch.export.unflatten(ep), args, kwargs, **options)
 
 
-@transform("program", "nonstrict:module", apart=True, cost=10)
+@transform("program", "nonstrict:module", apart=True, cost=35)
 def deepcopy(ep: ExportedProgram) -> ExportedProgram:
     """A deep copy of a program behaves like the program, and shares no state with it."""
     return copy.deepcopy(ep)

@@ -49,7 +49,8 @@ class Transform:
     in_eager: bool = False
     """Of a module: whether the same is done to the eager model that it is compared with."""
     apart: bool = False
-    """Whether the result must share no memory with what went in."""
+    """Whether the result must share no memory with what went in. It has an export of its own: copying reaches
+    what running another path leaves behind (corpora/open/unflatten_leaves_program_uncopyable.py)."""
     same_operators: bool = True
     """Whether what runs are the operators that eager runs."""
     drops: frozenset[Aspect] = frozenset()
