@@ -1,8 +1,8 @@
 """Call variants: the modules that ``torch.export.unflatten`` makes of one submodule.
 
 A submodule whose calls have different graphs becomes several modules, ``foo``, ``foo@1``, ``foo@2``, ...,
-which hold the same parameters and buffers. A module or a tensor that is put into ``foo`` alone leaves the other
-calls as they were. These functions handle all variants at once.
+which hold the same parameters and buffers. A module or a tensor that is put into ``foo`` alone leaves the
+other calls as they were. These functions handle all variants at once.
 
 For use by hand: nothing here knows of the rest of the project.
 """
