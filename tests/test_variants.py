@@ -44,7 +44,7 @@ class Model(nn.Module):
 
 
 X = torch.linspace(-1.0, 1.0, 6).view(2, 3)
-CHILD, LINEAR, WEIGHT = "outer.child", "outer.child.linear", "outer.child.linear.weight"
+CHILD, WEIGHT = "outer.child", "outer.child.linear.weight"
 
 
 def model() -> Model:
@@ -64,12 +64,34 @@ def test_variants_are_listed_by_name_in_the_order_of_calls() -> None:
     assert list(call_variants(unflattened(), "tied")) == ["tied"]
 
 
+class Rows(nn.Module):
+    """Its graph holds a number that is the input's: two calls with other inputs are two variants."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.rand(3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.weight * x.shape[0]
+
+
+class TwoSizes(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows = Rows()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y: torch.Tensor = self.rows(x).sum(0) + self.rows(x[:1])
+        return y
+
+
 def test_a_submodule_is_replaced_in_all_its_calls() -> None:
-    eager, ours, naive = model(), unflattened(), unflattened()
-    new = nn.Linear(3, 3)
-    eager.outer.child.linear = new
-    swap_module(ours, LINEAR, new)
-    naive.get_submodule("outer.child").linear = new
+    eager = TwoSizes()
+    ours, naive = (unflatten(export(eager, (X,))) for _ in range(2))
+    assert list(call_variants(ours, "rows")) == ["rows", "rows@1"]
+    eager.rows = new = Rows()
+    swap_module(ours, "rows", new)
+    naive.rows = new
     assert torch.equal(ours(X), eager(X))
     assert not torch.equal(naive(X), eager(X))
 
