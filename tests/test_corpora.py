@@ -12,6 +12,7 @@ from harness.case import case_from_source
 from harness.cli.replay import outcome
 from harness.confirm import run_file
 from harness.corpus import find_files, open_fingerprints, read_entry
+from harness.paths import Path as Route
 from harness.paths import core_paths
 from harness.work import judge_case
 
@@ -35,8 +36,10 @@ OPEN = [file for file in find_files([CORPORA / "open"]) if file.stem not in ONCE
 @pytest.mark.parametrize("file", OPEN, ids=lambda file: file.stem)
 def test_the_checks_report_an_open_bug_as_its_file_says(file: Path) -> None:
     """Each beginning of a signature in the header is that of a finding."""
-    known = read_entry(file).signatures
-    found = judge_case(case_from_source(file.read_text()), core_paths(["cpu"])).findings
+    entry = read_entry(file)
+    known = entry.signatures
+    paths = dict.fromkeys((*core_paths(["cpu"]), Route.parse(entry.path)))
+    found = judge_case(case_from_source(file.read_text()), tuple(paths)).findings
     assert known
     for start in known:
         assert any(finding.signature[: len(start)] == start for finding in found), start
