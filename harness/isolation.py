@@ -151,6 +151,15 @@ def forget_predictions() -> None:
     FakeTensorMode.cache_clear()
 
 
+@contextlib.contextmanager
+def nothing_cached() -> Iterator[None]:
+    """Let Inductor compile what it is given, whatever it has on disk: another process made that."""
+    from torch._inductor import config
+
+    with config.patch(force_disable_caches=True):
+        yield
+
+
 class Printed(NamedTuple):
     """What was written to standard output and standard error."""
 

@@ -6,8 +6,10 @@ import pytest
 
 from harness.case import case_from_source
 from harness.checks import CHECKS
-from harness.faults import FAULTS, Fault
-from harness.paths import Path, all_paths, select_paths
+from harness.faults import FAULTS, Fault, transforming
+from harness.hunting import shown_by
+from harness.paths import DEAR, Path, all_paths, select_paths
+from harness.paths.transforms import TRANSFORMS
 from harness.verdict import judge
 
 EVERY = pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
@@ -22,7 +24,29 @@ def test_a_fault_says_what_it_breaks(fault: Fault) -> None:
     assert fault.why.endswith(".") and select_paths([fault.paths]) and "def make()" in fault.source
 
 
-@EVERY
+ROWS = {name: fault for name, fault in FAULTS.items() if vars(transforming).get(name) is not None}
+
+CORE = {name: fault for name, fault in FAULTS.items() if name not in ROWS}
+
+
+@pytest.mark.parametrize("fault", ROWS.values(), ids=ROWS.keys())
+def test_what_breaks_one_transform_shows_on_the_paths_through_it_alone(fault: Fault) -> None:
+    named = select_paths([fault.paths])
+    paths = [path for path in all_paths() if path.cost < DEAR or path in named]
+    found = shown_by(fault, case_from_source(fault.source, fault.name), paths)
+    assert {finding.check for finding in found} == {fault.check}
+    assert all(Path.parse(finding.path) in named for finding in found)
+
+
+def test_every_row_of_the_table_has_a_fault_of_its_own() -> None:
+    broken = {path for fault in ROWS.values() for path in select_paths([fault.paths])}
+    transforms = {name for path in broken for name in path.transforms}
+    assert set(TRANSFORMS) - transforms == {"pickle"}  # nothing that torch makes today can be pickled
+    runners = {path.runner for path in broken if not path.transforms}
+    assert runners == {"stages", "aot_eager", "inductor", "aoti"}
+
+
+@pytest.mark.parametrize("fault", CORE.values(), ids=CORE.keys())
 def test_reported_while_planted_and_never_else(fault: Fault) -> None:
     case = replace(case_from_source(fault.source, fault.name), thorough=True)
     named = select_paths([fault.paths])

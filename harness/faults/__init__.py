@@ -10,6 +10,7 @@ from harness.faults import rebuilding as rebuilding
 from harness.faults import running as running
 from harness.faults import sizing as sizing
 from harness.faults import strict as strict
+from harness.faults import transforming as transforming
 from harness.faults import unlifting as unlifting
 from harness.faults.registry import FAULTS, Fault
 

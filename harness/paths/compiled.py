@@ -19,7 +19,7 @@ from torch._dynamo import utils as dynamo
 
 from harness.checkpoint import Checkpoint
 from harness.edits import plan_edits
-from harness.isolation import forget_compiled, own_modes, printing
+from harness.isolation import forget_compiled, nothing_cached, own_modes, printing
 from harness.observation import Compilation, Observation
 from harness.off_spec import PROMISED
 from harness.paths.calls import Agenda, Runner, run_calls
@@ -130,7 +130,7 @@ def dynamo_settings() -> Iterator[None]:
     """
     # Dynamo times its guards against an empty cache, which takes a third of all compiling, to log the figure.
     untimed = mock.patch.object(guards, "profile_guard_manager", lambda *_: 0.0)
-    with untimed, torch._dynamo.config.patch(recompile_limit=64):
+    with untimed, torch._dynamo.config.patch(recompile_limit=64), nothing_cached():
         try:
             yield
         finally:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from harness.isolation import nothing_cached
+
 if TYPE_CHECKING:
     from torch import nn
     from torch.export import ExportedProgram
@@ -40,7 +42,7 @@ def unflatten(program: ExportedProgram) -> nn.Module:
 @_runner
 def aoti(program: ExportedProgram) -> nn.Module:
     """Machine code: compiled by AOTInductor into a package, and loaded from it."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, nothing_cached():
         package = torch._inductor.aoti_compile_and_package(program, package_path=f"{folder}/model.pt2")
         return Packaged(torch._inductor.aoti_load_package(package))
 

@@ -1,0 +1,315 @@
+"""Faults of what is done between an export and a call: each shows on the paths that do it, and no other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+
+import torch
+import torch.export._trace as trace
+from torch import fx, nn
+from torch._dynamo.output_graph import OutputGraph
+from torch._dynamo.side_effects import SideEffects
+from torch._export.serde.serialize import GraphModuleSerializer
+from torch._functorch._aot_autograd.runtime_wrappers import AliasOfInputHandler
+from torch.export import ExportedProgram, UnflattenedModule, exported_program, passes
+from torch.export.pt2_archive._package import AOTICompiledModel
+from torch.export.unflatten import InterpreterModule, _ModuleFrame
+from torch.fx.experimental import proxy_tensor
+
+from harness.faults.editing import edited
+from harness.faults.exporting import LINEAR, VIEW
+from harness.faults.registry import fault, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RELU = """
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.relu(x)
+
+
+def make():
+    return Model(), (torch.tensor([[-0.5, 0.25, 2.0]]),)
+"""
+
+HALF = """
+class Model(nn.Module):
+    def forward(self, x):
+        return x * 0.5
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
+"""
+
+TWO_ARGUMENTS = """
+class Child(nn.Module):
+    def forward(self, x, y):
+        return x - y
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+
+    def forward(self, x):
+        return self.child(x, x * 2)
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
+"""
+
+FLAG = """
+class Leaf(nn.Module):
+    def forward(self, x, twice):
+        return x * 2 if twice else x
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.leaf = Leaf()
+
+    def forward(self, x):
+        return self.leaf(x, True)
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
+"""
+
+NORM = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(3)
+
+    def forward(self, x):
+        return self.norm(x)
+
+
+def make():
+    return Model().eval(), (torch.linspace(-1.0, 1.0, 12).view(4, 3),)
+"""
+
+ROWS = """
+class Model(nn.Module):
+    def forward(self, x):
+        return x * x.shape[0]
+
+
+def make():
+    return Model(), (torch.ones(4, 3),)
+"""
+
+TWO_STAGES = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one = nn.Linear(3, 3)
+        self.two = nn.Linear(3, 3)
+
+    def forward(self, x, y):
+        return self.two(self.one(x)) - y
+
+
+def make():
+    return Model(), (torch.ones(2, 3), torch.full((2, 3), 0.5))
+"""
+
+COUNTED = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = nn.Identity()
+        self.calls = 0
+
+    def forward(self, x):
+        self.calls = self.calls + 1
+        return self.child(x) * self.calls
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
+"""
+
+
+@fault(check="outputs", paths="*+decompose*", source=RELU)
+def a_decomposition_is_upside_down() -> Iterator[None]:
+    """The decomposition of relu cuts off what is above zero."""
+
+    def wrapper(default: Any) -> Any:
+        table = default()
+        table[torch.ops.aten.relu.default] = lambda x: torch.ops.aten.clamp.default(x, None, 0)
+        return table
+
+    with wrapped(exported_program, "default_decompositions", wrapper):
+        yield
+
+
+@fault(check="outputs", paths="*+reload*", source=HALF)
+def floats_are_saved_as_integers() -> Iterator[None]:
+    """A number among the arguments of an operator loses what is behind its point when it is saved."""
+    with edited(
+        GraphModuleSerializer.serialize_input, "create(as_float=arg)", "create(as_float=float(int(arg)))"
+    ):
+        yield
+
+
+def _has_no_forward(kind: type) -> Any:
+    def wrapper(names: Any, model: Any, *given: Any) -> Any:
+        if isinstance(model, kind):
+            raise AttributeError("forward")
+        return names(model, *given)
+
+    return wrapped(trace, "_get_forward_arg_names", wrapper)
+
+
+@fault(check="outputs", paths="*+reexport:*", source=HALF)
+def a_flat_module_has_no_signature() -> Iterator[None]:
+    """Export asks a graph module for the names of its arguments in a way that it does not answer."""
+    with _has_no_forward(fx.GraphModule):
+        yield
+
+
+@fault(check="outputs", paths="*+reexport_unflattened:*", source=HALF)
+def an_unflattened_module_has_no_signature() -> Iterator[None]:
+    """Export asks an unflattened module for the names of its arguments in a way that it does not answer."""
+    with _has_no_forward(UnflattenedModule):
+        yield
+
+
+@fault(check="outputs", paths="*+preserve*", source=TWO_ARGUMENTS)
+def a_preserved_signature_takes_one_argument_for_all() -> Iterator[None]:
+    """Every argument of a submodule with a preserved signature is its first one."""
+    with edited(_ModuleFrame.__init__, "args=(flat_args, idx)", "args=(flat_args, 0)"):
+        yield
+
+
+@fault(check="outputs", paths="*+preserve+swap*", source=FLAG)
+def a_preserved_signature_forgets_constants() -> Iterator[None]:
+    """Python values among the arguments of a submodule are handed over as None: its graph has its own."""
+    with edited(_ModuleFrame.__init__, "input_nodes.append(input.value)", "input_nodes.append(None)"):
+        yield
+
+
+@fault(check="sharing", paths="*+deepcopy:*", source=LINEAR)
+def a_copied_program_keeps_its_state() -> Iterator[None]:
+    """A deep copy of a program has a graph of its own, and the very tensors."""
+
+    def shallow(self: ExportedProgram, memo: object) -> ExportedProgram:
+        copied = object.__new__(ExportedProgram)
+        copied.__dict__.update(self.__dict__)
+        return copied
+
+    with mock.patch.object(ExportedProgram, "__deepcopy__", shallow, create=True):
+        yield
+
+
+@fault(check="sharing", paths="*+duplicate:module*", source=LINEAR)
+def a_copied_module_keeps_its_state() -> Iterator[None]:
+    """A deep copy of a graph module has code of its own, and the very tensors."""
+    with edited(
+        fx.GraphModule.__deepcopy__,
+        "memo[id(self)] = res",
+        "memo[id(self)] = res; memo.update({id(p): p for p in self.parameters()})",
+    ):
+        yield
+
+
+@fault(check="state", paths="*+retie:unflatten*", source=LINEAR)
+def an_unflattened_module_loads_nothing() -> Iterator[None]:
+    """A state dict that is loaded into an unflattened module ends at its root."""
+
+    def wrapper(load: Any, self: Any, *given: Any, **rest: Any) -> Any:
+        return None if isinstance(self, InterpreterModule) else load(self, *given, **rest)
+
+    with wrapped(nn.Module, "_load_from_state_dict", wrapper):
+        yield
+
+
+@fault(check="state", paths="*+todevice:*", source=LINEAR)
+def moved_parameters_are_frozen() -> Iterator[None]:
+    """A parameter that is moved to a device no longer requires a gradient."""
+    with edited(passes.move_to_device_pass, "                v.requires_grad,", "                False,"):
+        yield
+
+
+@fault(check="outputs", paths="*+dynamic:*", source=ROWS)
+def dynamic_sizes_become_the_examples() -> Iterator[None]:
+    """A size that export was asked to find dynamic is the example's in the graph."""
+    with edited(proxy_tensor.fetch_sym_proxy, "return get_proxy_slot(e, tracer).force()", "return n.hint"):
+        yield
+
+
+@fault(check="outputs", paths="*+train:*", source=NORM)
+def export_puts_the_model_in_eval_mode() -> Iterator[None]:
+    """A model is traced as it behaves in eval mode, and is put back afterwards."""
+
+    def wrapper(export: Any, model: Any, *given: Any, **rest: Any) -> Any:
+        if isinstance(model, fx.GraphModule):
+            return export(model, *given, **rest)
+        training = {module: module.training for module in model.modules()}
+        model.eval()
+        try:
+            return export(model, *given, **rest)
+        finally:
+            for module, mode in training.items():
+                module.training = mode
+
+    with wrapped(trace, "_export", wrapper):
+        yield
+
+
+@fault(check="outputs", paths="pipeline:*", source=TWO_STAGES)
+def a_pipeline_turns_its_inputs_around() -> Iterator[None]:
+    """The stages get the inputs in reverse."""
+    from torch.distributed.pipelining import Pipe
+
+    with edited(Pipe.forward, "self.executor.run(*executor_args)", "self.executor.run(*executor_args[::-1])"):
+        yield
+
+
+@fault(check="outputs", paths="compile+graph_break:*", source=COUNTED)
+def what_precedes_a_graph_break_is_lost() -> Iterator[None]:
+    """Attributes that Python code has set are not written back where the graph breaks."""
+
+    def wrapper(compile_subgraph: Any, self: Any, tx: Any, reason: Any, *given: Any, **rest: Any) -> Any:
+        if not reason.graph_break:
+            return compile_subgraph(self, tx, reason, *given, **rest)
+        with mock.patch.object(SideEffects, "codegen_update_mutated", lambda *_: None):
+            return compile_subgraph(self, tx, reason, *given, **rest)
+
+    with wrapped(OutputGraph, "compile_subgraph", wrapper):
+        yield
+
+
+@fault(check="aliasing", paths="compile:aot_eager*", source=VIEW)
+def a_functional_graph_returns_copies() -> Iterator[None]:
+    """An output that is a view of an input is not made a view of it again."""
+
+    def wrapper(regenerate: Any, self: Any, *given: Any) -> Any:
+        return regenerate(self, *given).clone()
+
+    with wrapped(AliasOfInputHandler, "__call__", wrapper):
+        yield
+
+
+@fault(check="outputs", paths="compile:inductor*", source=RELU)
+def machine_code_of_relu_is_upside_down() -> Iterator[None]:
+    """The generated code of relu takes the minimum."""
+    from torch._inductor import lowering
+
+    with mock.patch.dict(lowering.lowerings, {torch.ops.aten.relu.default: lambda x: lowering.minimum(x, 0)}):
+        yield
+
+
+@fault(check="outputs", paths="nonstrict:aoti*", source=TWO_STAGES)
+def a_package_turns_its_inputs_around() -> Iterator[None]:
+    """What was loaded from a package hands the inputs over in reverse."""
+    with edited(AOTICompiledModel.__call__, "boxed_run(flat_inputs)", "boxed_run(flat_inputs[::-1])"):
+        yield
