@@ -16,7 +16,9 @@ from harness.case import case_from_source
 from harness.corpus import read_entry
 from harness.faults import FAULTS
 from harness.findings import Finding
+from harness.inputs import Examples
 from harness.isolation import own_modes
+from harness.off_spec import ALTERATIONS
 from harness.paths import select_paths
 from harness.repro import NoReproError, repro_source
 from harness.verdict import judge
@@ -181,6 +183,89 @@ class Model(nn.Module):
 def make():
     return Model(), (torch.ones(3, 2), 3), {"scale": torch.ones(2)}
 """
+
+
+EVERY_WAY = """\
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x, y, z, n, scale=1.0, flag=True, mode="a", mask=None):
+        y = y if mask is None else y * mask.sum()
+        return {mode: x * n + y.sum() * (scale if flag else 2.0) + z.sum()}
+
+
+def make():
+    x = torch.ones(3, 2)
+    return Model(), (x, x, torch.zeros(3, 2), 3), {"scale": 2.0, "flag": True, "mode": "a", "mask": None}
+"""
+
+
+@pytest.mark.parametrize("what", ["accepted", "served", "refused-but-changed", "left"])
+@pytest.mark.parametrize("alteration", ALTERATIONS)
+def test_every_way_to_leave_the_spec_has_a_file_that_runs(alteration: str, what: str, tmp_path: Path) -> None:
+    build = case_from_source(EVERY_WAY).build()
+    calls = Examples(build.args, build.kwargs).off_spec({alteration}, "")
+    compiled = {"path": "compile:compiled@cpu", "mode": "compile", "runner": "compiled"}
+    for one in calls:
+        shown = finding(
+            check="guards",
+            signature=("guards", "mismatch", what, alteration),
+            message=f"a call in which {one.words} is not refused, and the answer is wrong",
+            **(compiled if what == "served" else {}),
+        )
+        if what == "left":
+            words = f"after a call in which {one.words}: the grad mode differs\naltered: {alteration}"
+            shown = finding(
+                check="purity",
+                signature=("purity", "mismatch", "run", "global", "grad mode"),
+                message=words,
+                call=1,
+                **compiled,
+            )
+        file = tmp_path / "repro.py"
+        file.write_text(repro_source(shown, EVERY_WAY))
+        around = ALTERATIONS[alteration].around
+        assert f"with {around}:" in file.read_text() if around else "def other(" in file.read_text()
+        code, printed = run(file)
+        unnoticed = what == "refused-but-changed" and "accepts the call" in str(code)
+        assert unnoticed or (code, printed[:3]) == (0, "ok:"), printed
+    assert calls
+
+
+@pytest.mark.parametrize(
+    ("fault", "forward", "args", "around"),
+    [
+        (
+            "grad_mode_is_not_guarded",
+            "return x * 2 if torch.is_grad_enabled() else x + 2",
+            "torch.full((2, 3), 0.5)",
+            "torch.no_grad()",
+        ),
+        (
+            "grad_mode_is_not_guarded",
+            "with torch.no_grad():\n            y = x * 2\n        return y + 1",
+            "torch.ones(2, 3)",
+            "torch.no_grad()",
+        ),
+    ],
+)
+def test_surroundings_that_are_not_guarded_have_a_file_that_shows_it(
+    fault: str, forward: str, args: str, around: str, tmp_path: Path
+) -> None:
+    source = SOURCE.replace("return x + 1", forward).replace("torch.ones(2)", args)
+    case = replace(case_from_source(source), thorough=True)
+    with FAULTS[fault].plant():
+        (found,) = judge(case, select_paths(["compile:*"])).findings
+    assert f"in which {around} is in force" in found.message
+    file = tmp_path / "repro.py"
+    file.write_text(repro_source(found, source))
+    assert f"with {around}:" in file.read_text()
+    with FAULTS[fault].plant():
+        code, printed = run(file)
+    assert (code, printed[:4]) == (1, "BUG:"), printed
+    assert run(file)[0] == 0
 
 
 @pytest.mark.parametrize("stage", ["export", "lower", "run"])
