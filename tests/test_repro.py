@@ -198,7 +198,7 @@ class Model(nn.Module):
 
 def make():
     x = torch.ones(3, 2)
-    return Model(), (x, x, torch.zeros(3, 2), 3), {"scale": 2.0, "flag": True, "mode": "a", "mask": None}
+    return Model(), (torch.zeros(3, 2), x, x, 3), {"scale": 2.0, "flag": True, "mode": "a", "mask": None}
 """
 
 
@@ -208,12 +208,14 @@ def test_every_way_to_leave_the_spec_has_a_file_that_runs(alteration: str, what:
     build = case_from_source(EVERY_WAY).build()
     calls = Examples(build.args, build.kwargs).off_spec({alteration}, "")
     compiled = {"path": "compile:compiled@cpu", "mode": "compile", "runner": "compiled"}
+    # The others are not promised to be noticed, or are not (corpora/open/export_accepts_*).
+    noticed = what != "served" and alteration in ("flag", "number", "text", "size")
     for one in calls:
         shown = finding(
             check="guards",
             signature=("guards", "mismatch", what, alteration),
             message=f"a call in which {one.words} is not refused, and the answer is wrong",
-            **(compiled if what == "served" else {}),
+            **({"path": "nonstrict:module@cpu", "runner": "module"} if noticed else compiled),
         )
         if what == "left":
             words = f"after a call in which {one.words}: the grad mode differs\naltered: {alteration}"
@@ -229,8 +231,8 @@ def test_every_way_to_leave_the_spec_has_a_file_that_runs(alteration: str, what:
         around = ALTERATIONS[alteration].around
         assert f"with {around}:" in file.read_text() if around else "def other(" in file.read_text()
         code, printed = run(file)
-        unnoticed = what == "refused-but-changed" and "accepts the call" in str(code)
-        assert unnoticed or (code, printed[:3]) == (0, "ok:"), printed
+        taken = what == "refused-but-changed" and str(code).endswith("accepts the call")
+        assert taken or (code, printed[:3]) == (0, "ok:"), printed
     assert calls
 
 

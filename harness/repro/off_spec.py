@@ -108,7 +108,7 @@ def _surrounded(main: str, around: str) -> str:
             indent = line[: line.index(ALTER)]
             lines.append(f"{indent}with {around}:\n")
             continue
-        begins = line.startswith(indent) and line[len(indent)] not in " e"  # no except, no else
+        begins = not line.startswith((f"{indent} ", f"{indent}except"))
         if begins and "($star)" in passed and "look(" in passed:
             altering = False
         passed += line
