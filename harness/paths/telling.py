@@ -87,16 +87,16 @@ def told_first(calls: Sequence[Altered], case: Case, device: str, level: Level, 
     """Put those of the first ``limit`` calls first that are telling; otherwise the order stays."""
     if case.thorough:  # all of them are made
         return list(calls)
-    telling = _telling(case, device, level, tuple(one.key for one in calls[:limit]))
-    return sorted(calls, key=lambda one: one.key not in telling)
+    first = telling(case, device, level, tuple(one.key for one in calls[:limit]))
+    return sorted(calls, key=lambda one: one.key not in first)
 
 
 # All modes that are promised the same ask the same. And a case that is judged with a fault planted and
 # without it (harness/hunting.py) has to get the same calls.
 @functools.lru_cache(maxsize=4)
-def _telling(case: Case, device: str, level: Level, keys: tuple[Key, ...]) -> frozenset[Key]:
+def telling(case: Case, device: str, level: Level, keys: tuple[Key, ...]) -> frozenset[Key]:
     """Return the calls in which a fresh model does other than in the example's."""
-    telling: set[Key] = set()
+    found: set[Key] = set()
     start: Checkpoint | None = None
     expected: object = None
     for key in (None, *keys):
@@ -113,8 +113,8 @@ def _telling(case: Case, device: str, level: Level, keys: tuple[Key, ...]) -> fr
             if expected is None:
                 break
         elif done is not None and done != expected:
-            telling.add(key)
-    return frozenset(telling)
+            found.add(key)
+    return frozenset(found)
 
 
 def _done(model: nn.Module, inputs: Inputs, one: Altered | None, level: Level) -> object:
