@@ -125,15 +125,18 @@ class Examples:
         leaves = [copier(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in given.leaves]
         return Inputs(leaves, given.places, given.spec)
 
-    def off_spec(self, names: Set[str], salt: str) -> list[Altered]:
-        """Alter the example in the named ways (harness/off_spec.py), in an order that ``salt`` determines."""
-        return in_rotation(altered(self._example.leaves, self._example.places, names), salt)
+    def off_spec(self, names: Set[str], salt: str, model: nn.Module | None = None) -> list[Altered]:
+        """Alter the example in the named ways (harness/off_spec.py), in an order that ``salt`` determines.
+
+        A ``model`` that is itself what runs can be altered as well.
+        """
+        return in_rotation(altered(self._example.leaves, self._example.places, names, model), salt)
 
     def with_altered(self, one: Altered) -> Inputs:
         """Return fresh inputs like the example but for the leaf that is altered, if one is."""
         copier = Copier(self.device)
         given = list(self._example.leaves)
-        if one.place is not None:
+        if isinstance(one.place, int):
             given[one.place] = one.leaf
         leaves = [copier(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in given]
         return Inputs(leaves, self._example.places, self._example.spec)

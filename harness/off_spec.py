@@ -1,7 +1,7 @@
 """Off-spec calls: they differ from the example in one respect that its spec holds fixed.
 
-That is one argument, or what is in force around the call. What was exported has to refuse such a call or to
-be right about it.
+That is one argument, what is in force around the call, or an attribute of the model. What was exported has to
+refuse such a call or to be right about it.
 """
 
 from __future__ import annotations
@@ -9,38 +9,46 @@ from __future__ import annotations
 import contextlib
 import functools
 import zlib
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import zip_longest
 from types import CodeType
 from typing import Any, TypeVar
 
 import torch
+from torch import nn
 
 from harness.snapshot import argument
 
 T = TypeVar("T")
 
 
-Key = tuple[str, int | None]
+Key = tuple[str, int | str | None]
 """An alteration and its place: the same of all copies of the example."""
 
 
 @dataclass(frozen=True)
 class Altered:
-    """One call, altered: in one leaf, or in what surrounds it."""
+    """One call, altered: in one leaf, in what surrounds it, or in the model that is called."""
 
     alteration: str
     words: str
     """For people: ``args[1] is False, not True``."""
-    place: int | None = None
-    """Which of the leaves of ``(args, kwargs)``; none if it is the surroundings."""
+    place: int | str | None = None
+    """Which of the leaves of ``(args, kwargs)``, or the name of an attribute; none for surroundings."""
     leaf: Any = None
+    """What is there instead."""
 
     @property
     def key(self) -> Key:
         """Return what tells it from the other calls of one example."""
         return self.alteration, self.place
+
+    def prepare(self, model: nn.Module) -> None:
+        """Assign the attribute, if it is one."""
+        if isinstance(self.place, str):
+            owner, _, name = self.place.rpartition(".")
+            setattr(model.get_submodule(owner), name, self.leaf)
 
     def surroundings(self) -> contextlib.AbstractContextManager[object]:
         """Return what to make the call under."""
@@ -68,6 +76,8 @@ class Alteration:
     """The other leaf."""
     around: str = ""
     """Instead of both: a context manager to make the call under, the leaves being those of the example."""
+    of_model: bool = False
+    """Whether the leaves are the plain attributes of the model's modules instead."""
 
 
 _TENSOR = "type(leaf) is torch.Tensor and leaf.layout is torch.strided"
@@ -103,6 +113,12 @@ ALTERATIONS: dict[str, Alteration] = {
     "apart": Alteration(
         f"{_TENSOR} and leaf.is_leaf and any(t is leaf for t in leaves[:at])", "leaf.__deepcopy__({})"
     ),
+    # The training flag of a module is one of them.
+    "attribute": Alteration(
+        "type(leaf) in (bool, int, float, str)",
+        'not leaf if type(leaf) is bool else leaf + ("x" if type(leaf) is str else 1)',
+        of_model=True,
+    ),
     "no-grad": Alteration(around="torch.no_grad()"),
     "inference": Alteration(around="torch.inference_mode()"),
     "autocast": Alteration(around='torch.autocast("cpu", torch.bfloat16)'),
@@ -119,27 +135,49 @@ PROMISED = {
 Of an exported program's inputs, "passing a different value at run time will result in an error" for
 Python values, and sizes are static by default; "other forms of Tensor metadata (e.g. device, dtype)"
 are static as well, with no word of an error (PyTorch docs, torch.export Programming Model). There is no
-word about numbers that are equal and of another type, nor about what is in force around a call. torch.compile
-guards on all that TENSOR_MATCH looks at (PyTorch docs, TorchDynamo Deeper Dive, 'What is a guard?'), on the
-types of Python values, on which arguments are one tensor, and on the global state: grad mode and autocast
-(torch/_dynamo/guards.py, EQUALS_MATCH, DUPLICATE_INPUT and GLOBAL_STATE).
+word about numbers that are equal and of another type, nor about what is in force around a call, and it has
+no attributes of its own.
+
+torch.compile guards on all that TENSOR_MATCH looks at (PyTorch docs, TorchDynamo Deeper Dive, 'What is a
+guard?'); on types and values of what is Python's, on which arguments are one tensor, and on the global state,
+grad mode and autocast among it (torch/_dynamo/guards.py, EQUALS_MATCH, DUPLICATE_INPUT, GLOBAL_STATE; PyTorch
+docs, Dealing with Recompilations, for attributes).
 """
 
 
-def altered(leaves: list[Any], places: Sequence[str], names: Set[str]) -> list[Altered]:
-    """Alter one thing at a time in each of the named ways."""
+def altered(
+    leaves: list[Any], places: Sequence[str], names: Set[str], model: nn.Module | None = None
+) -> list[Altered]:
+    """Alter one thing at a time in each of the named ways; those of a model if there is one."""
+    attributes = [] if model is None else list(_attributes(model))
     everything: list[Altered] = []
     for name, alteration in ALTERATIONS.items():
         if name not in names:
             continue
         if alteration.around:
             everything.append(Altered(name, f"{alteration.around} is in force"))
-            continue
-        for place, leaf in enumerate(leaves):
-            if (new := _altered(name, place, leaves)) is not None:
-                words = _words(argument(places[place]), leaf, new, _again(new, leaves, places))
-                everything.append(Altered(name, words, place, new))
+        elif alteration.of_model:
+            values = [value for _, value in attributes]
+            for number, (place, value) in enumerate(attributes):
+                if (new := _altered(name, number, values)) is not None:
+                    everything.append(Altered(name, _words(f"model.{place}", value, new, ""), place, new))
+        else:
+            for at, leaf in enumerate(leaves):
+                if (new := _altered(name, at, leaves)) is not None:
+                    words = _words(argument(places[at]), leaf, new, _again(new, leaves, places))
+                    everything.append(Altered(name, words, at, new))
     return everything
+
+
+def _attributes(model: nn.Module) -> Iterator[tuple[str, object]]:
+    """Yield the attributes that a user may well assign, with their names."""
+    for prefix, module in model.named_modules():
+        for name, value in vars(module).items():
+            if not name.startswith("_") and name not in _INTERNAL:
+                yield f"{prefix}.{name}" if prefix else name, value
+
+
+_INTERNAL = vars(nn.Module()).keys() - {"training"}
 
 
 def in_rotation(everything: Sequence[Altered], salt: str) -> list[Altered]:

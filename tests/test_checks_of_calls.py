@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
+from torch import nn
 
 from harness.checks import CHECKS, Difference
 from harness.gradients import Gradients
@@ -254,7 +255,7 @@ def test_each_alteration_is_told_in_words_of_its_own() -> None:
         *(twice, twice),
     ]
     made = alterations(leaves)
-    assert {one.alteration for one in made} == ALTERATIONS.keys()
+    assert {one.alteration for one in made} == ALTERATIONS.keys() - {"attribute"}
     assert len({one.words for one in made}) == len(made) == len({one.key for one in made})
     assert next(one.words for one in made if one.alteration == "alias") == "args[0] is args[1] once more"
     assert next(one.words for one in made if one.alteration == "no-grad") == "torch.no_grad() is in force"
@@ -276,6 +277,23 @@ def test_what_is_given_twice_gets_a_tensor_of_its_own_the_second_time() -> None:
 def test_a_number_of_equal_value_and_another_type(leaf: object, new: dict[str, object]) -> None:
     made = {one.alteration: one.leaf for one in alterations([leaf], {"float", "int"})}
     assert made == new and [type(value) for value in made.values()] == [*map(type, new.values())]
+
+
+def test_attributes_of_all_modules_and_not_what_torch_keeps_there() -> None:
+    model = nn.Sequential(nn.Dropout(0.5), nn.Identity())
+    model.kind = "a"  # type: ignore[assignment]
+    made = {one.words: one for one in altered([], [], {"attribute"}, model)}
+    assert list(made) == [
+        "model.training is False, not True",
+        "model.kind is 'ax', not 'a'",
+        "model.0.training is False, not True",
+        "model.0.p is 1.5, not 0.5",
+        "model.0.inplace is True, not False",
+        "model.1.training is False, not True",
+    ]
+    made["model.0.p is 1.5, not 0.5"].prepare(model)
+    made["model.training is False, not True"].prepare(model)
+    assert model[0].p == 1.5 and model[0].training and not model.training
 
 
 def test_surroundings_alter_no_argument() -> None:

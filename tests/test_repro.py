@@ -16,7 +16,7 @@ from harness.case import case_from_source
 from harness.corpus import read_entry
 from harness.faults import FAULTS
 from harness.findings import Finding
-from harness.inputs import Examples
+from harness.inputs import build
 from harness.isolation import own_modes
 from harness.off_spec import ALTERATIONS
 from harness.paths import select_paths
@@ -191,7 +191,13 @@ from torch import nn
 
 
 class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drops = nn.ModuleList([nn.Dropout(0.0)])
+        self.kind = "b"
+
     def forward(self, x, y, z, n, scale=1.0, flag=True, mode="a", mask=None):
+        x = self.drops[0](x) if self.kind == "b" else x + 1
         y = y if mask is None else y * mask.sum()
         return {mode: x * n + y.sum() * (scale if flag else 2.0) + z.sum()}
 
@@ -205,8 +211,8 @@ def make():
 @pytest.mark.parametrize("what", ["accepted", "served", "refused-but-changed", "left"])
 @pytest.mark.parametrize("alteration", ALTERATIONS)
 def test_every_way_to_leave_the_spec_has_a_file_that_runs(alteration: str, what: str, tmp_path: Path) -> None:
-    build = case_from_source(EVERY_WAY).build()
-    calls = Examples(build.args, build.kwargs).off_spec({alteration}, "")
+    model, examples = build(case_from_source(EVERY_WAY), "cpu")
+    calls = examples.off_spec({alteration}, "", model)
     compiled = {"path": "compile:compiled@cpu", "mode": "compile", "runner": "compiled"}
     # The others are not promised to be noticed, or are not (corpora/open/export_accepts_*).
     noticed = what != "served" and alteration in ("flag", "number", "text", "size")
@@ -229,7 +235,10 @@ def test_every_way_to_leave_the_spec_has_a_file_that_runs(alteration: str, what:
         file = tmp_path / "repro.py"
         file.write_text(repro_source(shown, EVERY_WAY))
         around = ALTERATIONS[alteration].around
-        assert f"with {around}:" in file.read_text() if around else "def other(" in file.read_text()
+        if isinstance(one.place, str):
+            assert f".{one.place.rpartition('.')[2]} = {one.leaf!r}\n" in file.read_text()
+        else:
+            assert f"with {around}:" in file.read_text() if around else "def other(" in file.read_text()
         code, printed = run(file)
         taken = what == "refused-but-changed" and str(code).endswith("accepts the call")
         assert taken or (code, printed[:3]) == (0, "ok:"), printed
@@ -237,33 +246,40 @@ def test_every_way_to_leave_the_spec_has_a_file_that_runs(alteration: str, what:
 
 
 @pytest.mark.parametrize(
-    ("fault", "forward", "args", "around"),
+    ("fault", "forward", "words", "line"),
     [
         (
             "grad_mode_is_not_guarded",
             "return x * 2 if torch.is_grad_enabled() else x + 2",
-            "torch.full((2, 3), 0.5)",
-            "torch.no_grad()",
+            "torch.no_grad() is in force",
+            "with torch.no_grad():",
         ),
         (
             "grad_mode_is_not_guarded",
             "with torch.no_grad():\n            y = x * 2\n        return y + 1",
-            "torch.ones(2, 3)",
-            "torch.no_grad()",
+            "torch.no_grad() is in force",
+            "with torch.no_grad():",
+        ),
+        (
+            "attributes_are_not_guarded",
+            "return x * self.scale\n\n"
+            "    def __init__(self):\n        super().__init__()\n        self.scale = 3.0",
+            "model.scale is 4.0, not 3.0",
+            "candidate.scale = 4.0",
         ),
     ],
 )
-def test_surroundings_that_are_not_guarded_have_a_file_that_shows_it(
-    fault: str, forward: str, args: str, around: str, tmp_path: Path
+def test_what_is_not_guarded_besides_arguments_has_a_file_that_shows_it(
+    fault: str, forward: str, words: str, line: str, tmp_path: Path
 ) -> None:
-    source = SOURCE.replace("return x + 1", forward).replace("torch.ones(2)", args)
+    source = SOURCE.replace("return x + 1", forward).replace("torch.ones(2)", "torch.full((2,), 0.5)")
     case = replace(case_from_source(source), thorough=True)
     with FAULTS[fault].plant():
         (found,) = judge(case, select_paths(["compile:*"])).findings
-    assert f"in which {around} is in force" in found.message
+    assert f"in which {words}" in found.message
     file = tmp_path / "repro.py"
     file.write_text(repro_source(found, source))
-    assert f"with {around}:" in file.read_text()
+    assert line in file.read_text()
     with FAULTS[fault].plant():
         code, printed = run(file)
     assert (code, printed[:4]) == (1, "BUG:"), printed

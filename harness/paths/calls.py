@@ -144,6 +144,7 @@ def _off_spec(
     for one in wanted:
         inputs = examples.with_altered(one)
         handed_in = inputs.snapshot()
+        one.prepare(runner.model)
         with own_modes(), one.surroundings():  # a call that fails halfway may leave modes changed
             call, _ = runner(inputs, 0)
         made.append(OffSpecCall(one.alteration, one.words, call, handed_in, before))

@@ -93,15 +93,15 @@ def _observe(
         if not start.restore():
             return None
     with own_modes():
-        ran = run_calls(runner, examples, _agenda(before, examples, path, case), path.mode)
+        ran = run_calls(runner, examples, _agenda(before, model, examples, path, case), path.mode)
     ran = ran._replace(calls=(*first, *ran.calls))
     return Observation(str(path), before=before, restarted=apart, **ran._asdict())
 
 
-def _agenda(state: State, examples: Examples, path: Path, case: Case) -> Agenda:
+def _agenda(state: State, model: nn.Module, examples: Examples, path: Path, case: Case) -> Agenda:
     """Plan what follows the ordinary calls, from the state of a fresh model."""
     names = PROMISED[path.mode]
-    off_spec = told_first(examples.off_spec(names, case.source), case, path.device, "functions", TRIED)
+    off_spec = told_first(examples.off_spec(names, case.source, model), case, path.device, "functions", TRIED)
     limit = None if case.thorough else OFF_SPEC_CALLS
     return Agenda(plan_edits(state), tuple(off_spec[:limit]), {path.mode: names})
 

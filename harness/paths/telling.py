@@ -103,8 +103,10 @@ def telling(case: Case, device: str, level: Level, keys: tuple[Key, ...]) -> fro
         if start is None:
             model, examples = build(case, device)
             start = Checkpoint(model)
-            by_key = {one.key: one for one in examples.off_spec(ALTERATIONS.keys(), "")}
+            by_key = {one.key: one for one in examples.off_spec(ALTERATIONS.keys(), "", model)}
         one = by_key[key] if key is not None else None
+        if one is not None:
+            one.prepare(model)
         done = _done(model, examples.with_altered(one) if one else examples.fresh(), one, level)
         if not start.restore():
             start = None

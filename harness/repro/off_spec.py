@@ -86,6 +86,8 @@ def altered(finding: Finding, alteration: str, look: list[str], main: str) -> Pa
     around, expression = ALTERATIONS[alteration].around, ALTERATIONS[alteration].expression
     if around:
         return Parts(look, _surrounded(main, around))
+    if ALTERATIONS[alteration].of_model:
+        return Parts(look, _assigning(main, finding.message))
     named = re.search(r"in which (args|kwargs)(\S*) is ", finding.message)
     place = {"args": "[0]", "kwargs": "[1]"}[named[1]] + named[2] if named else ""
     leaf = "    leaf = leaves[at]\n" if re.search(r"\bleaf\b", expression) else ""
@@ -113,4 +115,19 @@ def _surrounded(main: str, around: str) -> str:
             altering = False
         passed += line
         lines.append(f"    {line}" if altering else line)
+    return "".join(lines)
+
+
+def _assigning(main: str, message: str) -> str:
+    """Assign an attribute of the model that is called next, instead of altering its arguments."""
+    named = re.search(r"in which model\.(\S+) is (.+), not ", message)
+    place, value = (named[1], named[2]) if named else ("training", "False")
+    owner, _, name = place.rpartition(".")
+    called = re.compile(r"(\w+)\(\$star\)")
+    lines = main.splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        if line.strip() == ALTER:
+            model = next(found[1] for later in lines[number:] if (found := called.search(later)))
+            module = f'{model}.get_submodule("{owner}")' if owner else model
+            lines[number] = line.replace(ALTER, f"{module}.{name} = {value}")
     return "".join(lines)
