@@ -200,6 +200,23 @@ def test_a_refused_call_changes_nothing() -> None:
     assert whats("guards", left(call()), left(changed)) == [("refused-but-changed", "flag")]
 
 
+def served(failure: Failure, alteration: str) -> list[tuple[str, ...]]:
+    """What is found where a compiled call raises that eager does not."""
+    eager = left(call(), alteration)
+    return whats("guards", eager, replace(left(call(failed=failure), alteration), reference=eager))
+
+
+def test_what_a_served_call_raises_names_its_cause_before_the_way_there() -> None:
+    lost = Failure("run", ("KeyError", "Exception"), "x", ("guards.py:build",))
+    assert served(lost, "size") == [("served", "run", "KeyError", "guards.py:build", "size")]
+    wrapped = "RuntimeError when making fake tensor call\n  cat(): got RuntimeError('tried to modify')"
+    for alteration in ("size", "rank"):
+        fake = Failure("run", ("TorchRuntimeError", "Exception"), wrapped, ("exc.py:unimplemented",))
+        assert served(fake, alteration) == [
+            ("served", "run", "TorchRuntimeError", "tried to modify", alteration)
+        ]
+
+
 # --- edits ---
 
 

@@ -166,7 +166,8 @@ def write(finding: Finding) -> Parts | None:
     if what == "recompiled":
         return Parts([_UNDO], _RECOMPILED)
     if what in ("served", "accepted"):
-        return off_spec.altered(finding, finding.signature[3], [off_spec.LOOK], _ALTERED)
+        alteration = finding.signature[-1 if what == "served" else 3]
+        return off_spec.altered(finding, alteration, [off_spec.LOOK], _ALTERED)
     if finding.check == "purity":
         return _global(finding)
     if finding.kind == "mismatch" and finding.check in _THINGS:
