@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from torch.utils import _pytree as pytree
 
-from harness.off_spec import Altered, altered
+from harness.off_spec import Altered, altered, in_rotation
 from harness.snapshot import Leaf, Tree, flatten, leaf_snapshot, named_state, storage_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Sequence, Set
 
     from torch import nn
 
-    from harness.case import Given
+    from harness.case import Case, Given
 
     Change = Callable[[torch.Tensor], None]
 
@@ -106,7 +106,8 @@ class Examples:
         self._example = _Flat(*flatten((args, kwargs)))
         given = [_Flat(*flatten((probe.args, probe.kwargs))) for probe in probes]
         self._probes = list(takewhile(self._is_general, given))
-        self._device = device
+        self.device = device
+        """Where the inputs are made."""
 
     @property
     def calls(self) -> int:
@@ -120,18 +121,23 @@ class Examples:
         they are.
         """
         given = self._example if call < CALLS else self._probes[call - CALLS]
-        copier = Copier(self._device, CHANGES[call] if call < CALLS else None)
+        copier = Copier(self.device, CHANGES[call] if call < CALLS else None)
         leaves = [copier(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in given.leaves]
         return Inputs(leaves, given.places, given.spec)
 
-    def off_spec(self, names: frozenset[str], limit: int | None, salt: str) -> list[Altered]:
-        """Alter the example in the named ways (harness/off_spec.py), at most ``limit`` times."""
-        return altered(self._example.leaves, self._example.places, names, limit, salt)
+    def off_spec(self, names: Set[str], salt: str, model: nn.Module | None = None) -> list[Altered]:
+        """Alter the example in the named ways (harness/off_spec.py), in an order that ``salt`` determines.
+
+        A ``model`` that is itself what runs can be altered as well.
+        """
+        return in_rotation(altered(self._example.leaves, self._example.places, names, model), salt)
 
     def with_altered(self, one: Altered) -> Inputs:
-        """Return fresh inputs like the example but for one leaf."""
-        copier = Copier(self._device)
-        given = [*self._example.leaves[: one.place], one.leaf, *self._example.leaves[one.place + 1 :]]
+        """Return fresh inputs like the example but for the leaf that is altered, if one is."""
+        copier = Copier(self.device)
+        given = list(self._example.leaves)
+        if isinstance(one.place, int):
+            given[one.place] = one.leaf
         leaves = [copier(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in given]
         return Inputs(leaves, self._example.places, self._example.spec)
 
@@ -175,6 +181,12 @@ def _affine(scale: float, shift: float) -> Change:
 
 # Integers stay: they may be indices. The factors are exact in binary and keep small values small.
 CHANGES: tuple[Change | None, ...] = (None, _affine(-0.5, 0.25), _affine(0.75, -0.125))
+
+
+def build(case: Case, device: str) -> tuple[nn.Module, Examples]:
+    """Return a fresh model and its example inputs, on a device."""
+    built = case.build()
+    return move_model(built.model, device), Examples(built.args, built.kwargs, device, built.probes)
 
 
 def move_model(model: nn.Module, device: str) -> nn.Module:

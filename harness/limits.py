@@ -138,11 +138,11 @@ def sizes_are_inferred(check: str, found: Difference, eager: Observation, path: 
 
 @_limit(
     says="Metadata of inputs other than shapes is static; that a call with other metadata is refused is "
-    "not promised.",
+    "not promised, nor that one is under another grad mode, or with an equal number of another type.",
     documented=f"{PROGRAMMING_MODEL}, 'Which values are static vs. dynamic?'",
 )
 def other_metadata_is_static(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
-    """Ask whether an off-spec call changed dtype, strides, requires_grad or aliasing alone."""
+    """Ask whether an off-spec call changed what its mode does not promise to notice."""
     mode = path.path.partition(":")[0].partition("+")[0]
     return check == "guards" and found.what[:1] == ("accepted",) and found.what[1] not in PROMISED[mode]
 

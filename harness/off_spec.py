@@ -1,47 +1,83 @@
-"""Off-spec calls: inputs that differ from the example in one respect that its spec holds fixed.
+"""Off-spec calls: they differ from the example in one respect that its spec holds fixed.
 
-What was exported has to refuse such a call or to be right about it.
+That is one argument, what is in force around the call, or an attribute of the model. What was exported has to
+refuse such a call or to be right about it.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import zip_longest
+from types import CodeType
 from typing import Any, TypeVar
 
 import torch
+from torch import nn
 
 from harness.snapshot import argument
 
 T = TypeVar("T")
 
 
+Key = tuple[str, int | str | None]
+"""An alteration and its place: the same of all copies of the example."""
+
+
 @dataclass(frozen=True)
 class Altered:
-    """One leaf, altered."""
+    """One call, altered: in one leaf, in what surrounds it, or in the model that is called."""
 
     alteration: str
-    place: int
-    """Which of the leaves of ``(args, kwargs)``."""
-    where: str
-    leaf: Any
     words: str
     """For people: ``args[1] is False, not True``."""
+    place: int | str | None = None
+    """Which of the leaves of ``(args, kwargs)``, or the name of an attribute; none for surroundings."""
+    leaf: Any = None
+    """What is there instead."""
+
+    @property
+    def key(self) -> Key:
+        """Return what tells it from the other calls of one example."""
+        return self.alteration, self.place
+
+    def prepare(self, model: nn.Module) -> None:
+        """Assign the attribute, if it is one."""
+        if isinstance(self.place, str):
+            owner, _, name = self.place.rpartition(".")
+            setattr(model.get_submodule(owner), name, self.leaf)
+
+    def surroundings(self) -> contextlib.AbstractContextManager[object]:
+        """Return what to make the call under."""
+        around = ALTERATIONS[self.alteration].around
+        made: contextlib.AbstractContextManager[object] = (
+            eval(_code(around), {"torch": torch}) if around else _NONE
+        )
+        return made
+
+
+_NONE = contextlib.nullcontext()
 
 
 @dataclass(frozen=True)
 class Alteration:
     """One way to leave the spec, as Python text: repro files show it, and the harness runs it.
 
-    Both texts speak of ``leaf``, of all the ``leaves`` of ``(args, kwargs)``, and of ``torch``.
+    The texts about a leaf speak of ``leaf``, which is the one ``at`` that place of all the ``leaves`` of
+    ``(args, kwargs)``, and of ``torch``.
     """
 
-    applies: str
+    applies: str = "False"
     """Whether there is anything to alter in the leaf."""
-    expression: str
+    expression: str = ""
     """The other leaf."""
+    around: str = ""
+    """Instead of both: a context manager to make the call under, the leaves being those of the example."""
+    of_model: bool = False
+    """Whether the leaves are the plain attributes of the model's modules instead."""
 
 
 _TENSOR = "type(leaf) is torch.Tensor and leaf.layout is torch.strided"
@@ -50,6 +86,9 @@ _TWIN = "t is not leaf and type(t) is torch.Tensor and (t.shape, t.dtype) == (le
 ALTERATIONS: dict[str, Alteration] = {
     "flag": Alteration("type(leaf) is bool", "not leaf"),
     "number": Alteration("type(leaf) in (int, float)", "leaf + 1"),
+    # Equal to what it was, but not of its type.
+    "float": Alteration("type(leaf) is int and float(leaf) == leaf", "float(leaf)"),
+    "int": Alteration("type(leaf) is float and leaf.is_integer()", "int(leaf)"),
     "text": Alteration("type(leaf) is str", 'leaf + "x"'),
     "none": Alteration(
         "leaf is None and any(type(t) is torch.Tensor for t in leaves)",
@@ -70,13 +109,24 @@ ALTERATIONS: dict[str, Alteration] = {
     ),
     # Another argument a second time.
     "alias": Alteration(f"{_TENSOR} and any({_TWIN} for t in leaves)", f"next(t for t in leaves if {_TWIN})"),
+    # What is given a second time becomes a tensor of its own, with the same strides in such a memory.
+    "apart": Alteration(
+        f"{_TENSOR} and leaf.is_leaf and any(t is leaf for t in leaves[:at])", "leaf.__deepcopy__({})"
+    ),
+    # The training flag of a module is one of them.
+    "attribute": Alteration(
+        "type(leaf) in (bool, int, float, str)",
+        'not leaf if type(leaf) is bool else leaf + ("x" if type(leaf) is str else 1)',
+        of_model=True,
+    ),
+    "no-grad": Alteration(around="torch.no_grad()"),
+    "inference": Alteration(around="torch.inference_mode()"),
+    "autocast": Alteration(around='torch.autocast("cpu", torch.bfloat16)'),
 }
 """By name."""
 
 PROMISED = {
-    "compile": frozenset(
-        ("flag", "number", "text", "none", "size", "rank", "dtype", "stride", "requires-grad", "alias")
-    ),
+    "compile": frozenset(ALTERATIONS),
     "nonstrict": frozenset(("flag", "number", "text", "none", "size", "rank")),
     "strict": frozenset(("flag", "number", "text", "none", "size", "rank")),
 }
@@ -84,53 +134,89 @@ PROMISED = {
 
 Of an exported program's inputs, "passing a different value at run time will result in an error" for
 Python values, and sizes are static by default; "other forms of Tensor metadata (e.g. device, dtype)"
-are static as well, with no word of an error (PyTorch docs, torch.export Programming Model). torch.compile
-guards on all that TENSOR_MATCH looks at (PyTorch docs, TorchDynamo Deeper Dive, 'What is a guard?').
+are static as well, with no word of an error (PyTorch docs, torch.export Programming Model). There is no
+word about numbers that are equal and of another type, nor about what is in force around a call, and it has
+no attributes of its own.
+
+torch.compile guards on all that TENSOR_MATCH looks at (PyTorch docs, TorchDynamo Deeper Dive, 'What is a
+guard?'); on types and values of what is Python's, on which arguments are one tensor, and on the global state,
+grad mode and autocast among it (torch/_dynamo/guards.py, EQUALS_MATCH, DUPLICATE_INPUT, GLOBAL_STATE; PyTorch
+docs, Dealing with Recompilations, for attributes).
 """
 
 
 def altered(
-    leaves: list[Any], places: Sequence[str], names: frozenset[str], limit: int | None, salt: str
+    leaves: list[Any], places: Sequence[str], names: Set[str], model: nn.Module | None = None
 ) -> list[Altered]:
-    """Alter one leaf at a time in the named ways; at most ``limit`` of them, chosen by ``salt`` alone."""
-    everything = [
-        Altered(
-            name, place, argument(where), new, _words(argument(where), leaf, new, _again(new, leaves, places))
-        )
-        for name in ALTERATIONS
-        if name in names
-        for place, (leaf, where) in enumerate(zip(leaves, places, strict=True))
-        if (new := _altered(name, leaf, leaves)) is not None
-    ]
-    if limit is None or len(everything) <= limit:
-        return everything
-    # Different ways come before different places: a flag counts as much as the six ways of a tensor.
+    """Alter one thing at a time in each of the named ways; those of a model if there is one."""
+    attributes = [] if model is None else list(_attributes(model))
+    everything: list[Altered] = []
+    for name, alteration in ALTERATIONS.items():
+        if name not in names:
+            continue
+        if alteration.around:
+            everything.append(Altered(name, f"{alteration.around} is in force"))
+        elif alteration.of_model:
+            values = [value for _, value in attributes]
+            for number, (place, value) in enumerate(attributes):
+                if (new := _altered(name, number, values)) is not None:
+                    everything.append(Altered(name, _words(f"model.{place}", value, new, ""), place, new))
+        else:
+            for at, leaf in enumerate(leaves):
+                if (new := _altered(name, at, leaves)) is not None:
+                    words = _words(argument(places[at]), leaf, new, _again(new, leaves, places))
+                    everything.append(Altered(name, words, at, new))
+    return everything
+
+
+def _attributes(model: nn.Module) -> Iterator[tuple[str, object]]:
+    """Yield the attributes that a user may well assign, with their names."""
+    for prefix, module in model.named_modules():
+        for name, value in vars(module).items():
+            if not name.startswith("_") and name not in _INTERNAL:
+                yield f"{prefix}.{name}" if prefix else name, value
+
+
+_INTERNAL = vars(nn.Module()).keys() - {"training"}
+
+
+def in_rotation(everything: Sequence[Altered], salt: str) -> list[Altered]:
+    """Put calls into the order in which to make them, by ``salt`` alone.
+
+    Different ways come before different places: a flag counts as much as the six ways of a tensor.
+    """
     number = zlib.crc32(salt.encode())
     ways = [[one for one in everything if one.alteration == name] for name in ALTERATIONS]
     ways = [_rotated(way, number // 7) for way in ways if way]
     rounds = zip_longest(*_rotated(ways, number))
-    return [one for each in rounds for one in each if one is not None][:limit]
+    return [one for each in rounds for one in each if one is not None]
 
 
 def _rotated(items: list[T], by: int) -> list[T]:
-    return [*items[by % len(items) :], *items[: by % len(items)]]
+    by %= max(len(items), 1)
+    return [*items[by:], *items[:by]]
 
 
-def _altered(name: str, leaf: Any, leaves: list[Any]) -> Any:
-    alteration = ALTERATIONS[name]
-    if not _evaluated(alteration.applies, leaf, leaves):
+def _altered(name: str, place: int, leaves: list[Any]) -> Any:
+    alteration, leaf = ALTERATIONS[name], leaves[place]
+    if not _evaluated(alteration.applies, place, leaves):
         return None
     with torch.no_grad():
-        new = _evaluated(alteration.expression, leaf, leaves)
+        new = _evaluated(alteration.expression, place, leaves)
     grad = isinstance(leaf, torch.Tensor) and leaf.requires_grad
     if name in ("requires-grad", "alias") or not grad:
         return new
     return new.detach().requires_grad_(new.is_floating_point())
 
 
-def _evaluated(text: str, leaf: Any, leaves: list[Any]) -> Any:
+def _evaluated(text: str, place: int, leaves: list[Any]) -> Any:
     # One namespace: a generator expression sees no locals of eval.
-    return eval(text, {"leaf": leaf, "leaves": leaves, "torch": torch})
+    return eval(_code(text), {"leaf": leaves[place], "leaves": leaves, "at": place, "torch": torch})
+
+
+@functools.cache
+def _code(text: str) -> CodeType:
+    return compile(text, "<off-spec>", "eval")
 
 
 def _again(new: object, leaves: list[Any], places: Sequence[str]) -> str:
@@ -143,6 +229,8 @@ def _again(new: object, leaves: list[Any], places: Sequence[str]) -> str:
 def _words(where: str, leaf: object, new: object, again: str) -> str:
     if again:
         return f"{where} is {again} once more"
+    if isinstance(new, torch.Tensor) and _described(new) == _described(leaf):
+        return f"{where} is a tensor of its own"
     return f"{where} is {_described(new)}, not {_described(leaf)}"
 
 

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
+from torch import nn
 
 from harness.checks import CHECKS, Difference
 from harness.gradients import Gradients
+from harness.inputs import Examples
 from harness.limits import LIMITS, limit_for
 from harness.memory import Memory, Poke
 from harness.observation import Call, Failure, Observation, OffSpecCall, Prediction, Touch, World
-from harness.off_spec import ALTERATIONS, PROMISED, altered
-from harness.snapshot import State, Tree, snapshot, tree_snapshot
+from harness.off_spec import ALTERATIONS, PROMISED, Altered, altered
+from harness.snapshot import State, Tree, snapshot, storage_id, tree_snapshot
+from harness.world import ambient
+
+if TYPE_CHECKING:
+    from collections.abc import Set
 
 ONE = torch.tensor([1.0, 2.0])
 STATE = State({"w": snapshot(torch.nn.Parameter(ONE)), "n": snapshot(ONE)}, {"k": snapshot(ONE)})
@@ -193,6 +200,23 @@ def test_a_refused_call_changes_nothing() -> None:
     assert whats("guards", left(call()), left(changed)) == [("refused-but-changed", "flag")]
 
 
+def served(failure: Failure, alteration: str) -> list[tuple[str, ...]]:
+    """What is found where a compiled call raises that eager does not."""
+    eager = left(call(), alteration)
+    return whats("guards", eager, replace(left(call(failed=failure), alteration), reference=eager))
+
+
+def test_what_a_served_call_raises_names_its_cause_before_the_way_there() -> None:
+    lost = Failure("run", ("KeyError", "Exception"), "x", ("guards.py:build",))
+    assert served(lost, "size") == [("served", "run", "KeyError", "guards.py:build", "size")]
+    wrapped = "RuntimeError when making fake tensor call\n  cat(): got RuntimeError('tried to modify')"
+    for alteration in ("size", "rank"):
+        fake = Failure("run", ("TorchRuntimeError", "Exception"), wrapped, ("exc.py:unimplemented",))
+        assert served(fake, alteration) == [
+            ("served", "run", "TorchRuntimeError", "tried to modify", alteration)
+        ]
+
+
 # --- edits ---
 
 
@@ -234,9 +258,76 @@ def test_what_is_promised_is_a_way_to_leave_the_spec() -> None:
     assert all(names <= ALTERATIONS.keys() for names in PROMISED.values())
 
 
+def alterations(leaves: list[Any], names: Set[str] = ALTERATIONS.keys()) -> list[Altered]:
+    return altered(leaves, [f"[0][{place}]" for place in range(len(leaves))], names)
+
+
 def test_each_alteration_is_told_in_words_of_its_own() -> None:
-    leaves = [torch.ones(2, 3), torch.ones(2, 3).requires_grad_(), torch.ones(2, 3), 2, True, "a"]
-    places = [f"[0][{place}]" for place in range(len(leaves))]
-    made = altered(leaves, places, frozenset(ALTERATIONS), None, "")
-    assert len({one.words for one in made}) == len(made)
+    twice = torch.ones(4)
+    leaves = [
+        torch.ones(2, 3),
+        torch.ones(2, 3).requires_grad_(),
+        torch.ones(2, 3),
+        *(2, 2.0, True, "a", None),
+        *(twice, twice),
+    ]
+    made = alterations(leaves)
+    assert {one.alteration for one in made} == ALTERATIONS.keys() - {"attribute"}
+    assert len({one.words for one in made}) == len(made) == len({one.key for one in made})
     assert next(one.words for one in made if one.alteration == "alias") == "args[0] is args[1] once more"
+    assert next(one.words for one in made if one.alteration == "no-grad") == "torch.no_grad() is in force"
+
+
+def test_what_is_given_twice_gets_a_tensor_of_its_own_the_second_time() -> None:
+    x = torch.arange(4.0)[::2]
+    (one,) = alterations([x, 1, x], {"apart"})
+    assert (one.place, one.words) == (2, "args[2] is a tensor of its own")
+    inputs = Examples((x, 1, x), {}).with_altered(one)
+    assert inputs.args[0].equal(inputs.args[2]) and inputs.args[0].stride() == inputs.args[2].stride()
+    assert storage_id(inputs.args[0]) != storage_id(inputs.args[2])
+    assert alterations([x, x.clone()], {"apart"}) == []
+
+
+@pytest.mark.parametrize(
+    ("leaf", "new"), [(3, {"float": 3.0}), (3.0, {"int": 3}), (0.5, {}), (True, {}), (2**53 + 1, {})]
+)
+def test_a_number_of_equal_value_and_another_type(leaf: object, new: dict[str, object]) -> None:
+    made = {one.alteration: one.leaf for one in alterations([leaf], {"float", "int"})}
+    assert made == new and [type(value) for value in made.values()] == [*map(type, new.values())]
+
+
+def test_attributes_of_all_modules_and_not_what_torch_keeps_there() -> None:
+    model = nn.Sequential(nn.Dropout(0.5), nn.Identity())
+    model.kind = "a"  # type: ignore[assignment]
+    made = {one.words: one for one in altered([], [], {"attribute"}, model)}
+    assert list(made) == [
+        "model.training is False, not True",
+        "model.kind is 'ax', not 'a'",
+        "model.0.training is False, not True",
+        "model.0.p is 1.5, not 0.5",
+        "model.0.inplace is True, not False",
+        "model.1.training is False, not True",
+    ]
+    made["model.0.p is 1.5, not 0.5"].prepare(model)
+    made["model.training is False, not True"].prepare(model)
+    assert model[0].p == 1.5 and model[0].training and not model.training
+
+
+def test_surroundings_alter_no_argument() -> None:
+    x = torch.ones(2, requires_grad=True)
+    examples = Examples((x,), {})
+    around = examples.off_spec({name for name, one in ALTERATIONS.items() if one.around}, "")
+    assert {one.alteration for one in around} == {"no-grad", "inference", "autocast"}
+    for one in around:
+        before = ambient()
+        with one.surroundings():
+            assert ambient() != before
+        assert ambient() == before
+        assert examples.with_altered(one).snapshot().leaves[0].where == "[0][0]"
+        assert examples.with_altered(one).args[0].requires_grad
+
+
+def test_export_promises_nothing_about_what_surrounds_a_call() -> None:
+    around = {name for name, one in ALTERATIONS.items() if one.around}
+    assert around <= PROMISED["compile"]
+    assert not around & (PROMISED["nonstrict"] | PROMISED["strict"])

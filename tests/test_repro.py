@@ -16,7 +16,9 @@ from harness.case import case_from_source
 from harness.corpus import read_entry
 from harness.faults import FAULTS
 from harness.findings import Finding
+from harness.inputs import build
 from harness.isolation import own_modes
+from harness.off_spec import ALTERATIONS
 from harness.paths import select_paths
 from harness.repro import NoReproError, repro_source
 from harness.verdict import judge
@@ -181,6 +183,107 @@ class Model(nn.Module):
 def make():
     return Model(), (torch.ones(3, 2), 3), {"scale": torch.ones(2)}
 """
+
+
+EVERY_WAY = """\
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drops = nn.ModuleList([nn.Dropout(0.0)])
+        self.kind = "b"
+
+    def forward(self, x, y, z, n, scale=1.0, flag=True, mode="a", mask=None):
+        x = self.drops[0](x) if self.kind == "b" else x + 1
+        y = y if mask is None else y * mask.sum()
+        return {mode: x * n + y.sum() * (scale if flag else 2.0) + z.sum()}
+
+
+def make():
+    x = torch.ones(3, 2)
+    return Model(), (torch.zeros(3, 2), x, x, 3), {"scale": 2.0, "flag": True, "mode": "a", "mask": None}
+"""
+
+
+@pytest.mark.parametrize("what", ["accepted", "served", "refused-but-changed", "left"])
+@pytest.mark.parametrize("alteration", ALTERATIONS)
+def test_every_way_to_leave_the_spec_has_a_file_that_runs(alteration: str, what: str, tmp_path: Path) -> None:
+    model, examples = build(case_from_source(EVERY_WAY), "cpu")
+    calls = examples.off_spec({alteration}, "", model)
+    compiled = {"path": "compile:compiled@cpu", "mode": "compile", "runner": "compiled"}
+    # The others are not promised to be noticed, or are not (corpora/open/export_accepts_*).
+    noticed = what != "served" and alteration in ("flag", "number", "text", "size")
+    for one in calls:
+        shown = finding(
+            check="guards",
+            signature=("guards", "mismatch", what, alteration),
+            message=f"a call in which {one.words} is not refused, and the answer is wrong",
+            **({"path": "nonstrict:module@cpu", "runner": "module"} if noticed else compiled),
+        )
+        if what == "left":
+            words = f"after a call in which {one.words}: the grad mode differs\naltered: {alteration}"
+            shown = finding(
+                check="purity",
+                signature=("purity", "mismatch", "run", "global", "grad mode"),
+                message=words,
+                call=1,
+                **compiled,
+            )
+        file = tmp_path / "repro.py"
+        file.write_text(repro_source(shown, EVERY_WAY))
+        around = ALTERATIONS[alteration].around
+        if isinstance(one.place, str):
+            assert f".{one.place.rpartition('.')[2]} = {one.leaf!r}\n" in file.read_text()
+        else:
+            assert f"with {around}:" in file.read_text() if around else "def other(" in file.read_text()
+        code, printed = run(file)
+        taken = what == "refused-but-changed" and str(code).endswith("accepts the call")
+        assert taken or (code, printed[:3]) == (0, "ok:"), printed
+    assert calls
+
+
+@pytest.mark.parametrize(
+    ("fault", "forward", "words", "line"),
+    [
+        (
+            "grad_mode_is_not_guarded",
+            "return x * 2 if torch.is_grad_enabled() else x + 2",
+            "torch.no_grad() is in force",
+            "with torch.no_grad():",
+        ),
+        (
+            "grad_mode_is_not_guarded",
+            "with torch.no_grad():\n            y = x * 2\n        return y + 1",
+            "torch.no_grad() is in force",
+            "with torch.no_grad():",
+        ),
+        (
+            "attributes_are_not_guarded",
+            "return x * self.scale\n\n"
+            "    def __init__(self):\n        super().__init__()\n        self.scale = 3.0",
+            "model.scale is 4.0, not 3.0",
+            "candidate.scale = 4.0",
+        ),
+    ],
+)
+def test_what_is_not_guarded_besides_arguments_has_a_file_that_shows_it(
+    fault: str, forward: str, words: str, line: str, tmp_path: Path
+) -> None:
+    source = SOURCE.replace("return x + 1", forward).replace("torch.ones(2)", "torch.full((2,), 0.5)")
+    case = replace(case_from_source(source), thorough=True)
+    with FAULTS[fault].plant():
+        (found,) = judge(case, select_paths(["compile:*"])).findings
+    assert f"in which {words}" in found.message
+    file = tmp_path / "repro.py"
+    file.write_text(repro_source(found, source))
+    assert line in file.read_text()
+    with FAULTS[fault].plant():
+        code, printed = run(file)
+    assert (code, printed[:4]) == (1, "BUG:"), printed
+    assert run(file)[0] == 0
 
 
 @pytest.mark.parametrize("stage", ["export", "lower", "run"])

@@ -21,12 +21,16 @@ _WORDS = 8
 
 def crash_signature(failure: Failure) -> tuple[str, ...]:
     """Return the stage, the exception's class, and where in torch (or with which words) it fell."""
+    if failure.name == "TorchRuntimeError" and (raised := _IN_FAKE.search(failure.message)):
+        return (failure.stage, failure.name, message_words(raised[2]))
     innermost = failure.frames[-1] if failure.frames else ""
     if innermost and innermost not in _KERNELS and not is_plumbing(innermost):
         return (failure.stage, failure.name, *failure.frames)
     return (failure.stage, failure.name, message_words(failure.message))
 
 
+# Dynamo wraps what any operator raises on fake tensors (torch/_dynamo/utils.py, get_fake_value).
+_IN_FAKE = re.compile(r"got \w+\((['\"])(.+?)\1\)")
 # What raises below these is any operator: its kernel for fake tensors, or one in the body of a region.
 _KERNELS = {"fake_tensor.py:_dispatch_impl", "wrap.py:wrapper"}
 

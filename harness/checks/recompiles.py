@@ -116,7 +116,8 @@ def _again(compilation: Compilation) -> Difference:
 
 def _raised(alteration: str, words: str, failure: Failure, number: int) -> Difference:
     message = f"a call in which {words} raised {failure.name}, eager did not\n{shortened(failure.message)}"
-    what = ("served", alteration, *crash_signature(failure))
+    # The way comes last: one failure is reached in many.
+    what = ("served", *crash_signature(failure), alteration)
     return Difference("crash", "run", what, message, number, follows=True)
 
 

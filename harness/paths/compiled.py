@@ -19,11 +19,12 @@ from torch._dynamo import utils as dynamo
 
 from harness.checkpoint import Checkpoint
 from harness.edits import plan_edits
+from harness.inputs import build
 from harness.isolation import forget_compiled, nothing_cached, own_modes, printing
 from harness.observation import Compilation, Observation
 from harness.off_spec import PROMISED
 from harness.paths.calls import Agenda, Runner, run_calls
-from harness.paths.execute import build
+from harness.paths.telling import told_first
 from harness.snapshot import state_snapshot
 from harness.world import aftermath
 
@@ -106,17 +107,21 @@ def _observe(
         if not start.restore():
             return None
     with own_modes():
-        ran = run_calls(runner, examples, _agenda(before, examples, path, case), path.mode)
+        ran = run_calls(runner, examples, _agenda(before, model, examples, path, case), path.mode)
     ran = ran._replace(calls=(*first, *ran.calls))
     return Observation(str(path), before=before, restarted=apart, **ran._asdict())
 
 
-def _agenda(state: State, examples: Examples, path: Path, case: Case) -> Agenda:
+def _agenda(state: State, model: nn.Module, examples: Examples, path: Path, case: Case) -> Agenda:
     """Plan what follows the ordinary calls, from the state of a fresh model."""
     names = PROMISED[path.mode]
-    off_spec = examples.off_spec(names, None if case.thorough else OFF_SPEC_CALLS, case.source)
-    return Agenda(plan_edits(state), tuple(off_spec), {path.mode: names})
+    off_spec = told_first(examples.off_spec(names, case.source, model), case, path.device, "functions", TRIED)
+    limit = None if case.thorough else OFF_SPEC_CALLS
+    return Agenda(plan_edits(state), tuple(off_spec[:limit]), {path.mode: names})
 
+
+TRIED = 16
+"""Of so many off-spec calls eager says whether they are telling: twice as many ways as export has."""
 
 OFF_SPEC_CALLS = 3
 """Each of them is one more compilation: they take most of the time, of a case that is one of thousands."""

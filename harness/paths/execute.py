@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from harness.inputs import Examples, Inputs, move_model
+from harness.inputs import Examples, Inputs, build
 from harness.isolation import Isolation, Start, forget_compiled, own_modes, printing
 from harness.observation import Failure, Observation, Touch, failure
 from harness.paths.aspects import without
@@ -229,9 +229,3 @@ def _tensors(program: ExportedProgram | None) -> Iterable[torch.Tensor]:
         for value in store.values():
             if isinstance(value, torch.Tensor):
                 yield value
-
-
-def build(case: Case, device: str) -> tuple[nn.Module, Examples]:
-    """Return a fresh model and its example inputs, on a device."""
-    built = case.build()
-    return move_model(built.model, device), Examples(built.args, built.kwargs, device, built.probes)

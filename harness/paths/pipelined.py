@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from torch import nn
 from torch.utils import _pytree as pytree
 
+from harness.inputs import build
 from harness.isolation import forget_compiled, own_modes
 from harness.observation import Observation, failure
 from harness.paths.calls import Runner, run_calls
-from harness.paths.execute import build
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

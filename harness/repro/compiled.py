@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from harness.repro import edits, looks, parts
-from harness.repro.off_spec import look_at_altered
+from harness.repro import edits, looks, off_spec, parts
 from harness.repro.table import Parts
 
 if TYPE_CHECKING:
@@ -167,7 +166,8 @@ def write(finding: Finding) -> Parts | None:
     if what == "recompiled":
         return Parts([_UNDO], _RECOMPILED)
     if what in ("served", "accepted"):
-        return Parts([look_at_altered(finding, finding.signature[3])], _ALTERED)
+        alteration = finding.signature[-1 if what == "served" else 3]
+        return off_spec.altered(finding, alteration, [off_spec.LOOK], _ALTERED)
     if finding.check == "purity":
         return _global(finding)
     if finding.kind == "mismatch" and finding.check in _THINGS:
@@ -188,6 +188,6 @@ def _global(finding: Finding) -> Parts:
     look, calls = _AMBIENT % {"name": name, "fact": looks.GLOBALS[name]}, _EACH if finding.call else _ONCE
     altered = re.search(r"^altered: (\S+)$", finding.message, re.MULTILINE)
     if altered is not None:
-        other = look_at_altered(finding, altered[1]).partition("\n\n\ndef look")[0]
-        return Parts([other, look], _SIDES % {"calls": _ONCE + _ALTER, "thing": ""} + parts.VERDICT)
+        main = _SIDES % {"calls": _ONCE + _ALTER, "thing": ""} + parts.VERDICT
+        return off_spec.altered(finding, altered[1], [look], main)
     return Parts([look], _SIDES % {"calls": calls, "thing": ""} + parts.VERDICT)
