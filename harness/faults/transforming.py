@@ -11,7 +11,7 @@ from torch import fx, nn
 from torch._dynamo.output_graph import OutputGraph
 from torch._dynamo.side_effects import SideEffects
 from torch._export.serde.serialize import GraphModuleSerializer
-from torch._functorch._aot_autograd.runtime_wrappers import AliasOfInputHandler
+from torch._functorch._aot_autograd import runtime_wrappers
 from torch.export import ExportedProgram, UnflattenedModule, exported_program, passes
 from torch.export.pt2_archive._package import AOTICompiledModel
 from torch.export.unflatten import InterpreterModule, _ModuleFrame
@@ -292,10 +292,10 @@ def what_precedes_a_graph_break_is_lost() -> Iterator[None]:
 def a_functional_graph_returns_copies() -> Iterator[None]:
     """An output that is a view of an input is not made a view of it again."""
 
-    def wrapper(regenerate: Any, self: Any, *given: Any) -> Any:
-        return regenerate(self, *given).clone()
+    def wrapper(regenerate: Any, *given: Any, **rest: Any) -> Any:
+        return regenerate(*given, **rest).clone()
 
-    with wrapped(AliasOfInputHandler, "__call__", wrapper):
+    with wrapped(runtime_wrappers, "gen_alias_from_base", wrapper):
         yield
 
 
