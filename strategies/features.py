@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from strategies import facts as f
-from strategies.conditions import CONDS
+from strategies.conditions import CONDS, MODES
 from strategies.control import CONTROLS
 from strategies.facts import Facts
 from strategies.layers import LAYERS
@@ -291,8 +291,10 @@ _CONDITIONS = {
     "dtype": "a branch on x.dtype",
     "contiguous": "a branch on x.is_contiguous()",
     "stride": "a branch on x.stride()",
+    "requires_grad": "a branch on x.requires_grad",
+    "grad_enabled": "a branch on torch.is_grad_enabled()",
 }
-assert _CONDITIONS.keys() == CONDS.keys() | {"training"}
+assert _CONDITIONS.keys() == CONDS.keys() | MODES.keys()
 
 _METADATA = (
     *("t_", "transpose_", "swapaxes_", "squeeze_", "unsqueeze_"),

@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from strategies.building import Builder, resolve
-from strategies.conditions import CONDS, FACTS
+from strategies.conditions import CONDS, FACTS, MODES
 from strategies.control import CONTROLS
 from strategies.inputs import arguments
 from strategies.layers import LAYERS
@@ -426,8 +426,11 @@ class Machine:
 
     def holds(self, test: Cond, frame: Frame) -> bool:
         """The truth of a condition."""
+        spec = MODES[test.name] if test.subject is None else CONDS[test.name]
+        if self._pure and spec.autograd:
+            raise Rejected("a control-flow operator may trace its functions in another mode")
         if test.subject is None:
-            return self.training
+            return MODES[test.name].test(self)
         return CONDS[test.name].test(self.evaluate(test.subject, frame), test.params)
 
     def evaluate(self, expr: Expr, frame: Frame) -> Value:
@@ -453,7 +456,10 @@ class Machine:
                 raise Rejected("no such item")
             return box.items[expr.key]
         if isinstance(expr, Not):
-            return not self.evaluate(expr.flag, frame)
+            flag = self.evaluate(expr.flag, frame)
+            if not isinstance(flag, bool):
+                raise Rejected("not a flag")
+            return not flag
         if isinstance(expr, Fact):
             subject = self.evaluate(expr.subject, frame)
             if not isinstance(subject, Ref):
@@ -610,7 +616,8 @@ class Machine:
             return first
         if outcome.alias:
             stops = spec is not None and spec.stops_grad
-            family = first.family if self._grad and not stops else Family()
+            # Of a base that requires grad, a view does so too, also one made under no_grad.
+            family = Family() if stops else first.family
             born = "" if self._grad else "no_grad"
             if spec is not None and spec.multi:
                 born = "multi"

@@ -69,6 +69,7 @@ BASE: dict[str, int] = {
     "control.early_return": 35,
     "control.training": 35,
     "control.shape": 35,
+    "control.grad": 35,
     "control.loop": 70,
     "control.repeat": 40,
     "control.ternary": 40,
@@ -189,7 +190,7 @@ PROFILES: dict[str, Mapping[str, int]] = {
     "control-flow": _with(
         hierarchy={"deep": 90},
         control=dict.fromkeys(
-            ("if", "match", "early_return", "training", "shape", "loop", "repeat", "ternary"), 85
+            ("if", "match", "early_return", "training", "shape", "grad", "loop", "repeat", "ternary"), 85
         ),
         calls={"bool": 90, "int": 60, "str": 60, "optional": 60, "function": 40, "either": 40},
         region={"cond": 30, "map": 12, "while_loop": 15, "scan": 12},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from strategies.conditions import CONDS, FACTS
+from strategies.conditions import CONDS, FACTS, MODES
 from strategies.control import CONTROLS
 from strategies.inputs import probe
 from strategies.layers import LAYERS
@@ -338,7 +338,7 @@ def _lambda(function: Lambda) -> Iterator[str]:
 
 def _cond(cond: Cond) -> str:
     if cond.subject is None:
-        return "self.training"
+        return MODES[cond.name].template
     return CONDS[cond.name].template.format(_expr(cond.subject), p=cond.params)
 
 

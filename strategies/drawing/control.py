@@ -52,6 +52,10 @@ _PARAMS: dict[str, tuple[tuple[Literal, ...], ...]] = {
 }
 
 
+_ON_TENSORS = {False: "control.shape", True: "control.grad"}
+"""The features that allow to ask a tensor: about itself, and about what autograd knows of it."""
+
+
 def _params(name: str, kind: str) -> tuple[tuple[Literal, ...], ...]:
     """The constants that a condition may have."""
     values = LITERALS.get(kind, ())
@@ -76,13 +80,16 @@ def _conditions(scope: Scope) -> list[Cond]:
     found += [Cond("equals", Attr(path), ("a",)) for path, value in scope.walk_state() if value in ("a", "b")]
     if scope.choose.on("control.training"):
         found.append(Cond("training"))
-    if scope.choose.on("control.shape"):
+    if scope.choose.on("control.grad"):
+        found.append(Cond("grad_enabled"))
+    asked = {autograd for autograd, name in _ON_TENSORS.items() if scope.choose.on(name)}
+    if asked:
         subjects: list[Expr] = [*scope.variables()[:2], *scope.attributes()[:1]]
         found += [
             Cond(name, subject, params)
             for subject in subjects
             for name, spec in CONDS.items()
-            if not spec.kinds
+            if not spec.kinds and spec.autograd in asked
             for params in _params(name, "")
         ]
     return [cond for cond in found if _decidable(scope, cond)]
