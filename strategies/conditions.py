@@ -48,12 +48,15 @@ def _first_size(value: Value) -> int:
     return shape[0]
 
 
-def _last_stride(value: Value, params: Sequence[object]) -> bool:
-    kind = _tensor(value)
+def _stride(kind: TensorType, dim: int) -> int:
     # Of a dimension with one place, eager and a symbolic trace may name different strides.
     if kind.stride is None or not kind.shape or min(kind.shape) < 2:
         raise Rejected("strides unknown")
-    return kind.stride[-1] == 1
+    return kind.stride[dim]
+
+
+def _last_stride(value: Value, params: Sequence[object]) -> bool:
+    return _stride(_tensor(value), -1) == 1
 
 
 def _requires_grad(value: Value, params: Sequence[object]) -> bool:
@@ -162,4 +165,6 @@ FACTS: dict[str, FactSpec] = {
     "rank": FactSpec("{0}.dim()", lambda kind: len(kind.shape)),
     "first_size": FactSpec("{0}.shape[0]", lambda kind: _size(kind, 0)),
     "last_size": FactSpec("{0}.size(-1)", lambda kind: _size(kind, -1)),
+    "first_stride": FactSpec("{0}.stride(0)", lambda kind: _stride(kind, 0)),
+    "numel": FactSpec("{0}.numel()", lambda kind: kind.numel),
 }

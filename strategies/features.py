@@ -92,6 +92,10 @@ def _tests(name: str) -> Detector:
     return lambda p: p.having(Cond, lambda c: c.name == name)
 
 
+def _tells(name: str) -> Detector:
+    return lambda p: p.having(Fact, lambda fact: fact.name == name)
+
+
 def _wrote(*kinds: str) -> Detector:
     return lambda p: any(w.kind in kinds for w in p.writes)
 
@@ -397,7 +401,12 @@ TAGS: dict[str, Tag] = {
     "control.early_return": Tag("a return inside a branch", _early_return),
     "control.range": Tag("a for over a range", _init(Repeat, lambda r: r.style == "for")),
     "control.while": Tag("a while on a Python counter", _init(Repeat, lambda r: r.style == "while")),
-    "control.size_as_number": Tag("a size or rank of a tensor as a Python int", _init(Fact)),
+    "control.size_as_number": Tag(
+        "a size or rank of a tensor as a Python int",
+        _init(Fact, lambda n: n.name in ("rank", "first_size", "last_size")),
+    ),
+    "control.stride_as_number": Tag("x.stride(0) as a Python int", _tells("first_stride")),
+    "control.numel_as_number": Tag("x.numel() as a Python int", _tells("numel")),
     "control.attribute": Tag(
         "a Python attribute of the module read",
         lambda p: any(isinstance(n, Attr) and n.path[-1] in ("count", "mode") for n in p.nodes),

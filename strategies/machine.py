@@ -14,7 +14,7 @@ from strategies.conditions import CONDS, FACTS, MODES
 from strategies.control import CONTROLS
 from strategies.inputs import arguments
 from strategies.layers import LAYERS
-from strategies.ops import LIMIT, OPS, OpSpec, Outcome, Params, Rejected
+from strategies.ops import LIMIT, MOST, OPS, OpSpec, Outcome, Params, Rejected
 from strategies.program import (
     Apply,
     Arg,
@@ -507,7 +507,7 @@ class Machine:
         values = [self.evaluate(operand, frame) for operand in expr.operands]
         if spec.integer:
             number = values.pop()
-            if not isinstance(number, int) or isinstance(number, bool) or abs(number) > 4:
+            if not isinstance(number, int) or isinstance(number, bool) or abs(number) > MOST:
                 raise Rejected("not a small int")
         operands = [value for value in values if isinstance(value, Ref)]
         if len(operands) != len(values):

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
+from strategies.conditions import FACTS
 from strategies.drawing.scope import OPERANDS, Scope
-from strategies.ops import OPS, OpSpec, Params, Rejected
+from strategies.ops import MOST, OPS, OpSpec, Params, Rejected
 from strategies.program import Assign, Do, Expr, Fact, Item, Lit, Op, Stmt, Var
 from strategies.values import Ref
 
@@ -110,10 +111,18 @@ def _numbers(scope: Scope) -> list[Expr]:
     first = scope.frames[0].names
     numbers += [Var(n) for n, v in first.items() if type(v) is int and Var(n) not in numbers]
     if scope.choose.on("control.shape"):
-        numbers += [
-            Fact(name, var) for var in scope.variables()[:1] for name in ("rank", "first_size", "last_size")
-        ]
+        facts = [Fact(name, var) for var in scope.variables()[:1] for name in FACTS]
+        numbers += [fact for fact in facts if _tells(scope, fact)]
     return [*numbers, Lit(2)]
+
+
+def _tells(scope: Scope, fact: Fact) -> bool:
+    """Whether a tensor tells a small number in every scenario."""
+    refs = [scope.value(fact.subject, frame) for frame in scope.frames]
+    try:
+        return all(ref is not None and FACTS[fact.name].read(ref.type) <= MOST for ref in refs)
+    except Rejected:
+        return False
 
 
 def draw_assign(scope: Scope) -> Stmt | None:

@@ -31,7 +31,7 @@ from strategies.ops.rules import (
     unit,
     with_int,
 )
-from strategies.ops.spec import Operand, OpSpec, Outcome, Params, Rejected
+from strategies.ops.spec import MOST, Operand, OpSpec, Outcome, Params, Rejected
 from strategies.types import (
     DTYPES,
     Shape,
@@ -193,13 +193,13 @@ TABLE: dict[str, OpSpec] = {
     "bitwise_and": _zip("{0} & {1}", lambda x, y: 2 * max(x, y) + 2, WHOLE),
     "bitwise_or": _zip("{0} | {1}", lambda x, y: 2 * max(x, y) + 2, WHOLE),
     # a tensor and a Python int
-    "add_int": _int("{0} + {1}", lambda x: x + 4),
-    "sub_int": _int("{0} - {1}", lambda x: x + 4, SIGNED),
-    "mul_int": _int("{0} * {1}", lambda x: x * 4),
-    "clamp_int": _int("{0}.clamp(max={1})", lambda x: max(x, 4.0), NUMBERS),
+    "add_int": _int("{0} + {1}", lambda x: x + MOST),
+    "sub_int": _int("{0} - {1}", lambda x: x + MOST, SIGNED),
+    "mul_int": _int("{0} * {1}", lambda x: x * MOST),
+    "clamp_int": _int("{0}.clamp(max={1})", lambda x: max(x, MOST), NUMBERS),
     "eq_int": _int("{0} == {1}", unit, ANY, truth),
     "full_int": OpSpec(
-        "torch.full_like({0}, {1})", "int", 1, elementwise(lambda x: 4.0, ANY), integer=True, stops_grad=True
+        "torch.full_like({0}, {1})", "int", 1, elementwise(lambda x: MOST, ANY), integer=True, stops_grad=True
     ),
     # truth values
     "is_positive": _ask("{0} > 0", 1),

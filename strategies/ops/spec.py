@@ -19,6 +19,9 @@ from strategies.types import TensorType
 LIMIT = 1e4
 """No absolute value may exceed this: far from overflow, and close enough to zero for tanh to notice."""
 
+MOST = 8
+"""No Python number that is an operand is larger: the number of elements of a small tensor is not."""
+
 
 class Rejected(Exception):  # noqa: N818 - not an error: the answer "this does not fit here"
     """The op or call does not fit these operands."""
