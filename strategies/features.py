@@ -409,7 +409,7 @@ TAGS: dict[str, Tag] = {
     "control.numel_as_number": Tag("x.numel() as a Python int", _tells("numel")),
     "control.attribute": Tag(
         "a Python attribute of the module read",
-        lambda p: any(isinstance(n, Attr) and n.path[-1] in ("count", "mode") for n in p.nodes),
+        lambda p: any(isinstance(n, Attr) and n.path[-1] in ("step", "mode") for n in p.nodes),
     ),
     "control.counter": Tag("a Python attribute of the module updated", _init(Bump)),
     "state.parameter": Tag("an nn.Parameter", _init(Tensor, lambda t: t.kind == "parameter")),
