@@ -266,6 +266,14 @@ def _nested_output(p: Facts) -> bool:
     )
 
 
+def _paired(op: Op) -> bool:
+    first, *rest = op.operands
+    second = rest[0] if rest else None
+    if not isinstance(first, Op) or not isinstance(second, Op) or first == second:
+        return False
+    return set(first.operands) == set(second.operands)
+
+
 def _detached(op: Op) -> bool:
     first = op.operands[0]
     return f.chained(op) and isinstance(first, Op) and first.name in ("detach", "data")
@@ -490,6 +498,7 @@ TAGS: dict[str, Tag] = {
         for group in dict.fromkeys(spec.group for spec in OPS.values())
         if not group.startswith("inplace")
     },
+    "op.pair": Tag("two ops on one tensor that differ in a detail, put together", _init(Op, _paired)),
     "input.same_twice": Tag(
         "one tensor passed twice", lambda p: any(isinstance(i, Again) and not i.op for i in p.inputs)
     ),

@@ -105,6 +105,7 @@ BASE: dict[str, int] = {
     "op.complex": 50,
     "op.nn": 32,
     "op.custom": 12,
+    "op.pair": 60,
     "op.inplace.value": 72,
     "op.inplace.item": 45,
     "op.inplace.scatter": 35,

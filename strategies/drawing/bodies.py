@@ -11,6 +11,7 @@ from strategies.drawing.control import draw_branch, draw_control, draw_region, d
 from strategies.drawing.operations import VIEWS, draw_assign, draw_inplace, draw_use
 from strategies.drawing.scope import OPERANDS, Scope, class_of, modules
 from strategies.drawing.state import draw_update
+from strategies.drawing.twins import draw_pair
 from strategies.drawing.values import GROUPS, group_keys
 from strategies.program import Expr, Group, Lit, Stmt, Var
 
@@ -85,7 +86,7 @@ _update = _tried(draw_update)
 _ternary = _tried(draw_ternary)
 
 
-# These execute their statements while they draw them.
+# These, and draw_pair, execute their statements while they draw them.
 def _branch(scope: Scope) -> Stmt | None:
     return draw_branch(scope, draw_statements)
 
@@ -112,6 +113,7 @@ _SPECIALS: dict[Maker, tuple[str, ...]] = {
     _update: ("update.bump", "update.rebind", "update.swap", "update.create"),
     _region: ("region.no_grad", "region.enable_grad", "region.autocast"),
     _control: tuple(f"region.{name}" for name in CONTROLS),
+    draw_pair: ("op.pair",),
     _own_method: (),
     _apply: (),
 }

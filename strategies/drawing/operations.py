@@ -41,7 +41,7 @@ SECONDS = 8
 """How many operands are considered as the second and third ones."""
 
 
-def _enabled(scope: Scope, mutating: bool) -> list[list[str]]:
+def enabled(scope: Scope, mutating: bool) -> list[list[str]]:
     """The names of the ops that the example may use, by group."""
     return [names for group, names in _GROUPS[mutating].items() if scope.choose.on(f"op.{group}")]
 
@@ -129,13 +129,13 @@ def draw_assign(scope: Scope) -> Stmt | None:
     """``x = <op>``, on a pure op."""
     way = scope.choose.percent()
     tensors = scope.tensors()
-    groups = _enabled(scope, mutating=False) if way >= 20 else []
+    groups = enabled(scope, mutating=False) if way >= 20 else []
     op = draw_use(scope, groups or [["add_one"]], tensors, tensors)
     if op is None:
         return None
     nested = None
     if way >= 86:
-        nested = draw_use(scope, _enabled(scope, mutating=False), [op], scope.tensors()[:3])
+        nested = draw_use(scope, enabled(scope, mutating=False), [op], scope.tensors()[:3])
     return assign(scope, nested or op, op.operands[0], anew=way % 10 >= 7)
 
 
@@ -178,7 +178,7 @@ def _filled(scope: Scope, groups: Sequence[Sequence[str]]) -> Stmt | None:
 
 def draw_inplace(scope: Scope, state: bool = False) -> Stmt | None:
     """An in-place op on an argument, a local, state (that alone if so asked), or a view of one of these."""
-    groups = _enabled(scope, mutating=True)
+    groups = enabled(scope, mutating=True)
     on_values = [names for names in groups if OPS[names[0]].mutates == "value"]
     if on_values and not state and scope.choose.maybe("inplace.on_fresh", 12):
         filled = _filled(scope, on_values)

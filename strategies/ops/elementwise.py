@@ -165,6 +165,8 @@ TABLE: dict[str, OpSpec] = {
     # The same constants as above, of another type.
     "add_one_float": _map("{0} + 1.0", lambda x: x + 1, ANY, promoted(1.0)),
     "double_float": _map("{0} * 2.0", lambda x: x * 2, ANY, promoted(2.0)),
+    "sub_one_float": _map("{0} - 1.0", lambda x: x + 1, SIGNED, promoted(1.0)),
+    "power_float": _map("{0} ** 2.0", lambda x: x * x, NUMBERS, promoted(2.0)),
     "add_half": _map("{0} + 0.5", lambda x: x + 0.5, ANY, promoted(0.5)),
     "sub_one": _map("{0} - 1", lambda x: x + 1, SIGNED, with_int),
     "sub_from": _map("1 - {0}", lambda x: x + 1, SIGNED, with_int),
