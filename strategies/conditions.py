@@ -1,6 +1,6 @@
 """The tables of Python conditions, and of the Python ints that a tensor tells.
 
-To add a condition or a fact, add one line to CONDS, MODES or FACTS.
+To add a condition or a fact, add one line to CONDS, MODES, RELATIONS or FACTS.
 """
 
 from __future__ import annotations
@@ -144,6 +144,20 @@ MODES: dict[str, ModeSpec] = {
     "grad_enabled": ModeSpec(
         "torch.is_grad_enabled()", lambda around: around.grad_on, autograd=True, traced=True
     ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RelationSpec:
+    """A condition on two tensors: how it is written, and what it is."""
+
+    template: str
+    test: Callable[[Ref, Ref], bool]
+
+
+RELATIONS: dict[str, RelationSpec] = {
+    "same": RelationSpec("{0} is {1}", lambda first, second: first is second),
+    "other": RelationSpec("{0} is not {1}", lambda first, second: first is not second),
 }
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from strategies import facts as f
-from strategies.conditions import CONDS, MODES
+from strategies.conditions import CONDS, MODES, RELATIONS
 from strategies.control import CONTROLS
 from strategies.facts import Facts
 from strategies.layers import LAYERS
@@ -304,9 +304,11 @@ _CONDITIONS = {
     "contiguous": "a branch on x.is_contiguous()",
     "stride": "a branch on x.stride()",
     "requires_grad": "a branch on x.requires_grad",
+    "same": "a branch on whether two tensors are one",
+    "other": "a branch on whether two tensors are two",
     "grad_enabled": "a branch on torch.is_grad_enabled()",
 }
-assert _CONDITIONS.keys() == CONDS.keys() | MODES.keys()
+assert _CONDITIONS.keys() == CONDS.keys() | MODES.keys() | RELATIONS.keys()
 
 _METADATA = (
     *("t_", "transpose_", "swapaxes_", "squeeze_", "unsqueeze_"),

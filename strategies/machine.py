@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from strategies.building import Builder, resolve
-from strategies.conditions import CONDS, FACTS, MODES
+from strategies.conditions import CONDS, FACTS, MODES, RELATIONS
 from strategies.control import CONTROLS
 from strategies.inputs import arguments
 from strategies.layers import LAYERS
@@ -426,12 +426,21 @@ class Machine:
 
     def holds(self, test: Cond, frame: Frame) -> bool:
         """The truth of a condition."""
+        if test.name in RELATIONS:
+            return self._related(test, frame)
         spec = MODES[test.name] if test.subject is None else CONDS[test.name]
         if self._pure and spec.autograd:
             raise Rejected("a control-flow operator may trace its functions in another mode")
         if test.subject is None:
             return MODES[test.name].test(self)
         return CONDS[test.name].test(self.evaluate(test.subject, frame), test.params)
+
+    def _related(self, test: Cond, frame: Frame) -> bool:
+        assert test.subject is not None and test.other is not None
+        first, second = self.evaluate(test.subject, frame), self.evaluate(test.other, frame)
+        if self._pure or not isinstance(first, Ref) or not isinstance(second, Ref):
+            raise Rejected("not two tensors outside a control-flow operator")
+        return RELATIONS[test.name].test(first, second)
 
     def evaluate(self, expr: Expr, frame: Frame) -> Value:
         """The value of an expression, with its effects done."""

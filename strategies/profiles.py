@@ -70,6 +70,7 @@ BASE: dict[str, int] = {
     "control.training": 35,
     "control.shape": 35,
     "control.grad": 35,
+    "control.identity": 35,
     "control.loop": 70,
     "control.repeat": 40,
     "control.ternary": 40,

@@ -185,11 +185,12 @@ Expr = Lit | Var | Not | Attr | Op | Fact | Call | Apply | Bound | Function | Gr
 
 @dataclass(frozen=True, slots=True)
 class Cond:
-    """An entry of the condition table applied to a subject."""
+    """An entry of a condition table: of a mode, of a subject, or of a subject and an ``other``."""
 
     name: str
     subject: Expr | None = None
     params: tuple[Literal, ...] = ()
+    other: Expr | None = None
 
 
 # --- statements --------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from strategies.conditions import CONDS, FACTS, MODES
+from strategies.conditions import CONDS, FACTS, MODES, RELATIONS
 from strategies.control import CONTROLS
 from strategies.inputs import probe
 from strategies.layers import LAYERS
@@ -339,6 +339,8 @@ def _lambda(function: Lambda) -> Iterator[str]:
 def _cond(cond: Cond) -> str:
     if cond.subject is None:
         return MODES[cond.name].template
+    if cond.other is not None:
+        return RELATIONS[cond.name].template.format(_expr(cond.subject), _expr(cond.other))
     return CONDS[cond.name].template.format(_expr(cond.subject), p=cond.params)
 
 

@@ -285,7 +285,7 @@ class ClassBuilder:
             self.choose,
             self.machine,
             args,
-            scenarios(self.owner, args, self.style),
+            scenarios(self.owner, args, self.style, same=self.choose.on("control.identity")),
             methods=tuple(method.name for method in methods),
         )
         body = draw_statements(scope, 1, 3)

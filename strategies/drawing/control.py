@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 from strategies.building import fresh
-from strategies.conditions import CONDS
+from strategies.conditions import CONDS, RELATIONS
 from strategies.control import CONTROLS, ControlSpec
 from strategies.drawing.operations import assign, draw_inplace, draw_use
 from strategies.drawing.scope import Scope
@@ -92,7 +93,19 @@ def _conditions(scope: Scope) -> list[Cond]:
             if not spec.kinds and spec.autograd in asked
             for params in _params(name, "")
         ]
+    if scope.choose.on("control.identity"):
+        found += _relations(scope)
     return [cond for cond in found if _decidable(scope, cond)]
+
+
+def _relations(scope: Scope) -> list[Cond]:
+    """Arguments against each other and against state, and state against state."""
+    mine = [Var(arg.name) for arg in scope.args if arg.kind in ("tensor", "optional")]
+    tensors: list[Expr] = [*mine[:2], *(var for var in scope.variables()[:2] if var not in mine)]
+    state = scope.attributes()[:3]
+    pairs = [*itertools.combinations(tensors, 2), *zip(tensors, state, strict=False)]
+    pairs += itertools.combinations(state, 2)
+    return [Cond(name, first, other=second) for first, second in pairs for name in RELATIONS]
 
 
 def _decidable(scope: Scope, cond: Cond) -> bool:
