@@ -85,8 +85,8 @@ def _has(value: Value, params: Sequence[object]) -> bool:
     return params[0] in value.items
 
 
-def _number(value: Value) -> int:
-    if not isinstance(value, int):
+def _number(value: Value) -> float:
+    if not isinstance(value, int | float):
         raise Rejected("not a number")
     return value
 
@@ -94,9 +94,9 @@ def _number(value: Value) -> int:
 CONDS: dict[str, CondSpec] = {
     "truthy": CondSpec("{0}", ("bool", "int", "rest"), _truthy),
     "not": CondSpec("not {0}", ("bool",), lambda v, p: not _plain(v)),
-    "equals": CondSpec("{0} == {p[0]!r}", ("str", "int"), lambda v, p: _plain(v) == p[0]),
-    "in": CondSpec("{0} in {p!r}", ("str", "int"), lambda v, p: _plain(v) in p),
-    "above": CondSpec("{0} > {p[0]}", ("int",), lambda v, p: _number(v) > int(str(p[0]))),
+    "equals": CondSpec("{0} == {p[0]!r}", ("str", "int", "float"), lambda v, p: _plain(v) == p[0]),
+    "in": CondSpec("{0} in {p!r}", ("str", "int", "float"), lambda v, p: _plain(v) in p),
+    "above": CondSpec("{0} > {p[0]}", ("int", "float"), lambda v, p: _number(v) > int(str(p[0]))),
     "is_none": CondSpec("{0} is None", ("optional",), lambda v, p: v is None),
     "is_given": CondSpec("{0} is not None", ("optional",), lambda v, p: v is not None),
     "is_tensor": CondSpec("isinstance({0}, torch.Tensor)", ("either",), lambda v, p: isinstance(v, Ref)),

@@ -6,6 +6,7 @@ that a tag says what is there and not what was meant to be drawn.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -156,7 +157,7 @@ def _dynamic(test: Callable[..., bool]) -> Detector:
 
 def _passes_down(p: Facts) -> bool:
     for cls in p.classes:
-        flags = {arg.name for arg in cls.args if arg.kind in ("bool", "int", "str")}
+        flags = {arg.name for arg in cls.args if arg.kind in ("bool", "int", "str", "float")}
         for call in of_type(cls.body, Call):
             given = [*call.args, *(value for _, value in call.kwargs)]
             names = [getattr(v, "flag", v) for v in given]
@@ -274,6 +275,11 @@ def _paired(op: Op) -> bool:
     return set(first.operands) == set(second.operands)
 
 
+def _infinite(p: Facts) -> bool:
+    literals = (n.value for n in (*p.nodes, *p.inputs) if isinstance(n, Lit))
+    return any(isinstance(value, float) and not math.isfinite(value) for value in literals)
+
+
 def _detached(op: Op) -> bool:
     first = op.operands[0]
     return f.chained(op) and isinstance(first, Op) and first.name in ("detach", "data")
@@ -363,6 +369,8 @@ TAGS: dict[str, Tag] = {
     ),
     "calls.bool": Tag("a child takes a bool", _arg("bool")),
     "calls.int": Tag("a child takes an int", _arg("int")),
+    "calls.float": Tag("a child takes a float", _arg("float")),
+    "calls.infinite": Tag("a float that is infinite or not a number", _infinite),
     "calls.str": Tag("a child takes a str", _arg("str")),
     "calls.optional": Tag("a child takes an optional tensor", _arg("optional")),
     "calls.group": Tag(
@@ -530,6 +538,7 @@ TAGS: dict[str, Tag] = {
     "input.none": Tag("None as input", _given(type(None))),
     "input.bool_flag": Tag("a Python bool as input", _given(bool)),
     "input.number": Tag("a Python int as input", _given(int)),
+    "input.float": Tag("a Python float as input", _given(float)),
     "input.string": Tag("a string as input", _given(str)),
     "input.keyword": Tag("an input by keyword", lambda p: bool(p.program.kwargs)),
     "model.training": Tag("exported in train mode", lambda p: p.program.training),
@@ -593,7 +602,19 @@ def _starting(*starts: str) -> frozenset[str]:
 
 _ARGUMENTS = _starting("calls.other_flags", "calls.flags", "calls.default", "calls.passed_down") | {
     f"calls.{kind}"
-    for kind in ("bool", "int", "str", "optional", "group", "either", "rest", "options", "star", "keyword")
+    for kind in (
+        "bool",
+        "int",
+        "float",
+        "str",
+        "optional",
+        "group",
+        "either",
+        "rest",
+        "options",
+        "star",
+        "keyword",
+    )
 }
 """What only calls of modules with arguments of their own have."""
 

@@ -14,7 +14,7 @@ from strategies.conditions import CONDS, FACTS, MODES, RELATIONS
 from strategies.control import CONTROLS
 from strategies.inputs import arguments
 from strategies.layers import LAYERS
-from strategies.ops import LIMIT, MOST, OPS, OpSpec, Outcome, Params, Rejected
+from strategies.ops import LIMIT, MOST, OPS, REALS, OpSpec, Outcome, Params, Rejected
 from strategies.program import (
     Apply,
     Arg,
@@ -181,7 +181,7 @@ class Machine:
     ) -> None:
         kind = callee.kind
         name = kind if isinstance(kind, str) else kind.name
-        flags = tuple(v for v in given if v is None or isinstance(v, bool | int | str))
+        flags = tuple(v for v in given if v is None or isinstance(v, bool | int | float | str))
         if not method:
             trace.events.append(Called(id(callee), name, id(caller), self._level, flags))
         else:
@@ -518,6 +518,10 @@ class Machine:
             number = values.pop()
             if not isinstance(number, int) or isinstance(number, bool) or abs(number) > MOST:
                 raise Rejected("not a small int")
+        if spec.real:
+            number = values.pop()
+            if not isinstance(number, float) or not REALS[spec.real](number):
+                raise Rejected("not a float for this op")
         operands = [value for value in values if isinstance(value, Ref)]
         if len(operands) != len(values):
             raise Rejected("not a tensor")

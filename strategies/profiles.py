@@ -44,6 +44,7 @@ BASE: dict[str, int] = {
     # calls
     "calls.bool": 60,
     "calls.int": 30,
+    "calls.float": 25,
     "calls.str": 25,
     "calls.optional": 30,
     "calls.second_tensor": 30,
@@ -93,6 +94,7 @@ BASE: dict[str, int] = {
     "op.map": 80,
     "op.zip": 70,
     "op.int": 90,
+    "op.float": 60,
     "op.activation": 40,
     "op.reduce": 30,
     "op.shape": 30,

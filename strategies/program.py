@@ -416,8 +416,8 @@ Init = Child | Bind | Container | Tensor | Derived | Plain | Hook | Parametrize
 class Arg:
     """An argument of a method.
 
-    ``kind`` is tensor, optional, bool, int, str, function, either (a tensor or a tuple), one of the kinds of
-    Group, rest (``*rest``) or options (``**options``).
+    ``kind`` is tensor, optional, bool, int, str, float, function, either (a tensor or a tuple), one of the
+    kinds of Group, rest (``*rest``) or options (``**options``).
     """
 
     name: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator
 
@@ -45,6 +46,7 @@ from strategies.program import (
     Key,
     Lambda,
     Lit,
+    Literal,
     Loop,
     New,
     Not,
@@ -152,7 +154,7 @@ def _function(name: str, arguments: Iterable[str], body: Iterable[Stmt]) -> list
 
 def _arg(arg: Arg) -> str:
     stars = {"rest": "*", "options": "**"}.get(arg.kind, "")
-    return stars + (arg.name if arg.default is None else f"{arg.name}={arg.default.value!r}")
+    return stars + (arg.name if arg.default is None else f"{arg.name}={_literal(arg.default.value)}")
 
 
 def _init(init: Init, scaled: bool) -> str:
@@ -349,7 +351,7 @@ def _cond(cond: Cond) -> str:
 
 def _expr(expr: Expr | Star) -> str:
     if isinstance(expr, Lit):
-        return repr(expr.value)
+        return _literal(expr.value)
     if isinstance(expr, Var):
         return expr.name
     if isinstance(expr, Op):
@@ -378,6 +380,12 @@ def _expr(expr: Expr | Star) -> str:
     if isinstance(expr, Star):
         return ("**" if expr.double else "*") + expr.value.name
     return f"{_operand(expr.then)} if {_cond(expr.test)} else {_operand(expr.orelse)}"
+
+
+def _literal(value: Literal) -> str:
+    if isinstance(value, float) and not math.isfinite(value):
+        return f'float("{value}")'
+    return repr(value)
 
 
 def _arguments(args: Iterable[Expr | Star], kwargs: Iterable[tuple[str, Expr]] = ()) -> str:
@@ -435,7 +443,7 @@ def _input(given: Input) -> str:
         return OPS[given.op].template.format(given.name, p=given.params) if given.op else given.name
     if isinstance(given, GroupInput):
         return _group(given.kind, [_input(item) for item in given.items], given.keys)
-    return repr(given.value)
+    return _literal(given.value)
 
 
 def _tensor_input(given: TensorInput) -> str:

@@ -23,7 +23,7 @@ SCENARIOS = 3
 OPTIONS = ("scale", "offset")
 """What goes to ``**options``."""
 
-_FLAGS = (("flag", "bool"), ("n", "int"), ("mode", "str"))
+_FLAGS = (("flag", "bool"), ("n", "int"), ("mode", "str"), ("limit", "float"))
 
 
 def draw_args(choose: Chooser, below: set[str], flags: int = 60, root: bool = False) -> tuple[Arg, ...]:

@@ -63,7 +63,9 @@ def _openings(scope: Scope) -> list[Maker]:
 
 def _flagged_children(scope: Scope) -> bool:
     classes = [class_of(module) for _, module in modules(scope.frames[0].owner, 1)]
-    return any(arg.kind in ("bool", "int", "str") for cls in classes if cls is not None for arg in cls.args)
+    return any(
+        arg.kind in ("bool", "int", "str", "float") for cls in classes if cls is not None for arg in cls.args
+    )
 
 
 def _tried(maker: Maker) -> Maker:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
 from strategies.conditions import FACTS
 from strategies.drawing.scope import OPERANDS, Scope
-from strategies.ops import MOST, OPS, OpSpec, Params, Rejected
+from strategies.ops import MOST, OPS, REALS, OpSpec, Params, Rejected
 from strategies.program import Assign, Do, Expr, Fact, Item, Lit, Op, Stmt, Var
 from strategies.values import Ref
 
@@ -73,6 +74,8 @@ def draw_use(
             operands: tuple[Expr, ...] = (first, *others)
             if spec.integer:
                 operands = (*operands, choose.pick(_numbers(scope)))
+            elif spec.real:
+                operands = (*operands, choose.pick(_reals(scope, spec)))
             return Op(name, operands, params)
     return None
 
@@ -114,6 +117,12 @@ def _numbers(scope: Scope) -> list[Expr]:
         facts = [Fact(name, var) for var in scope.variables()[:1] for name in FACTS]
         numbers += [fact for fact in facts if _tells(scope, fact)]
     return [*numbers, Lit(2)]
+
+
+def _reals(scope: Scope, spec: OpSpec) -> list[Expr]:
+    """Python floats: the method's own flags first, then those that the op takes and few others do."""
+    constants = (0.5, math.inf, math.nan)
+    return [*scope.flags("float"), *(Lit(value) for value in constants if REALS[spec.real](value))]
 
 
 def _tells(scope: Scope, fact: Fact) -> bool:

@@ -147,6 +147,8 @@ def _other_literal(value: object) -> Iterator[Literal]:
         yield not value
     elif isinstance(value, int):
         yield from (value + 1, value - 1)
+    elif isinstance(value, float):
+        yield 0.5 if value == 2.0 else 2.0
     elif value in ("a", "b"):
         yield "b" if value == "a" else "a"
 

@@ -73,6 +73,12 @@ def _int(template: str, bound: Bound, takes: Dtypes = ANY, result: Result = with
     return OpSpec(template, "int", 1, elementwise(bound, takes, result), integer=True)
 
 
+def _float(
+    template: str, bound: Bound, takes: Dtypes = ANY, real: str = "finite", result: Result | None = None
+) -> OpSpec:
+    return OpSpec(template, "float", 1, elementwise(bound, takes, result or promoted(2.0)), real=real)
+
+
 def _lerp(operands: Sequence[Operand], params: Params) -> Outcome:
     agree(operands)
     return _LERP(operands, params)
@@ -203,6 +209,12 @@ TABLE: dict[str, OpSpec] = {
     "full_int": OpSpec(
         "torch.full_like({0}, {1})", "int", 1, elementwise(lambda x: MOST, ANY), integer=True, stops_grad=True
     ),
+    # a tensor and a Python float
+    "add_float": _float("{0} + {1}", lambda x: x + 2),
+    "mul_float": _float("{0} * {1}", lambda x: x * 2),
+    "clamp_float": _float("{0}.clamp(max={1})", lambda x: max(x, 2.0), FLOATS, "limit"),
+    "where_float": _float("torch.where({0} > {1}, {0}, 2.0)", lambda x: max(x, 2.0), REAL, "threshold"),
+    "gt_float": _float("{0} > {1}", unit, REAL, "threshold", truth),
     # truth values
     "is_positive": _ask("{0} > 0", 1),
     "is_zero": _ask("{0} == 0", 1, ANY),
