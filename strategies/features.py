@@ -16,6 +16,7 @@ from strategies.control import CONTROLS
 from strategies.facts import Facts
 from strategies.layers import LAYERS
 from strategies.ops import OPS
+from strategies.ops.views import TURNS
 from strategies.program import (
     Again,
     Apply,
@@ -31,6 +32,7 @@ from strategies.program import (
     Derived,
     Fact,
     Function,
+    Given,
     Group,
     GroupInput,
     Hook,
@@ -265,6 +267,21 @@ def _nested_output(p: Facts) -> bool:
         for g in of_type(r.value, Group)
         for item in g.items
     )
+
+
+def _further(p: Facts, given: Given) -> bool:
+    own = {arg.name for arg in p.root.args}
+    return p.program.dynamic is not None and any(name not in own for name, _ in given)
+
+
+def _turned(op: Op) -> bool:
+    first = op.operands[0]
+    return isinstance(first, Op) and first.name in TURNS and not OPS[op.name].mutates
+
+
+def _literal(op: Op) -> bool:
+    first = op.operands[0]
+    return f.chained(op) and isinstance(first, Op) and "torch.tensor(" in OPS[first.name].template
 
 
 def _paired(op: Op) -> bool:
@@ -509,6 +526,10 @@ TAGS: dict[str, Tag] = {
         if not group.startswith("inplace")
     },
     "op.pair": Tag("two ops on one tensor that differ in a detail, put together", _init(Op, _paired)),
+    "op.turned": Tag("an op on a tensor that is turned on the spot", _init(Op, _turned)),
+    "inplace.literal": Tag("a tensor written out in forward and changed on the spot", _init(Op, _literal)),
+    "dynamic.rest": Tag("dynamic shapes, and *args given", lambda p: _further(p, p.program.args)),
+    "dynamic.options": Tag("dynamic shapes, and **kwargs given", lambda p: _further(p, p.program.kwargs)),
     "input.same_twice": Tag(
         "one tensor passed twice", lambda p: any(isinstance(i, Again) and not i.op for i in p.inputs)
     ),

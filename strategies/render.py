@@ -473,10 +473,18 @@ def _dynamic_shapes(program: Program) -> list[str]:
         d.name: d.name if d.kind == "named" else f"torch.export.Dim.{d.kind.upper()}" for d in named.values()
     }
     entries = []
+    own = {arg.name for arg in program.root.args}
     for arg in program.root.args:
-        given = dict(program.inputs).get(arg.name)
-        if given is not None:
-            entries.append(f'"{arg.name}": {_spec(given, arg.name, program, texts)}')
+        if arg.kind in ("rest", "options"):
+            given = program.args if arg.kind == "rest" else program.kwargs
+            more = {name: _spec(value, name, program, texts) for name, value in given if name not in own}
+            kind, keys = ("tuple", ()) if arg.kind == "rest" else ("dict", (*more,))
+            text = _group(kind, [*more.values()], keys) if more else ""
+        else:
+            mine = dict(program.inputs).get(arg.name)
+            text = _spec(mine, arg.name, program, texts) if mine is not None else ""
+        if text:
+            entries.append(f'"{arg.name}": {text}')
     lines.append(f"{INDENT}return {{{', '.join(entries)}}}")
     return lines
 

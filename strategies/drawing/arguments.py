@@ -123,10 +123,10 @@ def draw_inputs(choose: Chooser, args: Sequence[Arg], style: Style) -> dict[str,
     inputs: dict[str, Input] = {}
     for arg in args:
         if arg.kind == "rest":
-            if choose.chance(60) and not style.sizes:
+            if choose.chance(60):
                 inputs["rest0"] = draw_tensor(choose, style)
         elif arg.kind == "options":
-            if choose.chance(60) and not style.sizes:
+            if choose.chance(60):
                 inputs["scale"] = draw_tensor(choose, style)
                 if choose.chance(40):
                     inputs["offset"] = draw_tensor(choose, style)
@@ -183,7 +183,7 @@ def draw_tensor(choose: Chooser, style: Style, first: bool = False) -> TensorInp
             if (len(shape) == 2 or name != "transposed")
             and shape
             and 0 not in shape
-            and (name == "sliced" or not style.sizes)
+            and (name != "expanded" or not style.sizes)
         ]
         layout = choose.pick(["", *layouts])
     grad = inexact(dtype) and choose.maybe("input.requires_grad", 50)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from math import isfinite
 
 from strategies.building import fresh
 from strategies.conditions import CONDS, RELATIONS
@@ -63,7 +64,7 @@ def _params(name: str, kind: str) -> tuple[tuple[Literal, ...], ...]:
     if name == "equals":
         return tuple((value,) for value in values[:2])
     if name == "in":
-        return ((*values[1:3],),)
+        return ((*[value for value in values[1:] if not isinstance(value, float) or isfinite(value)][:2],),)
     return _PARAMS.get(name, ((),))
 
 

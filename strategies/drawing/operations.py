@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from strategies.conditions import FACTS
 from strategies.drawing.scope import OPERANDS, Scope
 from strategies.ops import MOST, OPS, REALS, OpSpec, Params, Rejected
+from strategies.ops.views import TURNS
 from strategies.program import Assign, Do, Expr, Fact, Item, Lit, Op, Stmt, Var
 from strategies.values import Ref
 
@@ -32,11 +33,18 @@ COMMON: dict[str, int] = {
     **dict.fromkeys(("index_put_", "scatter_", "t_", "transpose_", "swapaxes_", "unsqueeze_"), 2),
     **dict.fromkeys(("detach_", "requires_grad_"), 2),
     "squeeze_": 4,
+    **dict.fromkeys(("add", "softmax"), 6),
 }
-"""In-place ops that people write most, or that fit little: as often as that many others more."""
+"""Ops that people write most, or that fit little: as often as that many others more."""
 
-for _names in _GROUPS[True].values():
+for _names in (*_GROUPS[False].values(), *_GROUPS[True].values()):
     _names += [name for name in _names for _ in range(COMMON.get(name, 0))]
+
+JOINS = ("mul", "add", "sub")
+"""What puts two tensors together, whatever they are."""
+
+ORDERED = ("map", "zip", "activation", "reduce", "cast", "norm")
+"""Groups of ops whose results lie in memory as their operands do, or not."""
 
 SECONDS = 8
 """How many operands are considered as the second and third ones."""
@@ -139,6 +147,13 @@ def draw_assign(scope: Scope) -> Stmt | None:
     way = scope.choose.percent()
     tensors = scope.tensors()
     groups = enabled(scope, mutating=False) if way >= 20 else []
+    if groups and scope.choose.maybe("op.turned", 40):
+        # What lies in memory in another order mostly is so because it was turned on the spot.
+        turned = draw_use(scope, [TURNS], tensors, [])
+        kept = [names for names in groups if OPS[names[0]].group in ORDERED] or groups
+        op = draw_use(scope, kept, [turned], [turned, *tensors[:1]]) if turned is not None else None
+        if op is not None:
+            return Assign(scope.name(), op)
     op = draw_use(scope, groups or [["add_one"]], tensors, tensors)
     if op is None:
         return None
@@ -181,15 +196,23 @@ def _targets(scope: Scope, state: bool) -> list[Expr]:
 def _filled(scope: Scope, groups: Sequence[Sequence[str]]) -> Stmt | None:
     """Draw a tensor made on the spot and changed in place at once, like ``torch.zeros(2).scatter_(...)``."""
     made = draw_use(scope, [FACTORIES], scope.tensors(), [])
-    op = draw_use(scope, groups, [made], scope.tensors()) if made is not None else None
-    return Assign(scope.name(), op) if op is not None and not OPS[op.name].statement else None
+    if made is None:
+        return None
+    # What is written out is small, and few ops fit it.
+    op = draw_use(scope, groups, [made], scope.tensors()) or draw_use(scope, groups, [made], scope.tensors())
+    if op is None or OPS[op.name].statement:
+        return None
+    # Mostly used at once: what became of it is to be seen.
+    near = scope.recent() if scope.choose.chance(70) else None
+    used = draw_use(scope, [JOINS], [near], [op]) if near is not None else None
+    return Assign(scope.name(), op) if used is None else assign(scope, used, used.operands[0], anew=False)
 
 
 def draw_inplace(scope: Scope, state: bool = False) -> Stmt | None:
     """An in-place op on an argument, a local, state (that alone if so asked), or a view of one of these."""
     groups = enabled(scope, mutating=True)
     on_values = [names for names in groups if OPS[names[0]].mutates == "value"]
-    if on_values and not state and scope.choose.maybe("inplace.on_fresh", 12):
+    if on_values and not state and scope.choose.maybe("inplace.on_fresh", 30):
         filled = _filled(scope, on_values)
         if filled is not None:
             return filled

@@ -10,7 +10,7 @@ LITERALS: dict[str, tuple[bool | int | float | str | None, ...]] = {
     "bool": (True, False),
     "int": (1, 2, 0, 3),
     "str": ("a", "b", "c"),
-    "float": (0.5, 2.0, -1.0, 1.0, math.inf, math.nan),
+    "float": (0.5, 2.0, math.nan, math.inf, -1.0, 1.0),
     "optional": (None,),
 }
 """What is passed for each kind of argument; scenarios take the first two."""

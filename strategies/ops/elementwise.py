@@ -248,6 +248,7 @@ TABLE: dict[str, OpSpec] = {
     "full": _new("torch.full({0}.shape, 0.5, device={0}.device)", None, 0.5, "float32"),
     "constant": _new("torch.tensor([1.0, -2.0], device={0}.device)", (2,), 2.0, "float32"),
     "scalar": _new("torch.tensor(2, device={0}.device)", (), 2.0, "int64"),
+    "unit": _new("torch.tensor(1.0, device={0}.device)", (), 1.0, "float32"),
     "eye": _new("torch.eye(2, device={0}.device)", (2, 2), 1.0, "float32"),
     "arange": OpSpec("torch.arange({0}.shape[0], device={0}.device)", "factory", 1, _count, stops_grad=True),
     "add_constant": _map("{0} + torch.tensor(1.0)", lambda x: x + 1, ANY, _with_scalar),
