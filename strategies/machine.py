@@ -313,16 +313,24 @@ class Machine:
             self._grad, self._autocast = grad, autocast
 
     def _repeat(self, stmt: Repeat, frame: Frame) -> tuple[bool, Value]:
-        count = self.evaluate(stmt.count, frame)
-        if not isinstance(count, int) or not 0 <= count <= 4:
-            raise Rejected("not a small number of rounds")
-        for number in range(count):
+        count = self._rounds(stmt, frame)
+        number = 0
+        while number < count:
             frame.assign(stmt.var, number)
             done, value = self.run(stmt.body, frame)
             if done:
                 return True, value
+            number += 1
+            # A while asks again, of what its body may have changed.
+            count = self._rounds(stmt, frame) if stmt.style == "while" else count
         frame.names.pop(stmt.var, None)
         return False, None
+
+    def _rounds(self, stmt: Repeat, frame: Frame) -> int:
+        count = self.evaluate(stmt.count, frame)
+        if not isinstance(count, int) or not 0 <= count <= 4:
+            raise Rejected("not a small number of rounds")
+        return count
 
     def _loop(self, stmt: Loop, frame: Frame) -> None:
         box = self.read(frame.owner, stmt.container)
