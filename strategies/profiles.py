@@ -57,7 +57,7 @@ BASE: dict[str, int] = {
     "calls.keyword": 40,
     "calls.keyword_order": 50,
     "calls.pass_down": 90,
-    "calls.dropped": 25,
+    "calls.dropped": 40,
     "calls.deep": 55,
     "calls.method": 35,
     "calls.forward": 25,
