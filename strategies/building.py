@@ -38,6 +38,8 @@ def fresh(
 def filled(fill: Fill, slot: str = "", frozen: bool = False) -> Ref:
     """The tensor that a Fill describes."""
     bound = max(abs(fill.low), abs(fill.high if fill.high is not None else fill.low), 1.0)
+    if fill.high is not None and not inexact(fill.dtype):
+        bound = 2.0  # see render: such a tensor counts from 0 to 2
     return fresh(dense(fill.shape, fill.dtype), slot, bound, frozen=frozen)
 
 

@@ -1,12 +1,13 @@
 """The tables of Python conditions, and of the Python ints that a tensor tells.
 
-To add a condition or a fact, add one line to CONDS or FACTS.
+To add a condition or a fact, add one line to CONDS, MODES, RELATIONS or FACTS.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from strategies.ops import Rejected
 from strategies.types import TensorType
@@ -17,12 +18,14 @@ from strategies.values import Box, Ref, Value
 class CondSpec:
     """One entry of the condition table: how it is written, and what it is for a value.
 
-    ``kinds`` are the argument kinds it asks about; none means any tensor in scope.
+    ``kinds`` are the argument kinds it asks about; none means any tensor in scope. ``autograd`` says that it
+    asks what autograd knows, which inside a control-flow operator is something else.
     """
 
     template: str
     kinds: tuple[str, ...]
     test: Callable[[Value, Sequence[object]], bool]
+    autograd: bool = False
 
 
 def _tensor(value: Value) -> TensorType:
@@ -45,16 +48,35 @@ def _first_size(value: Value) -> int:
     return shape[0]
 
 
-def _last_stride(value: Value, params: Sequence[object]) -> bool:
-    kind = _tensor(value)
+def _stride(kind: TensorType, dim: int) -> int:
     # Of a dimension with one place, eager and a symbolic trace may name different strides.
     if kind.stride is None or not kind.shape or min(kind.shape) < 2:
         raise Rejected("strides unknown")
-    return kind.stride[-1] == 1
+    return kind.stride[dim]
+
+
+def _last_stride(value: Value, params: Sequence[object]) -> bool:
+    return _stride(_tensor(value), -1) == 1
+
+
+def _requires_grad(value: Value, params: Sequence[object]) -> bool:
+    _tensor(value)
+    assert isinstance(value, Ref)
+    # A write that brings gradients reaches older views when autograd next looks at them. And what hangs on
+    # a module may come to require grad from one call to the next, while an exported program stays.
+    if (value.view and value.family.gained) or value.storage.kind in ("buffer", "scratch", "constant"):
+        raise Rejected("gradients unknown")
+    return value.grad
+
+
+def _plain(value: Value) -> Value:
+    if isinstance(value, Ref):
+        raise Rejected("the truth of a tensor depends on its values")
+    return value
 
 
 def _truthy(value: Value, params: Sequence[object]) -> bool:
-    return bool(value.items) if isinstance(value, Box) else bool(value)
+    return bool(value.items) if isinstance(value, Box) else bool(_plain(value))
 
 
 def _has(value: Value, params: Sequence[object]) -> bool:
@@ -63,18 +85,18 @@ def _has(value: Value, params: Sequence[object]) -> bool:
     return params[0] in value.items
 
 
-def _number(value: Value) -> int:
-    if not isinstance(value, int):
+def _number(value: Value) -> float:
+    if not isinstance(value, int | float):
         raise Rejected("not a number")
     return value
 
 
 CONDS: dict[str, CondSpec] = {
     "truthy": CondSpec("{0}", ("bool", "int", "rest"), _truthy),
-    "not": CondSpec("not {0}", ("bool",), lambda v, p: not v),
-    "equals": CondSpec("{0} == {p[0]!r}", ("str", "int"), lambda v, p: v == p[0]),
-    "in": CondSpec("{0} in {p!r}", ("str", "int"), lambda v, p: v in p),
-    "above": CondSpec("{0} > {p[0]}", ("int",), lambda v, p: _number(v) > int(str(p[0]))),
+    "not": CondSpec("not {0}", ("bool",), lambda v, p: not _plain(v)),
+    "equals": CondSpec("{0} == {p[0]!r}", ("str", "int", "float"), lambda v, p: _plain(v) == p[0]),
+    "in": CondSpec("{0} in {p!r}", ("str", "int", "float"), lambda v, p: _plain(v) in p),
+    "above": CondSpec("{0} > {p[0]}", ("int", "float"), lambda v, p: _number(v) > int(str(p[0]))),
     "is_none": CondSpec("{0} is None", ("optional",), lambda v, p: v is None),
     "is_given": CondSpec("{0} is not None", ("optional",), lambda v, p: v is not None),
     "is_tensor": CondSpec("isinstance({0}, torch.Tensor)", ("either",), lambda v, p: isinstance(v, Ref)),
@@ -86,8 +108,57 @@ CONDS: dict[str, CondSpec] = {
     "dtype": CondSpec("{0}.dtype == torch.{p[0]}", (), lambda v, p: _tensor(v).dtype == p[0]),
     "contiguous": CondSpec("{0}.is_contiguous()", (), _is_contiguous),
     "stride": CondSpec("{0}.stride(-1) == 1", (), _last_stride),
+    "requires_grad": CondSpec("{0}.requires_grad", (), _requires_grad, autograd=True),
 }
-"""``self.training`` is the one condition without a subject; it is not in the table."""
+
+
+class Surroundings(Protocol):
+    """What a condition without a subject asks: whoever runs the code."""
+
+    @property
+    def training(self) -> bool:
+        """Whether the model is in train mode."""
+        ...
+
+    @property
+    def grad_on(self) -> bool:
+        """Whether autograd records what runs now."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ModeSpec:
+    """A condition without a subject: how it is written, and what it is.
+
+    ``traced`` says that it may be another one while a model is traced: it is worth asking in vain.
+    """
+
+    template: str
+    test: Callable[[Surroundings], bool]
+    autograd: bool = False
+    traced: bool = False
+
+
+MODES: dict[str, ModeSpec] = {
+    "training": ModeSpec("self.training", lambda around: around.training),
+    "grad_enabled": ModeSpec(
+        "torch.is_grad_enabled()", lambda around: around.grad_on, autograd=True, traced=True
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RelationSpec:
+    """A condition on two tensors: how it is written, and what it is."""
+
+    template: str
+    test: Callable[[Ref, Ref], bool]
+
+
+RELATIONS: dict[str, RelationSpec] = {
+    "same": RelationSpec("{0} is {1}", lambda first, second: first is second),
+    "other": RelationSpec("{0} is not {1}", lambda first, second: first is not second),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,4 +179,6 @@ FACTS: dict[str, FactSpec] = {
     "rank": FactSpec("{0}.dim()", lambda kind: len(kind.shape)),
     "first_size": FactSpec("{0}.shape[0]", lambda kind: _size(kind, 0)),
     "last_size": FactSpec("{0}.size(-1)", lambda kind: _size(kind, -1)),
+    "first_stride": FactSpec("{0}.stride(0)", lambda kind: _stride(kind, 0)),
+    "numel": FactSpec("{0}.numel()", lambda kind: kind.numel),
 }

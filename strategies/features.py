@@ -6,15 +6,17 @@ that a tag says what is there and not what was meant to be drawn.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from strategies import facts as f
-from strategies.conditions import CONDS
+from strategies.conditions import CONDS, MODES, RELATIONS
 from strategies.control import CONTROLS
 from strategies.facts import Facts
 from strategies.layers import LAYERS
 from strategies.ops import OPS
+from strategies.ops.views import TURNS
 from strategies.program import (
     Again,
     Apply,
@@ -30,6 +32,7 @@ from strategies.program import (
     Derived,
     Fact,
     Function,
+    Given,
     Group,
     GroupInput,
     Hook,
@@ -92,6 +95,10 @@ def _tests(name: str) -> Detector:
     return lambda p: p.having(Cond, lambda c: c.name == name)
 
 
+def _tells(name: str) -> Detector:
+    return lambda p: p.having(Fact, lambda fact: fact.name == name)
+
+
 def _wrote(*kinds: str) -> Detector:
     return lambda p: any(w.kind in kinds for w in p.writes)
 
@@ -152,7 +159,7 @@ def _dynamic(test: Callable[..., bool]) -> Detector:
 
 def _passes_down(p: Facts) -> bool:
     for cls in p.classes:
-        flags = {arg.name for arg in cls.args if arg.kind in ("bool", "int", "str")}
+        flags = {arg.name for arg in cls.args if arg.kind in ("bool", "int", "str", "float")}
         for call in of_type(cls.body, Call):
             given = [*call.args, *(value for _, value in call.kwargs)]
             names = [getattr(v, "flag", v) for v in given]
@@ -262,6 +269,34 @@ def _nested_output(p: Facts) -> bool:
     )
 
 
+def _further(p: Facts, given: Given) -> bool:
+    own = {arg.name for arg in p.root.args}
+    return p.program.dynamic is not None and any(name not in own for name, _ in given)
+
+
+def _turned(op: Op) -> bool:
+    first = op.operands[0]
+    return isinstance(first, Op) and first.name in TURNS and not OPS[op.name].mutates
+
+
+def _literal(op: Op) -> bool:
+    first = op.operands[0]
+    return f.chained(op) and isinstance(first, Op) and "torch.tensor(" in OPS[first.name].template
+
+
+def _paired(op: Op) -> bool:
+    first, *rest = op.operands
+    second = rest[0] if rest else None
+    if not isinstance(first, Op) or not isinstance(second, Op) or first == second:
+        return False
+    return set(first.operands) == set(second.operands)
+
+
+def _infinite(p: Facts) -> bool:
+    literals = (n.value for n in (*p.nodes, *p.inputs) if isinstance(n, Lit))
+    return any(isinstance(value, float) and not math.isfinite(value) for value in literals)
+
+
 def _detached(op: Op) -> bool:
     first = op.operands[0]
     return f.chained(op) and isinstance(first, Op) and first.name in ("detach", "data")
@@ -291,8 +326,12 @@ _CONDITIONS = {
     "dtype": "a branch on x.dtype",
     "contiguous": "a branch on x.is_contiguous()",
     "stride": "a branch on x.stride()",
+    "requires_grad": "a branch on x.requires_grad",
+    "same": "a branch on whether two tensors are one",
+    "other": "a branch on whether two tensors are two",
+    "grad_enabled": "a branch on torch.is_grad_enabled()",
 }
-assert _CONDITIONS.keys() == CONDS.keys() | {"training"}
+assert _CONDITIONS.keys() == CONDS.keys() | MODES.keys() | RELATIONS.keys()
 
 _METADATA = (
     *("t_", "transpose_", "swapaxes_", "squeeze_", "unsqueeze_"),
@@ -347,6 +386,8 @@ TAGS: dict[str, Tag] = {
     ),
     "calls.bool": Tag("a child takes a bool", _arg("bool")),
     "calls.int": Tag("a child takes an int", _arg("int")),
+    "calls.float": Tag("a child takes a float", _arg("float")),
+    "calls.infinite": Tag("a float that is infinite or not a number", _infinite),
     "calls.str": Tag("a child takes a str", _arg("str")),
     "calls.optional": Tag("a child takes an optional tensor", _arg("optional")),
     "calls.group": Tag(
@@ -395,10 +436,15 @@ TAGS: dict[str, Tag] = {
     "control.early_return": Tag("a return inside a branch", _early_return),
     "control.range": Tag("a for over a range", _init(Repeat, lambda r: r.style == "for")),
     "control.while": Tag("a while on a Python counter", _init(Repeat, lambda r: r.style == "while")),
-    "control.size_as_number": Tag("a size or rank of a tensor as a Python int", _init(Fact)),
+    "control.size_as_number": Tag(
+        "a size or rank of a tensor as a Python int",
+        _init(Fact, lambda n: n.name in ("rank", "first_size", "last_size")),
+    ),
+    "control.stride_as_number": Tag("x.stride(0) as a Python int", _tells("first_stride")),
+    "control.numel_as_number": Tag("x.numel() as a Python int", _tells("numel")),
     "control.attribute": Tag(
         "a Python attribute of the module read",
-        lambda p: any(isinstance(n, Attr) and n.path[-1] in ("count", "mode") for n in p.nodes),
+        lambda p: any(isinstance(n, Attr) and n.path[-1] in ("step", "mode") for n in p.nodes),
     ),
     "control.counter": Tag("a Python attribute of the module updated", _init(Bump)),
     "state.parameter": Tag("an nn.Parameter", _init(Tensor, lambda t: t.kind == "parameter")),
@@ -479,6 +525,11 @@ TAGS: dict[str, Tag] = {
         for group in dict.fromkeys(spec.group for spec in OPS.values())
         if not group.startswith("inplace")
     },
+    "op.pair": Tag("two ops on one tensor that differ in a detail, put together", _init(Op, _paired)),
+    "op.turned": Tag("an op on a tensor that is turned on the spot", _init(Op, _turned)),
+    "inplace.literal": Tag("a tensor written out in forward and changed on the spot", _init(Op, _literal)),
+    "dynamic.rest": Tag("dynamic shapes, and *args given", lambda p: _further(p, p.program.args)),
+    "dynamic.options": Tag("dynamic shapes, and **kwargs given", lambda p: _further(p, p.program.kwargs)),
     "input.same_twice": Tag(
         "one tensor passed twice", lambda p: any(isinstance(i, Again) and not i.op for i in p.inputs)
     ),
@@ -508,6 +559,7 @@ TAGS: dict[str, Tag] = {
     "input.none": Tag("None as input", _given(type(None))),
     "input.bool_flag": Tag("a Python bool as input", _given(bool)),
     "input.number": Tag("a Python int as input", _given(int)),
+    "input.float": Tag("a Python float as input", _given(float)),
     "input.string": Tag("a string as input", _given(str)),
     "input.keyword": Tag("an input by keyword", lambda p: bool(p.program.kwargs)),
     "model.training": Tag("exported in train mode", lambda p: p.program.training),
@@ -571,7 +623,19 @@ def _starting(*starts: str) -> frozenset[str]:
 
 _ARGUMENTS = _starting("calls.other_flags", "calls.flags", "calls.default", "calls.passed_down") | {
     f"calls.{kind}"
-    for kind in ("bool", "int", "str", "optional", "group", "either", "rest", "options", "star", "keyword")
+    for kind in (
+        "bool",
+        "int",
+        "float",
+        "str",
+        "optional",
+        "group",
+        "either",
+        "rest",
+        "options",
+        "star",
+        "keyword",
+    )
 }
 """What only calls of modules with arguments of their own have."""
 

@@ -10,11 +10,11 @@ import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from strategies.building import Builder, resolve
-from strategies.conditions import CONDS, FACTS
+from strategies.conditions import CONDS, FACTS, MODES, RELATIONS
 from strategies.control import CONTROLS
 from strategies.inputs import arguments
 from strategies.layers import LAYERS
-from strategies.ops import LIMIT, OPS, OpSpec, Outcome, Params, Rejected
+from strategies.ops import LIMIT, MOST, OPS, REALS, OpSpec, Outcome, Params, Rejected
 from strategies.program import (
     Apply,
     Arg,
@@ -181,7 +181,7 @@ class Machine:
     ) -> None:
         kind = callee.kind
         name = kind if isinstance(kind, str) else kind.name
-        flags = tuple(v for v in given if v is None or isinstance(v, bool | int | str))
+        flags = tuple(v for v in given if v is None or isinstance(v, bool | int | float | str))
         if not method:
             trace.events.append(Called(id(callee), name, id(caller), self._level, flags))
         else:
@@ -313,16 +313,24 @@ class Machine:
             self._grad, self._autocast = grad, autocast
 
     def _repeat(self, stmt: Repeat, frame: Frame) -> tuple[bool, Value]:
-        count = self.evaluate(stmt.count, frame)
-        if not isinstance(count, int) or not 0 <= count <= 4:
-            raise Rejected("not a small number of rounds")
-        for number in range(count):
+        count = self._rounds(stmt, frame)
+        number = 0
+        while number < count:
             frame.assign(stmt.var, number)
             done, value = self.run(stmt.body, frame)
             if done:
                 return True, value
+            number += 1
+            # A while asks again, of what its body may have changed.
+            count = self._rounds(stmt, frame) if stmt.style == "while" else count
         frame.names.pop(stmt.var, None)
         return False, None
+
+    def _rounds(self, stmt: Repeat, frame: Frame) -> int:
+        count = self.evaluate(stmt.count, frame)
+        if not isinstance(count, int) or not 0 <= count <= 4:
+            raise Rejected("not a small number of rounds")
+        return count
 
     def _loop(self, stmt: Loop, frame: Frame) -> None:
         box = self.read(frame.owner, stmt.container)
@@ -426,9 +434,21 @@ class Machine:
 
     def holds(self, test: Cond, frame: Frame) -> bool:
         """The truth of a condition."""
+        if test.name in RELATIONS:
+            return self._related(test, frame)
+        spec = MODES[test.name] if test.subject is None else CONDS[test.name]
+        if self._pure and spec.autograd:
+            raise Rejected("a control-flow operator may trace its functions in another mode")
         if test.subject is None:
-            return self.training
+            return MODES[test.name].test(self)
         return CONDS[test.name].test(self.evaluate(test.subject, frame), test.params)
+
+    def _related(self, test: Cond, frame: Frame) -> bool:
+        assert test.subject is not None and test.other is not None
+        first, second = self.evaluate(test.subject, frame), self.evaluate(test.other, frame)
+        if self._pure or not isinstance(first, Ref) or not isinstance(second, Ref):
+            raise Rejected("not two tensors outside a control-flow operator")
+        return RELATIONS[test.name].test(first, second)
 
     def evaluate(self, expr: Expr, frame: Frame) -> Value:
         """The value of an expression, with its effects done."""
@@ -453,7 +473,10 @@ class Machine:
                 raise Rejected("no such item")
             return box.items[expr.key]
         if isinstance(expr, Not):
-            return not self.evaluate(expr.flag, frame)
+            flag = self.evaluate(expr.flag, frame)
+            if not isinstance(flag, bool):
+                raise Rejected("not a flag")
+            return not flag
         if isinstance(expr, Fact):
             subject = self.evaluate(expr.subject, frame)
             if not isinstance(subject, Ref):
@@ -501,8 +524,12 @@ class Machine:
         values = [self.evaluate(operand, frame) for operand in expr.operands]
         if spec.integer:
             number = values.pop()
-            if not isinstance(number, int) or isinstance(number, bool) or abs(number) > 4:
+            if not isinstance(number, int) or isinstance(number, bool) or abs(number) > MOST:
                 raise Rejected("not a small int")
+        if spec.real:
+            number = values.pop()
+            if not isinstance(number, float) or not REALS[spec.real](number):
+                raise Rejected("not a float for this op")
         operands = [value for value in values if isinstance(value, Ref)]
         if len(operands) != len(values):
             raise Rejected("not a tensor")
@@ -610,7 +637,8 @@ class Machine:
             return first
         if outcome.alias:
             stops = spec is not None and spec.stops_grad
-            family = first.family if self._grad and not stops else Family()
+            # Of a base that requires grad, a view does so too, also one made under no_grad.
+            family = Family() if stops else first.family
             born = "" if self._grad else "no_grad"
             if spec is not None and spec.multi:
                 born = "multi"

@@ -185,11 +185,12 @@ Expr = Lit | Var | Not | Attr | Op | Fact | Call | Apply | Bound | Function | Gr
 
 @dataclass(frozen=True, slots=True)
 class Cond:
-    """An entry of the condition table applied to a subject."""
+    """An entry of a condition table: of a mode, of a subject, or of a subject and an ``other``."""
 
     name: str
     subject: Expr | None = None
     params: tuple[Literal, ...] = ()
+    other: Expr | None = None
 
 
 # --- statements --------------------------------------------------------------------------------
@@ -415,8 +416,8 @@ Init = Child | Bind | Container | Tensor | Derived | Plain | Hook | Parametrize
 class Arg:
     """An argument of a method.
 
-    ``kind`` is tensor, optional, bool, int, str, function, either (a tensor or a tuple), one of the kinds of
-    Group, rest (``*rest``) or options (``**options``).
+    ``kind`` is tensor, optional, bool, int, str, float, function, either (a tensor or a tuple), one of the
+    kinds of Group, rest (``*rest``) or options (``**options``).
     """
 
     name: str

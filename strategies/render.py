@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator
 
-from strategies.conditions import CONDS, FACTS
+from strategies.conditions import CONDS, FACTS, MODES, RELATIONS
 from strategies.control import CONTROLS
 from strategies.inputs import probe
 from strategies.layers import LAYERS
@@ -45,6 +46,7 @@ from strategies.program import (
     Key,
     Lambda,
     Lit,
+    Literal,
     Loop,
     New,
     Not,
@@ -152,7 +154,7 @@ def _function(name: str, arguments: Iterable[str], body: Iterable[Stmt]) -> list
 
 def _arg(arg: Arg) -> str:
     stars = {"rest": "*", "options": "**"}.get(arg.kind, "")
-    return stars + (arg.name if arg.default is None else f"{arg.name}={arg.default.value!r}")
+    return stars + (arg.name if arg.default is None else f"{arg.name}={_literal(arg.default.value)}")
 
 
 def _init(init: Init, scaled: bool) -> str:
@@ -338,7 +340,9 @@ def _lambda(function: Lambda) -> Iterator[str]:
 
 def _cond(cond: Cond) -> str:
     if cond.subject is None:
-        return "self.training"
+        return MODES[cond.name].template
+    if cond.other is not None:
+        return RELATIONS[cond.name].template.format(_expr(cond.subject), _expr(cond.other))
     return CONDS[cond.name].template.format(_expr(cond.subject), p=cond.params)
 
 
@@ -347,7 +351,7 @@ def _cond(cond: Cond) -> str:
 
 def _expr(expr: Expr | Star) -> str:
     if isinstance(expr, Lit):
-        return repr(expr.value)
+        return _literal(expr.value)
     if isinstance(expr, Var):
         return expr.name
     if isinstance(expr, Op):
@@ -376,6 +380,12 @@ def _expr(expr: Expr | Star) -> str:
     if isinstance(expr, Star):
         return ("**" if expr.double else "*") + expr.value.name
     return f"{_operand(expr.then)} if {_cond(expr.test)} else {_operand(expr.orelse)}"
+
+
+def _literal(value: Literal) -> str:
+    if isinstance(value, float) and not math.isfinite(value):
+        return f'float("{value}")'
+    return repr(value)
 
 
 def _arguments(args: Iterable[Expr | Star], kwargs: Iterable[tuple[str, Expr]] = ()) -> str:
@@ -433,7 +443,7 @@ def _input(given: Input) -> str:
         return OPS[given.op].template.format(given.name, p=given.params) if given.op else given.name
     if isinstance(given, GroupInput):
         return _group(given.kind, [_input(item) for item in given.items], given.keys)
-    return repr(given.value)
+    return _literal(given.value)
 
 
 def _tensor_input(given: TensorInput) -> str:
@@ -463,10 +473,18 @@ def _dynamic_shapes(program: Program) -> list[str]:
         d.name: d.name if d.kind == "named" else f"torch.export.Dim.{d.kind.upper()}" for d in named.values()
     }
     entries = []
+    own = {arg.name for arg in program.root.args}
     for arg in program.root.args:
-        given = dict(program.inputs).get(arg.name)
-        if given is not None:
-            entries.append(f'"{arg.name}": {_spec(given, arg.name, program, texts)}')
+        if arg.kind in ("rest", "options"):
+            given = program.args if arg.kind == "rest" else program.kwargs
+            more = {name: _spec(value, name, program, texts) for name, value in given if name not in own}
+            kind, keys = ("tuple", ()) if arg.kind == "rest" else ("dict", (*more,))
+            text = _group(kind, [*more.values()], keys) if more else ""
+        else:
+            mine = dict(program.inputs).get(arg.name)
+            text = _spec(mine, arg.name, program, texts) if mine is not None else ""
+        if text:
+            entries.append(f'"{arg.name}": {text}')
     lines.append(f"{INDENT}return {{{', '.join(entries)}}}")
     return lines
 

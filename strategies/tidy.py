@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TypeVar
 
-from strategies.conditions import CONDS
+from strategies.conditions import CONDS, MODES, RELATIONS
 from strategies.ops import OPS
 from strategies.program import (
     Apply,
@@ -104,10 +104,15 @@ def _branch(stmt: If, trace: Trace) -> tuple[Stmt, ...]:
     if both:
         return (replace(stmt, then=then or (PASS,), orelse=orelse),) if then or orelse else ()
     # What a fake tensor says of itself may differ from what the real one says: such a question stays.
-    asks_tensor = stmt.test.subject is not None and not CONDS[stmt.test.name].kinds
-    if asks_tensor and then:
+    if _telling(stmt.test.name) and then:
         return (replace(stmt, then=then, orelse=()),)
     return then or orelse
+
+
+def _telling(name: str) -> bool:
+    if name in MODES:
+        return MODES[name].traced
+    return name in RELATIONS or not CONDS[name].kinds
 
 
 def _live(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:

@@ -125,7 +125,7 @@ def compiled(template: str, params: Params, statement: bool) -> CodeType:
 
 def run(spec: OpSpec, params: Params, tensors: list[torch.Tensor]) -> Any:
     """What the op's text does to real tensors."""
-    scope = {**names(), "a": tensors[0], "b": 2 if spec.integer else tensors[-1]}
+    scope = {**names(), "a": tensors[0], "b": 2 if spec.integer else 0.5 if spec.real else tensors[-1]}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         return eval(compiled(spec.template, params, spec.statement), scope)
@@ -314,7 +314,7 @@ def test_the_table_is_well_formed() -> None:
     assert next(iter(OPS)) == "add_one"
     for name, spec in OPS.items():
         assert spec.mutates in ("", "value", "metadata"), name
-        assert ("{1}" in spec.template) == (spec.arity + spec.integer == 2), name
+        assert ("{1}" in spec.template) == (spec.arity + spec.integer + bool(spec.real) == 2), name
         assert spec.group.startswith("inplace") == bool(spec.mutates), name
 
 

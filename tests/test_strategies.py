@@ -101,6 +101,8 @@ def assert_alike(ref: Ref, tensor: object) -> None:
     assert isinstance(tensor, torch.Tensor)
     assert ref.type.shape == tuple(tensor.shape)
     assert ref.type.dtype == str(tensor.dtype).removeprefix("torch.")
+    # Older views of what a write brought gradients to are leaves until autograd looks at them again.
+    assert ref.grad == tensor.requires_grad or (ref.view and ref.family.gained)
     if ref.type.stride is not None and tensor.numel() > 1:
         real_stride = [s for n, s in zip(tensor.shape, tensor.stride(), strict=True) if n > 1]
         strides = zip(ref.type.shape, ref.type.stride, strict=True)

@@ -23,7 +23,7 @@ SCENARIOS = 3
 OPTIONS = ("scale", "offset")
 """What goes to ``**options``."""
 
-_FLAGS = (("flag", "bool"), ("n", "int"), ("mode", "str"))
+_FLAGS = (("flag", "bool"), ("n", "int"), ("mode", "str"), ("limit", "float"))
 
 
 def draw_args(choose: Chooser, below: set[str], flags: int = 60, root: bool = False) -> tuple[Arg, ...]:
@@ -55,10 +55,11 @@ def draw_args(choose: Chooser, below: set[str], flags: int = 60, root: bool = Fa
     return tuple(args)
 
 
-def scenarios(owner: Instance, args: Sequence[Arg], style: Style) -> list[Frame]:
+def scenarios(owner: Instance, args: Sequence[Arg], style: Style, same: bool = False) -> list[Frame]:
     """Combinations of argument values, each on a module of its own.
 
     The first has the first value of every argument, the next ones another value of one argument each.
+    In a last one (``same``) further tensors are the first one again.
     """
     values = [_values(arg, style) for arg in args]
     rows = [[0] * len(args)]
@@ -70,6 +71,11 @@ def scenarios(owner: Instance, args: Sequence[Arg], style: Style) -> list[Frame]
     frames = []
     for row in rows[:SCENARIOS]:
         names = {arg.name: values[n][choice] for n, (arg, choice) in enumerate(zip(args, row, strict=True))}
+        frames.append(Frame(owner, names, [FUEL]).copy())
+    others = [arg.name for arg in args[1:] if arg.kind in ("tensor", "optional")]
+    if same and others:
+        names = {arg.name: values[n][0] for n, arg in enumerate(args)}
+        names |= dict.fromkeys(others, names[args[0].name])
         frames.append(Frame(owner, names, [FUEL]).copy())
     return frames
 
@@ -117,10 +123,10 @@ def draw_inputs(choose: Chooser, args: Sequence[Arg], style: Style) -> dict[str,
     inputs: dict[str, Input] = {}
     for arg in args:
         if arg.kind == "rest":
-            if choose.chance(60) and not style.sizes:
+            if choose.chance(60):
                 inputs["rest0"] = draw_tensor(choose, style)
         elif arg.kind == "options":
-            if choose.chance(60) and not style.sizes:
+            if choose.chance(60):
                 inputs["scale"] = draw_tensor(choose, style)
                 if choose.chance(40):
                     inputs["offset"] = draw_tensor(choose, style)
@@ -177,7 +183,7 @@ def draw_tensor(choose: Chooser, style: Style, first: bool = False) -> TensorInp
             if (len(shape) == 2 or name != "transposed")
             and shape
             and 0 not in shape
-            and (name == "sliced" or not style.sizes)
+            and (name != "expanded" or not style.sizes)
         ]
         layout = choose.pick(["", *layouts])
     grad = inexact(dtype) and choose.maybe("input.requires_grad", 50)

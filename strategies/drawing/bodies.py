@@ -11,6 +11,7 @@ from strategies.drawing.control import draw_branch, draw_control, draw_region, d
 from strategies.drawing.operations import VIEWS, draw_assign, draw_inplace, draw_use
 from strategies.drawing.scope import OPERANDS, Scope, class_of, modules
 from strategies.drawing.state import draw_update
+from strategies.drawing.twins import draw_pair
 from strategies.drawing.values import GROUPS, group_keys
 from strategies.program import Expr, Group, Lit, Stmt, Var
 
@@ -62,7 +63,9 @@ def _openings(scope: Scope) -> list[Maker]:
 
 def _flagged_children(scope: Scope) -> bool:
     classes = [class_of(module) for _, module in modules(scope.frames[0].owner, 1)]
-    return any(arg.kind in ("bool", "int", "str") for cls in classes if cls is not None for arg in cls.args)
+    return any(
+        arg.kind in ("bool", "int", "str", "float") for cls in classes if cls is not None for arg in cls.args
+    )
 
 
 def _tried(maker: Maker) -> Maker:
@@ -85,7 +88,7 @@ _update = _tried(draw_update)
 _ternary = _tried(draw_ternary)
 
 
-# These execute their statements while they draw them.
+# These, and draw_pair, execute their statements while they draw them.
 def _branch(scope: Scope) -> Stmt | None:
     return draw_branch(scope, draw_statements)
 
@@ -112,6 +115,7 @@ _SPECIALS: dict[Maker, tuple[str, ...]] = {
     _update: ("update.bump", "update.rebind", "update.swap", "update.create"),
     _region: ("region.no_grad", "region.enable_grad", "region.autocast"),
     _control: tuple(f"region.{name}" for name in CONTROLS),
+    draw_pair: ("op.pair",),
     _own_method: (),
     _apply: (),
 }

@@ -92,7 +92,7 @@ def _draw_call_of(scope: Scope, path: Path, callee: Instance) -> Stmt | None:
 
 
 def _dropped(scope: Scope, call: Call, near: Expr | None = None) -> Stmt:
-    if scope.choose.maybe("calls.dropped", 25):
+    if scope.choose.maybe("calls.dropped", 30):
         return Do(call)
     first = call.args[0] if call.args else None
     return assign(scope, call, near or (first if isinstance(first, Var) else Lit(None)))
@@ -116,13 +116,15 @@ def _draw_arguments(
         # What follows an omitted argument can only go by keyword.
         if value is None or scope.choose.maybe("calls.keyword", 40):
             positional = False
+        given = value if value is not None else arg.default
+        if given is not None:
+            scope.called[path, arg.name] = given
         if value is None:
             continue
         if positional:
             args.append(value)
         else:
             kwargs.append((arg.name, value))
-        scope.called[path, arg.name] = value
     if any(arg.kind == "options" for arg in parameters):
         mine = scope.flags("options")
         if mine and scope.choose.chance(60):
@@ -147,7 +149,7 @@ def _draw_argument(scope: Scope, arg: Arg, last: Expr | None) -> Expr | None:
     The Python value None is ``Lit(None)``.
     """
     choose = scope.choose
-    if arg.default is not None and choose.chance(30):
+    if arg.default is not None and arg.default != last and choose.chance(30):
         return None
     if arg.kind == "tensor":
         return choose.pick(scope.tensors())
@@ -165,7 +167,7 @@ def _draw_argument(scope: Scope, arg: Arg, last: Expr | None) -> Expr | None:
     options: list[Expr] = [Lit(value) for value in (literals if choose.chance(20) else literals[:2])]
     if mine and choose.chance(85):
         options = [*mine, *(Not(flag) for flag in mine if arg.kind == "bool")]
-    if last in options and len(options) > 1 and not choose.chance(30):
+    if last in options and len(options) > 1 and not choose.chance(15):
         options.remove(last)
     return choose.pick(options)
 

@@ -49,7 +49,13 @@ INSTANCES = 6
 SCALES = (0.5, -1.0)
 """None exceeds 1: the machine's bound on initial values holds for all."""
 
-NAMES = {"buffer": "buf", "parameter": "w", "scratch": "tmp", "constant": "k"}
+NAMES = {
+    "buffer": ("mean", "count"),
+    "parameter": ("w", ""),
+    "scratch": ("hidden", "total"),
+    "constant": ("k", "c"),
+}
+"""The first and the second tensor of each kind, as they are registered: no alphabetical order."""
 
 
 class ClassBuilder:
@@ -81,14 +87,14 @@ class ClassBuilder:
 
     def draw_tensors(self) -> None:
         """Parameters, buffers, constants, Python attributes."""
-        for kind, attr in NAMES.items():
+        for kind, (attr, second) in NAMES.items():
             if self.choose.maybe(f"state.{kind}", 50):
                 frozen = kind == "parameter" and self.choose.maybe("state.frozen", 40)
                 self.add(Tensor(attr, kind, self.style.fill(self.choose, kind), frozen))
-                if kind != "parameter" and self.choose.maybe("state.second", 40):
-                    self.add(Tensor(attr + "2", kind, self.style.fill(self.choose, kind)))
+                if second and self.choose.maybe("state.second", 40):
+                    self.add(Tensor(second, kind, self.style.fill(self.choose, kind)))
         if self.choose.maybe("state.counter", 50):
-            self.add(Plain("count", self.choose.pick((1, 0, 2))))
+            self.add(Plain("step", self.choose.pick((1, 0, 2))))
         if self.choose.maybe("state.mode", 50):
             self.add(Plain("mode", self.choose.pick(("a", "b"))))
 
@@ -279,7 +285,7 @@ class ClassBuilder:
             self.choose,
             self.machine,
             args,
-            scenarios(self.owner, args, self.style),
+            scenarios(self.owner, args, self.style, same=self.choose.on("control.identity")),
             methods=tuple(method.name for method in methods),
         )
         body = draw_statements(scope, 1, 3)

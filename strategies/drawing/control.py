@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
+from math import isfinite
 
 from strategies.building import fresh
-from strategies.conditions import CONDS
+from strategies.conditions import CONDS, RELATIONS
 from strategies.control import CONTROLS, ControlSpec
 from strategies.drawing.operations import assign, draw_inplace, draw_use
 from strategies.drawing.scope import Scope
@@ -52,13 +54,17 @@ _PARAMS: dict[str, tuple[tuple[Literal, ...], ...]] = {
 }
 
 
+_ON_TENSORS = {False: "control.shape", True: "control.grad"}
+"""The features that allow to ask a tensor: about itself, and about what autograd knows of it."""
+
+
 def _params(name: str, kind: str) -> tuple[tuple[Literal, ...], ...]:
     """The constants that a condition may have."""
     values = LITERALS.get(kind, ())
     if name == "equals":
         return tuple((value,) for value in values[:2])
     if name == "in":
-        return ((*values[1:3],),)
+        return ((*[value for value in values[1:] if not isinstance(value, float) or isfinite(value)][:2],),)
     return _PARAMS.get(name, ((),))
 
 
@@ -76,16 +82,31 @@ def _conditions(scope: Scope) -> list[Cond]:
     found += [Cond("equals", Attr(path), ("a",)) for path, value in scope.walk_state() if value in ("a", "b")]
     if scope.choose.on("control.training"):
         found.append(Cond("training"))
-    if scope.choose.on("control.shape"):
+    if scope.choose.on("control.grad"):
+        found.append(Cond("grad_enabled"))
+    asked = {autograd for autograd, name in _ON_TENSORS.items() if scope.choose.on(name)}
+    if asked:
         subjects: list[Expr] = [*scope.variables()[:2], *scope.attributes()[:1]]
         found += [
             Cond(name, subject, params)
             for subject in subjects
             for name, spec in CONDS.items()
-            if not spec.kinds
+            if not spec.kinds and spec.autograd in asked
             for params in _params(name, "")
         ]
+    if scope.choose.on("control.identity"):
+        found += _relations(scope)
     return [cond for cond in found if _decidable(scope, cond)]
+
+
+def _relations(scope: Scope) -> list[Cond]:
+    """Arguments against each other and against state, and state against state."""
+    mine = [Var(arg.name) for arg in scope.args if arg.kind in ("tensor", "optional")]
+    tensors: list[Expr] = [*mine[:2], *(var for var in scope.variables()[:2] if var not in mine)]
+    state = scope.attributes()[:3]
+    pairs = [*itertools.combinations(tensors, 2), *zip(tensors, state, strict=False)]
+    pairs += itertools.combinations(state, 2)
+    return [Cond(name, first, other=second) for first, second in pairs for name in RELATIONS]
 
 
 def _decidable(scope: Scope, cond: Cond) -> bool:

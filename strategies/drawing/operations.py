@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
+from strategies.conditions import FACTS
 from strategies.drawing.scope import OPERANDS, Scope
-from strategies.ops import OPS, OpSpec, Params, Rejected
+from strategies.ops import MOST, OPS, REALS, OpSpec, Params, Rejected
+from strategies.ops.views import TURNS
 from strategies.program import Assign, Do, Expr, Fact, Item, Lit, Op, Stmt, Var
 from strategies.values import Ref
 
@@ -30,17 +33,24 @@ COMMON: dict[str, int] = {
     **dict.fromkeys(("index_put_", "scatter_", "t_", "transpose_", "swapaxes_", "unsqueeze_"), 2),
     **dict.fromkeys(("detach_", "requires_grad_"), 2),
     "squeeze_": 4,
+    **dict.fromkeys(("add", "softmax"), 6),
 }
-"""In-place ops that people write most, or that fit little: as often as that many others more."""
+"""Ops that people write most, or that fit little: as often as that many others more."""
 
-for _names in _GROUPS[True].values():
+for _names in (*_GROUPS[False].values(), *_GROUPS[True].values()):
     _names += [name for name in _names for _ in range(COMMON.get(name, 0))]
+
+JOINS = ("mul", "add", "sub")
+"""What puts two tensors together, whatever they are."""
+
+ORDERED = ("map", "zip", "activation", "reduce", "cast", "norm")
+"""Groups of ops whose results lie in memory as their operands do, or not."""
 
 SECONDS = 8
 """How many operands are considered as the second and third ones."""
 
 
-def _enabled(scope: Scope, mutating: bool) -> list[list[str]]:
+def enabled(scope: Scope, mutating: bool) -> list[list[str]]:
     """The names of the ops that the example may use, by group."""
     return [names for group, names in _GROUPS[mutating].items() if scope.choose.on(f"op.{group}")]
 
@@ -72,6 +82,8 @@ def draw_use(
             operands: tuple[Expr, ...] = (first, *others)
             if spec.integer:
                 operands = (*operands, choose.pick(_numbers(scope)))
+            elif spec.real:
+                operands = (*operands, choose.pick(_reals(scope, spec)))
             return Op(name, operands, params)
     return None
 
@@ -110,23 +122,44 @@ def _numbers(scope: Scope) -> list[Expr]:
     first = scope.frames[0].names
     numbers += [Var(n) for n, v in first.items() if type(v) is int and Var(n) not in numbers]
     if scope.choose.on("control.shape"):
-        numbers += [
-            Fact(name, var) for var in scope.variables()[:1] for name in ("rank", "first_size", "last_size")
-        ]
+        facts = [Fact(name, var) for var in scope.variables()[:1] for name in FACTS]
+        numbers += [fact for fact in facts if _tells(scope, fact)]
     return [*numbers, Lit(2)]
+
+
+def _reals(scope: Scope, spec: OpSpec) -> list[Expr]:
+    """Python floats: the method's own flags first, then those that the op takes and few others do."""
+    constants = (0.5, math.inf, math.nan)
+    return [*scope.flags("float"), *(Lit(value) for value in constants if REALS[spec.real](value))]
+
+
+def _tells(scope: Scope, fact: Fact) -> bool:
+    """Whether a tensor tells a small number in every scenario."""
+    refs = [scope.value(fact.subject, frame) for frame in scope.frames]
+    try:
+        return all(ref is not None and FACTS[fact.name].read(ref.type) <= MOST for ref in refs)
+    except Rejected:
+        return False
 
 
 def draw_assign(scope: Scope) -> Stmt | None:
     """``x = <op>``, on a pure op."""
     way = scope.choose.percent()
     tensors = scope.tensors()
-    groups = _enabled(scope, mutating=False) if way >= 20 else []
+    groups = enabled(scope, mutating=False) if way >= 20 else []
+    if groups and scope.choose.maybe("op.turned", 40):
+        # What lies in memory in another order mostly is so because it was turned on the spot.
+        turned = draw_use(scope, [TURNS], tensors, [])
+        kept = [names for names in groups if OPS[names[0]].group in ORDERED] or groups
+        op = draw_use(scope, kept, [turned], [turned, *tensors[:1]]) if turned is not None else None
+        if op is not None:
+            return Assign(scope.name(), op)
     op = draw_use(scope, groups or [["add_one"]], tensors, tensors)
     if op is None:
         return None
     nested = None
     if way >= 86:
-        nested = draw_use(scope, _enabled(scope, mutating=False), [op], scope.tensors()[:3])
+        nested = draw_use(scope, enabled(scope, mutating=False), [op], scope.tensors()[:3])
     return assign(scope, nested or op, op.operands[0], anew=way % 10 >= 7)
 
 
@@ -163,15 +196,23 @@ def _targets(scope: Scope, state: bool) -> list[Expr]:
 def _filled(scope: Scope, groups: Sequence[Sequence[str]]) -> Stmt | None:
     """Draw a tensor made on the spot and changed in place at once, like ``torch.zeros(2).scatter_(...)``."""
     made = draw_use(scope, [FACTORIES], scope.tensors(), [])
-    op = draw_use(scope, groups, [made], scope.tensors()) if made is not None else None
-    return Assign(scope.name(), op) if op is not None and not OPS[op.name].statement else None
+    if made is None:
+        return None
+    # What is written out is small, and few ops fit it.
+    op = draw_use(scope, groups, [made], scope.tensors()) or draw_use(scope, groups, [made], scope.tensors())
+    if op is None or OPS[op.name].statement:
+        return None
+    # Mostly used at once: what became of it is to be seen.
+    near = scope.recent() if scope.choose.chance(70) else None
+    used = draw_use(scope, [JOINS], [near], [op]) if near is not None else None
+    return Assign(scope.name(), op) if used is None else assign(scope, used, used.operands[0], anew=False)
 
 
 def draw_inplace(scope: Scope, state: bool = False) -> Stmt | None:
     """An in-place op on an argument, a local, state (that alone if so asked), or a view of one of these."""
-    groups = _enabled(scope, mutating=True)
+    groups = enabled(scope, mutating=True)
     on_values = [names for names in groups if OPS[names[0]].mutates == "value"]
-    if on_values and not state and scope.choose.maybe("inplace.on_fresh", 12):
+    if on_values and not state and scope.choose.maybe("inplace.on_fresh", 30):
         filled = _filled(scope, on_values)
         if filled is not None:
             return filled

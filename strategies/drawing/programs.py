@@ -86,8 +86,8 @@ def _draw_program(choose: Chooser) -> Program:
     # The root is only ever called with one set of flags, so its branches on them are half dead.
     args = draw_args(choose, set(), flags=20, root=True)
     inputs = draw_inputs(choose, args, style)
-    dynamic = _draw_dynamic(choose, args, inputs, style)
     given, keyword = _arrange(args, inputs, choose)
+    dynamic = _draw_dynamic(choose, dict((*given, *keyword)), style)
     outline = Program((*classes, ClassDef("Model", (), args, ())), given, keyword, style.training, dynamic)
     calls = [_names(outline, sizes) for sizes in ((), *(dynamic.probes if dynamic else ()))]
     model = root.draw_root_class(args, calls)
@@ -121,16 +121,14 @@ def _arrange(args: tuple[Arg, ...], inputs: dict[str, Input], choose: Chooser) -
     return tuple(positional), in_some_order(choose, keyword)
 
 
-def _draw_dynamic(
-    choose: Chooser, args: tuple[Arg, ...], inputs: dict[str, Input], style: Style
-) -> Dynamic | None:
+def _draw_dynamic(choose: Chooser, inputs: dict[str, Input], style: Style) -> Dynamic | None:
     """Which sizes are dynamic: the first of every tensor of the shape of ``x``, all equal."""
     if not style.sizes:
         return None
     places = [
-        (arg.name, 0)
-        for arg in args
-        if isinstance(given := inputs.get(arg.name), TensorInput) and given.fill.shape == style.shape
+        (name, 0)
+        for name, given in inputs.items()
+        if isinstance(given, TensorInput) and given.fill.shape == style.shape
     ]
     kind = choose.pick(("named", "auto", "dynamic")) if choose.on("dynamic.hints") else "named"
     low = high = None

@@ -6,19 +6,34 @@ common; whoever compares graphs too coarsely is only caught where they nearly ag
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import TypeVar
 
-from strategies.drawing.operations import VIEWS
+from strategies.drawing.operations import VIEWS, assign, draw_use, enabled
 from strategies.drawing.scope import Scope, modules
 from strategies.ops import OPS
-from strategies.program import Attr, Call, Lit, Literal, Op, Return, Stmt, Var, nodes
+from strategies.program import Attr, Call, Expr, Lit, Literal, Op, Return, Stmt, Var, nodes
+from strategies.types import inexact
 
 TRIES = 6
 """How many details are tried before it is given up."""
 
 N = TypeVar("N")
+
+
+def _other_types() -> Iterator[tuple[str, str]]:
+    """Ops that differ in the type of a constant alone: ``x * 2`` and ``x * 2.0``."""
+    found: dict[str, str] = {}
+    for name, spec in OPS.items():
+        twin = found.setdefault(re.sub(r"(\d)\.0\b", r"\1", spec.template), name)
+        if twin != name and spec.template != OPS[twin].template:
+            yield from ((name, twin), (twin, name))
+
+
+TYPED = dict(_other_types())
+"""The name of an op, and of that with a float where it has an int, or the other way round."""
 
 
 def draw_twin(scope: Scope, body: Sequence[Stmt]) -> list[Stmt] | None:
@@ -38,6 +53,34 @@ def draw_twin(scope: Scope, body: Sequence[Stmt]) -> list[Stmt] | None:
             scope.frames[:] = trial.frames
             return copy
     return None
+
+
+def draw_pair(scope: Scope) -> Stmt | None:
+    """Draw ``x = f(x) + g(x)`` of two ops that differ in one detail, and execute it; None where none fit."""
+    tensors = scope.tensors()
+    names: Sequence[Sequence[str]] = enabled(scope, mutating=False)
+    if scope.choose.chance(50):
+        # The type of a number shows where a tensor has whole numbers.
+        tensors = [expr for expr in tensors if _whole(scope, expr)] or tensors
+        names = [[*TYPED]]
+    op = draw_use(scope, names, tensors, tensors)
+    if op is None:
+        return None
+    others = [*_other_op(op)]
+    first = scope.choose.mostly_first([*range(len(others))]) if others else 0
+    join = scope.choose.pick(("add", "mul", "sub"))
+    for turn in range(min(TRIES, len(others))):
+        stmt = assign(scope, Op(join, (op, others[(first + turn) % len(others)])), op.operands[0], anew=False)
+        trial = replace(scope, frames=scope.copies())
+        if _runs(trial, [stmt]):
+            scope.frames[:] = trial.frames
+            return stmt
+    return None
+
+
+def _whole(scope: Scope, expr: Expr) -> bool:
+    ref = scope.value(expr, scope.frames[0])
+    return ref is not None and not inexact(ref.type.dtype)
 
 
 def _runs(trial: Scope, body: Sequence[Stmt]) -> bool:
@@ -86,6 +129,8 @@ def _other_op(op: Op) -> Iterator[Op]:
         == (spec.group, spec.arity, spec.choices, spec.mutates, spec.integer)
         and other.statement == spec.statement
     ]
+    if op.name in TYPED:
+        yield replace(op, name=TYPED[op.name])
     at = alike.index(op.name)
     yield from (replace(op, name=name) for name in [*alike[at + 1 :], *alike[:at]][:2])
     for place, value in enumerate(op.params):
@@ -102,6 +147,8 @@ def _other_literal(value: object) -> Iterator[Literal]:
         yield not value
     elif isinstance(value, int):
         yield from (value + 1, value - 1)
+    elif isinstance(value, float):
+        yield 0.5 if value == 2.0 else 2.0
     elif value in ("a", "b"):
         yield "b" if value == "a" else "a"
 

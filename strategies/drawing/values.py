@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 from strategies.program import FIELDS
 
-LITERALS: dict[str, tuple[bool | int | str | None, ...]] = {
+LITERALS: dict[str, tuple[bool | int | float | str | None, ...]] = {
     "bool": (True, False),
     "int": (1, 2, 0, 3),
     "str": ("a", "b", "c"),
+    "float": (0.5, 2.0, math.nan, math.inf, -1.0, 1.0),
     "optional": (None,),
 }
 """What is passed for each kind of argument; scenarios take the first two."""

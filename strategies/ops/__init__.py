@@ -19,7 +19,7 @@ from strategies.ops import (
     shapes,
     views,
 )
-from strategies.ops.spec import LIMIT, Operand, OpSpec, Outcome, Params, Rejected
+from strategies.ops.spec import LIMIT, MOST, REALS, Operand, OpSpec, Outcome, Params, Rejected
 
 OPS: dict[str, OpSpec] = {
     **elementwise.TABLE,
@@ -39,4 +39,4 @@ OPS: dict[str, OpSpec] = {
 }
 """Simplest first, because that is what a failing example shrinks to."""
 
-__all__ = ["LIMIT", "OPS", "OpSpec", "Operand", "Outcome", "Params", "Rejected"]
+__all__ = ["LIMIT", "MOST", "OPS", "REALS", "OpSpec", "Operand", "Outcome", "Params", "Rejected"]

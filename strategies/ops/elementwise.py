@@ -31,7 +31,7 @@ from strategies.ops.rules import (
     unit,
     with_int,
 )
-from strategies.ops.spec import Operand, OpSpec, Outcome, Params, Rejected
+from strategies.ops.spec import MOST, Operand, OpSpec, Outcome, Params, Rejected
 from strategies.types import (
     DTYPES,
     Shape,
@@ -71,6 +71,12 @@ def _ask(template: str, arity: int, takes: Dtypes = REAL) -> OpSpec:
 
 def _int(template: str, bound: Bound, takes: Dtypes = ANY, result: Result = with_int) -> OpSpec:
     return OpSpec(template, "int", 1, elementwise(bound, takes, result), integer=True)
+
+
+def _float(
+    template: str, bound: Bound, takes: Dtypes = ANY, real: str = "finite", result: Result | None = None
+) -> OpSpec:
+    return OpSpec(template, "float", 1, elementwise(bound, takes, result or promoted(2.0)), real=real)
 
 
 def _lerp(operands: Sequence[Operand], params: Params) -> Outcome:
@@ -165,6 +171,8 @@ TABLE: dict[str, OpSpec] = {
     # The same constants as above, of another type.
     "add_one_float": _map("{0} + 1.0", lambda x: x + 1, ANY, promoted(1.0)),
     "double_float": _map("{0} * 2.0", lambda x: x * 2, ANY, promoted(2.0)),
+    "sub_one_float": _map("{0} - 1.0", lambda x: x + 1, SIGNED, promoted(1.0)),
+    "power_float": _map("{0} ** 2.0", lambda x: x * x, NUMBERS, promoted(2.0)),
     "add_half": _map("{0} + 0.5", lambda x: x + 0.5, ANY, promoted(0.5)),
     "sub_one": _map("{0} - 1", lambda x: x + 1, SIGNED, with_int),
     "sub_from": _map("1 - {0}", lambda x: x + 1, SIGNED, with_int),
@@ -193,14 +201,20 @@ TABLE: dict[str, OpSpec] = {
     "bitwise_and": _zip("{0} & {1}", lambda x, y: 2 * max(x, y) + 2, WHOLE),
     "bitwise_or": _zip("{0} | {1}", lambda x, y: 2 * max(x, y) + 2, WHOLE),
     # a tensor and a Python int
-    "add_int": _int("{0} + {1}", lambda x: x + 4),
-    "sub_int": _int("{0} - {1}", lambda x: x + 4, SIGNED),
-    "mul_int": _int("{0} * {1}", lambda x: x * 4),
-    "clamp_int": _int("{0}.clamp(max={1})", lambda x: max(x, 4.0), NUMBERS),
+    "add_int": _int("{0} + {1}", lambda x: x + MOST),
+    "sub_int": _int("{0} - {1}", lambda x: x + MOST, SIGNED),
+    "mul_int": _int("{0} * {1}", lambda x: x * MOST),
+    "clamp_int": _int("{0}.clamp(max={1})", lambda x: max(x, MOST), NUMBERS),
     "eq_int": _int("{0} == {1}", unit, ANY, truth),
     "full_int": OpSpec(
-        "torch.full_like({0}, {1})", "int", 1, elementwise(lambda x: 4.0, ANY), integer=True, stops_grad=True
+        "torch.full_like({0}, {1})", "int", 1, elementwise(lambda x: MOST, ANY), integer=True, stops_grad=True
     ),
+    # a tensor and a Python float
+    "add_float": _float("{0} + {1}", lambda x: x + 2),
+    "mul_float": _float("{0} * {1}", lambda x: x * 2),
+    "clamp_float": _float("{0}.clamp(max={1})", lambda x: max(x, 2.0), FLOATS, "limit"),
+    "where_float": _float("torch.where({0} > {1}, {0}, 2.0)", lambda x: max(x, 2.0), REAL, "threshold"),
+    "gt_float": _float("{0} > {1}", unit, REAL, "threshold", truth),
     # truth values
     "is_positive": _ask("{0} > 0", 1),
     "is_zero": _ask("{0} == 0", 1, ANY),
@@ -234,6 +248,7 @@ TABLE: dict[str, OpSpec] = {
     "full": _new("torch.full({0}.shape, 0.5, device={0}.device)", None, 0.5, "float32"),
     "constant": _new("torch.tensor([1.0, -2.0], device={0}.device)", (2,), 2.0, "float32"),
     "scalar": _new("torch.tensor(2, device={0}.device)", (), 2.0, "int64"),
+    "unit": _new("torch.tensor(1.0, device={0}.device)", (), 1.0, "float32"),
     "eye": _new("torch.eye(2, device={0}.device)", (2, 2), 1.0, "float32"),
     "arange": OpSpec("torch.arange({0}.shape[0], device={0}.device)", "factory", 1, _count, stops_grad=True),
     "add_constant": _map("{0} + torch.tensor(1.0)", lambda x: x + 1, ANY, _with_scalar),

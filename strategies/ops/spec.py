@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import isnan
 from typing import Protocol
 
 from hypothesis import strategies as st
@@ -18,6 +19,16 @@ from strategies.types import TensorType
 
 LIMIT = 1e4
 """No absolute value may exceed this: far from overflow, and close enough to zero for tanh to notice."""
+
+MOST = 8
+"""No Python number that is an operand is larger: the number of elements of a small tensor is not."""
+
+REALS: dict[str, Callable[[float], bool]] = {
+    "finite": lambda number: abs(number) <= 2.0,
+    "limit": lambda number: not isnan(number),
+    "threshold": lambda number: True,
+}
+"""The floats that an op takes: tame ones, those that values may be held to, those to compare with."""
 
 
 class Rejected(Exception):  # noqa: N818 - not an error: the answer "this does not fit here"
@@ -75,7 +86,8 @@ class OpSpec:
     ``template`` is a format string over the operands' texts and, as ``p``, the params. ``choices`` lists the
     constants that may fit the first operand, simplest first, or gives a strategy for them. ``mutates`` is
     "", "value" or "metadata", always of the first operand (an ``out=`` form has its target first).
-    ``integer`` says that the last operand is a Python int; ``statement`` that the op is a statement and has
+    ``integer`` says that the last operand is a Python int, ``real`` that it is a Python float, of REALS;
+    ``statement`` that the op is a statement and has
     no result; ``stops_grad`` that the result never requires grad, ``starts_grad`` that it does; ``multi``
     that the result is one of several views, which autograd does not let anyone write to; ``preamble`` names
     what the source must define first (``strategies.regions``); ``lowers`` that autocast runs the op in its
@@ -89,6 +101,7 @@ class OpSpec:
     choices: Choices = no_params
     mutates: str = ""
     integer: bool = False
+    real: str = ""
     statement: bool = False
     stops_grad: bool = False
     starts_grad: bool = False

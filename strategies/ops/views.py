@@ -396,3 +396,6 @@ TABLE: dict[str, OpSpec] = {
     "view_as": OpSpec("{0}.view_as({1})", "view", 2, guided(_view_as)),
     "reshape_as": OpSpec("{0}.reshape_as({1})", "view", 2, guided(_reshape_as)),
 }
+
+TURNS = ("t", "transpose", "swapaxes", "permute", "movedim")
+"""Those that lie in memory in another order."""
