@@ -8,7 +8,7 @@ from harness.case import case_from_source
 from harness.checks import CHECKS
 from harness.faults import FAULTS, Fault, transforming
 from harness.hunting import shown_by
-from harness.paths import DEAR, Path, all_paths, select_paths
+from harness.paths import DEAR, Path, all_paths, core_paths, select_paths
 from harness.paths.transforms import TRANSFORMS
 from harness.verdict import judge
 
@@ -49,9 +49,8 @@ def test_every_row_of_the_table_has_a_fault_of_its_own() -> None:
 @pytest.mark.parametrize("fault", CORE.values(), ids=CORE.keys())
 def test_reported_while_planted_and_never_else(fault: Fault) -> None:
     case = replace(case_from_source(fault.source, fault.name), thorough=True)
-    named = select_paths([fault.paths])
-    modes = {path.mode for path in named}
-    paths = [path for path in all_paths() if path in named or (path.is_core and path.mode in modes)]
+    modes = {path.mode for path in select_paths([fault.paths])}
+    paths = [path for path in core_paths() if path.mode in modes]
     with fault.plant():
         planted = judge(case, paths)
     assert planted.valid

@@ -142,12 +142,12 @@ def make():
 def a_decomposition_is_upside_down() -> Iterator[None]:
     """The decomposition of relu cuts off what is above zero."""
 
-    def wrapper(default: Any) -> Any:
-        table = default()
+    def wrapper(decompose: Any, self: ExportedProgram) -> Any:
+        table = exported_program.default_decompositions()
         table[torch.ops.aten.relu.default] = lambda x: torch.ops.aten.clamp.default(x, None, 0)
-        return table
+        return decompose(self, table)
 
-    with wrapped(exported_program, "default_decompositions", wrapper):
+    with wrapped(ExportedProgram, "run_decompositions", wrapper):
         yield
 
 
