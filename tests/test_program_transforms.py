@@ -114,6 +114,9 @@ def test_offsets_that_a_file_does_not_tell_are_one_finding(
 class Writes(nn.Module):
     """Writes to a buffer and to an input."""
 
+    buf: torch.Tensor
+    other: torch.Tensor
+
     def __init__(self) -> None:
         super().__init__()
         self.register_buffer("buf", torch.zeros(2))
@@ -256,6 +259,7 @@ def test_a_file_compares_with_what_became_of_the_program(
     (finding,) = along(returns, "nonstrict+decompose:unflatten").findings
     source = repro_source(finding, returns.source)
     assert "ep = decompose(torch.export.export(model" in source and "unflatten(ep)" in source
+    assert "decomposed = ep.run_decompositions()" in source
     file = tmp_path / "file.py"
     file.write_text(source)
     assert run_file(file).code == 1

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 )
 def decompose(ep: ExportedProgram) -> ExportedProgram:
     """Decomposing operators, and making the graph functional, changes nothing that a caller can see."""
-    return ep.run_decompositions()
+    decomposed: ExportedProgram = ep.run_decompositions()
+    return decomposed
 
 
 @transform("program", "nonstrict:module", "nonstrict:unflatten")
