@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from harness.memory import OUTPUT
 from harness.off_spec import PROMISED
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ Covers = Callable[[str, "Difference", "Observation", "Observation"], bool]
 
 PROGRAMMING_MODEL = "docs.pytorch.org, torch.export Programming Model"
 UNFLATTEN = "torch/export/unflatten.py"
+INFERENCE = "docs.pytorch.org, torch.export, 'Export IR: Training vs Inference'"
 
 
 @dataclass(frozen=True)
@@ -183,9 +185,41 @@ def other_operators_round(check: str, found: Difference, eager: Observation, pat
 
 
 @_limit(
-    says="Machine code hands out results without gradient history.",
-    documented="torch/_inductor/__init__.py, aoti_compile_and_package: for inference",
+    says="Machine code, and a decomposed program, are for inference: whether results have gradient history "
+    "is not promised.",
+    documented="torch/_inductor/__init__.py, aoti_compile_and_package: for inference; "
+    f"{INFERENCE}: training with autograd is a use of training IR alone",
 )
 def results_have_no_history(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
-    """Ask whether only requires_grad of a result is concerned, of what AOTInductor made."""
-    return ":aoti" in path.path and "requires-grad" in found.what
+    """Ask whether only requires_grad of a result is concerned, of what is for inference."""
+    return _for_inference(path) and check == "outputs" and "requires-grad" in found.what
+
+
+@_limit(
+    says="A decomposed program changes nothing in place: what it writes to, it returns and writes back, and "
+    "t_() is a view. An output that eager has as the very input or buffer is a tensor of its own.",
+    documented=f"{INFERENCE}: run_decompositions 'removes all mutations and converts them to functional "
+    "equivalents'; torch/export/graph_signature.py, ExportGraphSignature: 'the updated values of mutated "
+    "buffers are modeled as additional outputs'",
+)
+def written_back_is_no_alias(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
+    """Ask whether outputs alone part from what is written back, and not from each other."""
+    if "+decompose" not in path.path or found.call is None or found.what[-1] == "new":
+        return False
+    if check == "aliasing" and found.what[:1] == ("write",):
+        return found.about <= path.written
+    if (check, *found.what[:1]) not in (("outputs", "identity"), ("aliasing", "no-longer-shared")):
+        return False
+    seen = path.calls[found.call].memory
+    if check == "outputs" and any(found.about <= group for group in seen.shared):
+        return True
+    # Those that do live in what is written back may part from those that do not.
+    there = frozenset().union(*(group for group in seen.shared if group & path.written))
+    outputs = frozenset(name for name in found.about - there if name.startswith(OUTPUT))
+    groups = seen.same if check == "outputs" else seen.shared
+    together = len(outputs) < 2 or any(outputs <= group for group in groups)
+    return together and bool(found.about & path.written)
+
+
+def _for_inference(path: Observation) -> bool:
+    return ":aoti" in path.path or "+decompose" in path.path

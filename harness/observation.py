@@ -214,6 +214,8 @@ class Observation:
     """Names of state of a copy that lives in the memory of what was copied."""
     dropped: frozenset[str] = frozenset()
     """Names of the model's state that are not among the graph's inputs."""
+    written: frozenset[str] = frozenset()
+    """Names of the inputs and of the state that the graph returns anew, to be written back."""
     same_operators: bool = True
     """Whether the path runs the operators that eager runs, so that results agree to the bit."""
     may_narrow: bool = False

@@ -55,6 +55,30 @@ REFUSALS: tuple[Refusal, ...] = (
         stage="lower",
     ),
     Refusal(
+        "not-serializable",
+        "NotImplementedError",
+        "torch/utils/_pytree.py, register_pytree_node: 'serialized_type_name', used for serializing "
+        "the tree spec; torch/export/__init__.py, register_dataclass, has it too",
+        r"^No registered serialization name for |^Can't serialize TreeSpec of namedtuple class ",
+        stage="lower",
+    ),
+    Refusal(
+        "constant-mutated",
+        "RuntimeError",
+        "torch/_export/utils.py, _override_graph_signature_for_temp_registered_constants: 'Pls register it "
+        "as buffer'",
+        r"^Constant \S+ is mutated in the forward method\. Pls register it as buffer",
+        stage="lower",
+    ),
+    Refusal(
+        "input-metadata-mutation",
+        "AssertionError",
+        "torch/_functorch/_aot_autograd/functional_utils.py, _check_if_mutation_can_be_in_graph: 'This is "
+        "not supported today'",
+        r"^Encountered a set_ on a graph input, but the input has other mutations that we cannot",
+        stage="lower",
+    ),
+    Refusal(
         "dynamo-unsupported",
         "torch._dynamo.exc.Unsupported",
         "docs/source/export.md, 'Graph Breaks'; torch/_dynamo/exc.py",

@@ -14,7 +14,7 @@ from harness.paths.aspects import without
 from harness.paths.calls import Runner, make_agenda, run_calls
 from harness.paths.dynamism import may_narrow
 from harness.paths.exported import read_exported
-from harness.paths.graph_inputs import placeholders
+from harness.paths.graph_inputs import placeholders, written_back
 from harness.paths.hierarchy import Watch
 from harness.paths.modes import MODES
 from harness.paths.predictions import predictions
@@ -27,7 +27,7 @@ from harness.paths.transforms.apply import (
     transform_module,
     transform_program,
 )
-from harness.snapshot import named_state, state_snapshot
+from harness.snapshot import named_state, snapshot, state_snapshot
 from harness.world import graph_outline, held, plain_attributes, world
 
 if TYPE_CHECKING:
@@ -123,14 +123,19 @@ class _Exported:
         """Return what all paths show where export refused the model."""
         return Observation("", failure=self.refused, touches=(self.touch,))
 
-    def described(self, program: ExportedProgram) -> Observation:
-        """Return what there is to say of a program before it is lowered: this one, or what became of it."""
+    def described(self, program: ExportedProgram, *, again: bool = False) -> Observation:
+        """Return what there is to say of a program before it is lowered: this one, or what became of it.
+
+        What was exported ``again`` was exported with the state that it has, which may be a copy.
+        """
         state = self.touch.before.state
+        own = {name: snapshot(tensor) for name, tensor in program.state_dict.items()} if again else {}
         taken = {spec.target for spec in program.graph_signature.input_specs}
         return Observation(
             "",
-            placeholders=placeholders(program, self.touch.before.inputs, state),
+            placeholders=placeholders(program, self.touch.before.inputs, {**state.tensors, **own}),
             dropped=frozenset(state.tensors) - taken,
+            written=written_back(program, self.touch.before.inputs),
             touches=(self.touch,),
             may_narrow=self.may_narrow,
             exported=read_exported(program),
@@ -199,7 +204,7 @@ def _lower_and_run(
         touched = world(exported.model, exported.inputs, program)
         touch = Touch("lower", untouched, touched, printed.texts(), refused is not None)
     if final is not program:
-        common = exported.described(final)
+        common = exported.described(final, again=path.exports_again)
     common = replace(common, touches=(*common.touches, touch), same_operators=path.same_operators)
     if lowered is None:
         return replace(common, failure=refused)

@@ -5,24 +5,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import torch
-from torch.export.graph_signature import InputKind
+from torch.export.graph_signature import InputKind, OutputKind
 from torch.utils import _pytree as pytree
 
+from harness.memory import INPUT
 from harness.observation import Placeholder
-from harness.snapshot import flatten, python_value, snapshot
+from harness.snapshot import argument, flatten, python_value, snapshot
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from torch.export import ExportedProgram
 
-    from harness.snapshot import Leaf, State, Tree
+    from harness.snapshot import Leaf, TensorSnapshot, Tree
 
 _STATE = {InputKind.PARAMETER: "parameter", InputKind.BUFFER: "buffer"}
 
 
-def placeholders(program: ExportedProgram, handed_in: Tree, state: State) -> tuple[Placeholder, ...]:
+def placeholders(
+    program: ExportedProgram, handed_in: Tree, state: Mapping[str, TensorSnapshot]
+) -> tuple[Placeholder, ...]:
     """Pair each placeholder with the example input or the state that it stands for.
 
-    ``handed_in`` is the pytree ``(args, kwargs)`` as it was before export.
+    ``handed_in`` is the pytree ``(args, kwargs)`` as it was before export, ``state`` what was exported.
     """
     nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
     leaves = iter(_in_graph_order(program, handed_in))
@@ -35,8 +40,8 @@ def placeholders(program: ExportedProgram, handed_in: Tree, state: State) -> tup
             if leaf is None:
                 break
             kind, where, actual = "input", leaf.where, leaf.value
-        elif spec.kind in _STATE and spec.target in state.tensors:
-            kind, where, actual = _STATE[spec.kind], spec.target, state.tensors[spec.target]
+        elif spec.kind in _STATE and spec.target in state:
+            kind, where, actual = _STATE[spec.kind], spec.target, state[spec.target]
         else:
             continue
         if isinstance(recorded, torch.Tensor):
@@ -45,6 +50,22 @@ def placeholders(program: ExportedProgram, handed_in: Tree, state: State) -> tup
         elif node is not None and not isinstance(recorded, torch.SymInt | torch.SymFloat | torch.SymBool):
             found.append(Placeholder(kind, where, python_value(recorded), actual))
     return tuple(found)
+
+
+_WRITTEN = {OutputKind.BUFFER_MUTATION, OutputKind.PARAMETER_MUTATION, OutputKind.USER_INPUT_MUTATION}
+
+
+def written_back(program: ExportedProgram, handed_in: Tree) -> frozenset[str]:
+    """Return the names of the inputs and of the state that the graph returns anew, to be written back."""
+    signature = program.graph_signature
+    leaves = iter(_in_graph_order(program, handed_in))
+    inputs = [spec.arg for spec in signature.input_specs if spec.kind is InputKind.USER_INPUT]
+    places = {
+        getattr(arg, "name", ""): f"{INPUT}{argument(leaf.where)}"
+        for arg, leaf in zip(inputs, leaves, strict=False)
+    }
+    written = [spec.target for spec in signature.output_specs if spec.kind in _WRITTEN]
+    return frozenset(places.get(target, target) for target in written if target is not None)
 
 
 def _in_graph_order(program: ExportedProgram, handed_in: Tree) -> list[Leaf]:

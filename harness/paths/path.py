@@ -19,7 +19,7 @@ from harness.paths.transforms import ORDER, TRANSFORMS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from harness.paths.transforms.table import Aspect
+    from harness.paths.transforms.table import Aspect, Transform
 
 TREE: dict[str, Mapping[str, Callable[..., object]]] = {
     **dict.fromkeys(MODES, RUNNERS),
@@ -64,8 +64,7 @@ class Path:
     @property
     def stem(self) -> tuple[str, ...]:
         """What paths have to agree in to share one export."""
-        own = (name for name in self.transforms if _at(name) in ("case", "export") or TRANSFORMS[name].apart)
-        return self.device, self.mode, *own
+        return self.device, self.mode, *(name for name in self.transforms if _exports(TRANSFORMS[name]))
 
     @property
     def variation(self) -> tuple[str, ...]:
@@ -83,6 +82,11 @@ class Path:
         """Whether transforms and runner keep the operators that eager runs."""
         kept = all(TRANSFORMS[name].same_operators for name in self.transforms)
         return kept and self.runner in (*SAME_OPERATORS, *PIPELINES, "compiled")
+
+    @property
+    def exports_again(self) -> bool:
+        """Whether what was exported is exported once more."""
+        return any(TRANSFORMS[name].exports for name in self.transforms)
 
     @property
     def cost(self) -> float:
@@ -126,6 +130,11 @@ class Path:
         """Whether a shell pattern names this path; a pattern without ``@`` leaves the device open."""
         written = str(self)
         return fnmatchcase(written, glob) or fnmatchcase(written.rpartition("@")[0], glob)
+
+
+def _exports(transform: Transform) -> bool:
+    """Whether there is an export for what it does, and not for what others do."""
+    return transform.at in ("case", "export") or transform.apart or transform.in_place
 
 
 def _at(name: str) -> str:

@@ -165,9 +165,13 @@ def _body(finding: Finding, program: _Program) -> str:
     export = f"torch.export.export(model, {unpack}, {dynamic}strict={finding.mode == 'strict'}{further})"
     wrap = transforms.built(finding, "model")
     fresh = "fresh()" if seed or device or wrap else "make()"
-    lower = _RUNNERS[finding.mode][finding.runner].replace(
-        "ep", transforms.program(finding, dynamic=has_spec), 1
-    )
+    lower, turned = _RUNNERS[finding.mode][finding.runner], transforms.program(finding, dynamic=has_spec)
+    if finding.check == "structure" or "recorded" in finding.signature:
+        # What is compared with the model is what became of the program.
+        before, _, after = turned.rpartition("(ep")
+        export = f"{before}({export}{after}" if before else export
+    else:
+        lower = lower.replace("ep", turned, 1)
     if finding.mode == "pipeline":
         lower = f"{finding.runner}(model, args, {'kwargs' if program.has_kwargs else '{}'})"
     call = _call(finding)

@@ -232,6 +232,13 @@ def inputs_of(ep, same):
     return [f"input {next(count)}" if user(s) else same.get(s.target, s.target) for s in specs]
 
 
+def copies_of(ep, same):
+    """For each node that is written back, to what."""
+    named = dict(zip([s.arg.name for s in ep.graph_signature.input_specs], inputs_of(ep, same)))
+    written = [s for s in ep.graph_signature.output_specs if s.kind.name.endswith("_MUTATION")]
+    return {s.arg.name: named.get(s.target, same.get(s.target, s.target)) for s in written}
+
+
 def is_pure(target, args):
     if target in torch.fx.node._side_effectful_functions:
         return False
@@ -242,7 +249,7 @@ def is_pure(target, args):
     return getattr(target, "__name__", "") == "getitem"
 
 
-def follow(owner, graph, values, same, lines, above=None):
+def follow(owner, graph, values, same, lines, above=None, copies={}):
     """Note what a graph runs, with the graphs of the submodules that it calls in their places."""
     env, values = {}, iter(values)
     for node in graph.nodes:
@@ -250,7 +257,7 @@ def follow(owner, graph, values, same, lines, above=None):
         if node.op == "placeholder":
             env[node] = next(values)
         elif node.op == "output":
-            return args[0]
+            return args[0][len(copies) :] if copies else args[0]
         elif node.op == "get_attr":
             *path, key = node.target.split(".")
             thing = getattr(owner.get_submodule(".".join(path)), key)
@@ -274,6 +281,10 @@ def follow(owner, graph, values, same, lines, above=None):
             env[node] = f"%{len(lines)}"
             where = recorded_frames(node) if above is None else above
             lines.append((env[node], f"{node.target} {args} {kwargs}", is_pure(node.target, args), where))
+        if node.name in copies:
+            step, text = f"%{len(lines)}", f"aten.copy_.default {(copies[node.name], env[node])} {{}}"
+            lines.append((step, text, False, recorded_frames(node)))
+            env[node] = step
 
 
 def recorded_frames(node):
@@ -307,7 +318,9 @@ _STEPS = """\
     model, $unpack = $make
     ep = $export
     same, lines, others = names(ep), [], []
-    ours = live(lines, follow(ep.graph_module, ep.graph, inputs_of(ep, same), same, lines))
+    copies = copies_of(ep, same)
+    given = inputs_of(ep, same)
+    ours = live(lines, follow(ep.graph_module, ep.graph, given, same, lines, copies=copies))
     candidate = $lower
     given = [f"input {i}" for i, _ in enumerate(candidate.graph.find_nodes(op="placeholder"))]
     theirs = live(others, follow(candidate, candidate.graph, given, same, others, ()))

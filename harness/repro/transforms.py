@@ -49,6 +49,11 @@ class _Untyped(ast.NodeTransformer):
         node.annotation = None
         return node
 
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        if node.value is None:
+            return ast.copy_location(ast.Pass(), node)
+        return ast.copy_location(ast.Assign([node.target], node.value), node)
+
 
 def built(finding: Finding, made: str) -> str:
     """Return what ``fresh`` returns of what ``make`` made, or nothing where that is the same."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import io
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
 
-# What comes of it is for inference: docs.pytorch.org, torch.export IR Specification.
+# What comes of it is for inference: docs.pytorch.org, torch.export, 'Export IR: Training vs Inference'.
 @transform(
     "program", "nonstrict:module", "nonstrict:unflatten", same_operators=False, drops=("gradients",), cost=180
 )
@@ -34,17 +35,40 @@ def reload(ep: ExportedProgram) -> ExportedProgram:
 
 
 @transform("program", "nonstrict:module", exports=True, drops=("hierarchy",))
-def reexport(ep: ExportedProgram, **options: Any) -> ExportedProgram:
+def reexport(ep: ExportedProgram, dynamic_shapes: Any = None, **options: Any) -> ExportedProgram:
     """What ``ep.module()`` returns can be exported again."""
     args, kwargs = ep.example_inputs
-    return torch.export.export(ep.module(), args, kwargs, **options)
+    if isinstance(dynamic_shapes, dict):
+        dynamic_shapes = _by_argument(ep, dynamic_shapes)
+    return torch.export.export(ep.module(), args, kwargs, dynamic_shapes=dynamic_shapes, **options)
 
 
 @transform("program", "nonstrict:module", exports=True, drops=("hierarchy",), cost=40)
-def reexport_unflattened(ep: ExportedProgram, **options: Any) -> ExportedProgram:
+def reexport_unflattened(ep: ExportedProgram, dynamic_shapes: Any = None, **options: Any) -> ExportedProgram:
     """What ``unflatten`` returns can be exported again."""
     args, kwargs = ep.example_inputs
-    return torch.export.export(torch.export.unflatten(ep), args, kwargs, **options)
+    if isinstance(dynamic_shapes, dict):
+        # What unflatten returns takes (*args, **kwargs).
+        each = _by_argument(ep, dynamic_shapes)
+        named = {name: each.pop(name) for name in kwargs}
+        dynamic_shapes = {"args": tuple(each.values()), "kwargs": named}
+        dynamic_shapes = {name: given for name, given in dynamic_shapes.items() if given}
+    unflattened = torch.export.unflatten(ep)
+    return torch.export.export(unflattened, args, kwargs, dynamic_shapes=dynamic_shapes, **options)
+
+
+def _by_argument(ep: ExportedProgram, dynamic_shapes: dict[str, Any]) -> dict[str, Any]:
+    """Name the spec of each argument as ``ep.module()`` does, which has no ``*rest`` and ``**options``."""
+    names = list(inspect.signature(ep.module().forward).parameters)
+    each = {}
+    for name, given in dynamic_shapes.items():
+        if name in names:
+            each[name] = given
+        elif isinstance(given, dict):
+            each.update(given)
+        else:
+            each.update({f"{name}_{i}": one for i, one in enumerate(given)})
+    return {name: each[name] for name in names}
 
 
 @transform("program", "nonstrict:module", apart=True, cost=35)
@@ -53,7 +77,7 @@ def deepcopy(ep: ExportedProgram) -> ExportedProgram:
     return copy.deepcopy(ep)
 
 
-@transform("program", "nonstrict:module", cost=5)
+@transform("program", "nonstrict:module", in_place=True, cost=30)
 def todevice(ep: ExportedProgram) -> ExportedProgram:
     """A program moved to the device that its state is on stays as it is."""
     from torch.export.passes import move_to_device_pass

@@ -51,6 +51,8 @@ class Transform:
     apart: bool = False
     """Whether the result must share no memory with what went in. It has an export of its own: copying reaches
     what running another path leaves behind (corpora/open/unflatten_leaves_program_uncopyable.py)."""
+    in_place: bool = False
+    """Of a program: whether it changes the program itself; then it has an export of its own as well."""
     same_operators: bool = True
     """Whether what runs are the operators that eager runs."""
     drops: frozenset[Aspect] = frozenset()
@@ -71,6 +73,7 @@ def transform(
     wants_model: bool = False,
     in_eager: bool = False,
     apart: bool = False,
+    in_place: bool = False,
     same_operators: bool = True,
     drops: tuple[Aspect, ...] = (),
     cost: float = 30.0,
@@ -91,6 +94,7 @@ def transform(
             wants_model,
             in_eager,
             apart,
+            in_place,
             same_operators,
             frozenset(drops),
             cost,

@@ -1,0 +1,49 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "A decomposed program returns a copy from dropout in eval mode"
+# path = "nonstrict+decompose:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "identity", "output", "parameter"]]
+# affected = "2.13.0"
+# at-fault = "torch/_decomp/decompositions.py, dropout: returns input.clone()"
+# ///
+"""Dropout in eval mode returns its input; the decomposed program returns a copy.
+
+Who writes to what the model returns writes to the parameter in eager and to a copy here. The decomposition of
+dropout is `input.clone()` where the operator returns `input`.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(1))
+        self.layer = nn.Dropout()
+
+    def forward(self, x):
+        return x + 1, self.layer(self.w)
+
+
+def make():
+    return Model().eval(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    decomposed = torch.export.export(*make(), strict=False).run_decompositions().module()
+    expected, seen = model(*args)[1] is model.w, decomposed(*args)[1] is decomposed.w
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: the output is w: {expected} in eager, {seen} once decomposed")
+    sys.exit(bug)

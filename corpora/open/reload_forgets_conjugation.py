@@ -1,0 +1,56 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "A conjugated buffer is another one after save and load"
+# path = "nonstrict+reload:module@cpu"
+# check = "state"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["state", "mismatch", "value", "buffer", "at-start"]]
+# affected = "2.13.0"
+# at-fault = "torch/export/pt2_archive/_package.py, _get_raw_tensor_bytes: the storage, whatever the bits"
+# ///
+"""A buffer that is a lazy conjugate is loaded without the conjugation: the model answers something else.
+
+The file gets the raw bytes of the storage, which are those before conjugation, and of the metadata there is
+no word for the conjugate bit (nor for the negative one: `.conj().imag` comes back with the other sign).
+"""
+
+import io
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("buf", torch.tensor([1 + 2j]).conj())
+
+    def forward(self, x):
+        return x * self.buf
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+def reload(ep):
+    buffer = io.BytesIO()
+    torch.export.save(ep, buffer)
+    buffer.seek(0)
+    return torch.export.load(buffer)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    loaded = reload(torch.export.export(model, args, strict=False)).module()
+    expected, seen = model(*args).item(), loaded(*args).item()
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, after loading {seen}")
+    sys.exit(bug)

@@ -1,0 +1,57 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "A buffer in the memory of a parameter requires grad after save and load"
+# path = "nonstrict+reload:module@cpu"
+# check = "state"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["state", "mismatch", "requires-grad", "buffer", "at-start"]]
+# affected = "2.13.0"
+# at-fault = "torch/export/pt2_archive/_package.py, _build_file_map: requires_grad_ of what others view"
+# ///
+"""A buffer in the memory of a parameter requires grad after save and load; updating it in place then raises.
+
+Both are written to one file. _build_file_map makes its tensor with the requires_grad of whatever name comes
+first, the parameter, and of what is no parameter _load_state_dict takes a view of that as it is.
+"""
+
+import io
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(2))
+        self.register_buffer("part", self.w.detach()[1:])
+
+    def forward(self, x):
+        return x * self.part
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+def reload(ep):
+    buffer = io.BytesIO()
+    torch.export.save(ep, buffer)
+    buffer.seek(0)
+    return torch.export.load(buffer)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    loaded = reload(torch.export.export(model, args, strict=False)).module()
+    expected, seen = model(*args).requires_grad, loaded(*args).requires_grad
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: the result requires grad: {expected} in eager, {seen} after loading")
+    sys.exit(bug)

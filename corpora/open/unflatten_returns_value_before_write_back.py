@@ -1,0 +1,47 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten of a decomposed program returns a copy of the input that it writes to"
+# path = "nonstrict+decompose:unflatten@cpu"
+# check = "structure"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["structure", "mismatch", "steps", "operands", "result", "result"]]
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, _inplace_buffer_and_input_mutations: return_args"
+# ///
+"""A decomposed program returns the input that it writes to; once unflattened it returns a copy.
+
+_inplace_buffer_and_input_mutations puts `input.copy_(value)` in the place of `value` for all who read it, but
+then sets the outputs anew from what it read before that (return_args): they are the value once more.
+`ep.module()` returns the input itself, as the model does.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x.add_(1)
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    _, (x,) = make()
+    ep = torch.export.export(*make(), strict=False).run_decompositions()
+    expected, seen = ep.module()(x) is x, torch.export.unflatten(ep)(x) is x
+    bug = expected != seen
+    print(
+        f"{'BUG' if bug else 'ok'}: the output is the input: {expected} of ep.module(), {seen} of unflatten"
+    )
+    sys.exit(bug)

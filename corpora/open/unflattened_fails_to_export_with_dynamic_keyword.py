@@ -1,0 +1,54 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "An unflattened module cannot be exported with dynamic sizes of keyword arguments"
+# path = "nonstrict+reexport_unflattened:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "lower", "AssertionError", "non_strict_utils.py:make_constraints"]]
+# affected = "2.13.0"
+# at-fault = "torch/export/_trace.py, _get_range_constraints: combined_args_traced_order"
+# ///
+"""What unflatten returns cannot be exported again where a keyword argument has a dynamic size.
+
+It takes `**kwargs`. The cause is that of export_fails_on_dynamic_keyword_arguments.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x, scale):
+        return x * scale
+
+
+def make():
+    return Model(), (torch.ones(3),), {"scale": torch.ones(3)}
+
+
+def dynamic_shapes():
+    n = torch.export.Dim("n")
+    return {"x": {0: n}, "scale": {0: n}}
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args, kwargs = make()
+    ep = torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes(), strict=False)
+    named = dynamic_shapes()
+    spec = {"args": (named["x"],), "kwargs": {"scale": named["scale"]}}
+    try:
+        torch.export.export(torch.export.unflatten(ep), args, kwargs, dynamic_shapes=spec, strict=False)
+        seen = "nothing"
+    except Exception as error:
+        seen = f"{type(error).__name__}: {error}"
+    bug = seen.startswith("AssertionError")
+    print(f"{'BUG' if bug else 'ok'}: export raises {seen}")
+    sys.exit(bug)

@@ -1,0 +1,265 @@
+"""What programs become along the paths that transform them: what is compared, and with what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path as File
+
+import pytest
+import torch
+from torch import nn
+
+from harness.case import Case, case_from_source
+from harness.checks.registry import Difference, mismatch
+from harness.confirm import run_file
+from harness.limits import limit_for
+from harness.memory import Memory
+from harness.observation import Call, Observation
+from harness.paths import Path
+from harness.paths.graph_inputs import written_back
+from harness.paths.transforms.programs import reexport, reexport_unflattened
+from harness.repro import repro_source
+from harness.snapshot import State, tree_snapshot
+from harness.verdict import Verdict, judge
+
+SPEC = """
+def dynamic_shapes():
+    n = torch.export.Dim("n")
+    return {"x": {0: n}, "y": {0: n}}
+"""
+TWO = """
+class Model(nn.Module):
+    def forward(self, x, y):
+        return x + y
+"""
+
+
+def along(case: Case, *paths: str) -> Verdict:
+    return judge(case, [Path.parse(path) for path in paths])
+
+
+# --- exporting again ---
+
+
+@pytest.mark.parametrize("path", ["nonstrict+reexport:module", "nonstrict+reexport_unflattened:module"])
+def test_what_was_exported_is_exported_again_with_its_dynamic_sizes(
+    case: Callable[[str, str], Case], path: str
+) -> None:
+    dynamic = case_from_source(case(TWO, "(torch.ones(3), torch.ones(3))").source + SPEC)
+    (result,) = along(dynamic, path).paths
+    assert (result.status, result.reason) == ("ok", "")
+
+
+class Rest(nn.Module):
+    """Takes arguments whose number nobody knows."""
+
+    def forward(self, x: torch.Tensor, *rest: torch.Tensor) -> torch.Tensor:
+        return x + rest[0] * rest[1]
+
+
+@pytest.mark.parametrize("transform", [reexport, reexport_unflattened])
+def test_each_argument_keeps_its_spec(transform: Callable[..., torch.export.ExportedProgram]) -> None:
+    def spec() -> dict[str, object]:
+        n = torch.export.Dim("n")
+        return {"x": {0: n}, "rest": ({0: n}, None)}
+
+    args = (torch.ones(3, 2), torch.ones(3, 2), torch.ones(1))
+    ep = torch.export.export(Rest(), args, dynamic_shapes=spec(), strict=False)
+    again = transform(ep, dynamic_shapes=spec(), strict=False)
+    taken = [node.meta["val"] for node in again.graph.find_nodes(op="placeholder")]
+    sizes = [tensor.shape[0] for tensor in taken]
+    assert [isinstance(size, torch.SymInt) for size in sizes] == [True, True, False]
+
+
+LATER = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("part", torch.ones(3)[1:])
+
+    def forward(self, x):
+        return x * self.part
+"""
+
+
+def test_a_copy_is_recorded_as_what_it_is(case: Callable[[str, str], Case]) -> None:
+    verdict = along(case(LATER, "(torch.ones(2),)"), "nonstrict+reexport_unflattened:module")
+    assert verdict.findings == ()
+
+
+# --- one export, many paths ---
+
+
+def test_what_changes_a_program_in_place_has_an_export_of_its_own() -> None:
+    assert Path.parse("nonstrict+todevice:module").stem != Path.parse("nonstrict:module").stem
+    assert Path.parse("nonstrict+reload:module").stem == Path.parse("nonstrict:module").stem
+
+
+# --- one cause, one signature ---
+
+
+@pytest.mark.parametrize("view", ["x[1:]", "x.narrow(0, 1, 1)", "x.split(1)[1]"])
+def test_offsets_that_a_file_does_not_tell_are_one_finding(
+    case: Callable[[str, str], Case], view: str
+) -> None:
+    body = f"class Model(nn.Module):\n    def forward(self, x):\n        return {view}"
+    (finding,) = along(case(body, "(torch.ones(2),)"), "nonstrict+reload:module").findings
+    assert finding.signature == ("fake", "mismatch", "offset", "reload")
+
+
+# --- what is written back ---
+
+
+class Writes(nn.Module):
+    """Writes to a buffer and to an input."""
+
+    buf: torch.Tensor
+    other: torch.Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("buf", torch.zeros(2))
+        self.register_buffer("other", torch.zeros(2))
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        self.buf += x
+        y.add_(1)
+        return x + self.other
+
+
+def test_names_of_what_is_written_back() -> None:
+    args = (torch.ones(2), torch.ones(2))
+    ep = torch.export.export(Writes(), args, strict=False)
+    handed_in = tree_snapshot((args, {}))
+    assert written_back(ep, handed_in) == set()
+    assert written_back(ep.run_decompositions(), handed_in) == {"buf", "input args[1]"}
+
+
+def decomposed(*shared: set[str], path: str = "nonstrict+decompose:module@cpu") -> Observation:
+    groups = tuple(map(frozenset, shared))
+    call = Call(tree_snapshot(((), {})), State({}, {}), memory=Memory(same=groups, shared=groups))
+    return Observation(path, calls=(call,), written=frozenset({"buf"}))
+
+
+def excuse(check: str, found: Difference, path: Observation) -> str:
+    limit = limit_for(check, found, path, path)
+    return limit.name if limit else ""
+
+
+def parted(word: str, *about: str) -> Difference:
+    return mismatch((word, "buffer", "output"), "", call=0, about=frozenset(about))
+
+
+@pytest.mark.parametrize(("check", "word"), [("outputs", "identity"), ("aliasing", "no-longer-shared")])
+def test_what_is_written_back_is_no_alias(check: str, word: str) -> None:
+    name = "written-back-is-no-alias"
+    assert excuse(check, parted(word, "buf", "output"), decomposed()) == name
+    assert excuse(check, parted(word, "kept", "output"), decomposed()) == ""
+    assert excuse(check, parted(word, "buf", "output"), decomposed(path="nonstrict:module@cpu")) == ""
+    # Outputs part from the buffer, but not from each other.
+    both = parted(word, "buf", "output[0]", "output[1]")
+    assert excuse(check, both, decomposed()) == ""
+    assert excuse(check, both, decomposed({"output[0]", "output[1]"})) == name
+    assert excuse(check, both, decomposed({"buf", "output[1]"})) == name
+
+
+def test_a_view_of_the_same_memory_need_not_be_the_same_tensor() -> None:
+    path = decomposed()
+    memory = Memory(shared=(frozenset({"kept", "output"}),))
+    path = replace(path, calls=(replace(path.calls[0], memory=memory),))
+    assert excuse("outputs", parted("identity", "kept", "output"), path) == "written-back-is-no-alias"
+    assert excuse("outputs", parted("value", "kept", "output"), path) == ""
+
+
+def test_a_write_shows_everywhere_but_in_what_is_written_back() -> None:
+    name = "written-back-is-no-alias"
+    assert excuse("aliasing", parted("write", "buf"), decomposed()) == name
+    assert excuse("aliasing", parted("write", "kept"), decomposed()) == ""
+
+
+def test_history_is_promised_of_what_trains_only() -> None:
+    found = mismatch(("requires-grad", "fresh"), "", call=0)
+    assert excuse("outputs", found, decomposed()) == "results-have-no-history"
+    assert excuse("outputs", found, decomposed(path="nonstrict+reload:module@cpu")) == ""
+    assert excuse("state", mismatch(("requires-grad", "buffer"), ""), decomposed()) == ""
+
+
+# --- refusals ---
+
+COUNTS = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.count = torch.zeros(2)
+
+    def forward(self, x):
+        return x + self.count.add_(1)
+"""
+SETS = """
+class Model(nn.Module):
+    def forward(self, x, y):
+        x.set_(y)
+        return x + 1
+"""
+PAIR = """
+from typing import NamedTuple
+
+class Pair(NamedTuple):
+    left: torch.Tensor
+    right: torch.Tensor
+
+class Model(nn.Module):
+    def forward(self, x):
+        return Pair(x + 1, x)
+"""
+PARTS = """
+from dataclasses import dataclass
+
+@dataclass
+class Parts:
+    left: torch.Tensor
+
+torch.export.register_dataclass(Parts)
+
+class Model(nn.Module):
+    def forward(self, x):
+        return Parts(x + 1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "args", "path", "reason"),
+    [
+        (COUNTS, "(torch.ones(2),)", "nonstrict+decompose:module", "constant-mutated"),
+        (SETS, "(torch.ones(2), torch.ones(2))", "nonstrict+decompose:module", "input-metadata-mutation"),
+        (PAIR, "(torch.ones(2),)", "nonstrict+reload:module", "not-serializable"),
+        (PARTS, "(torch.ones(2),)", "nonstrict+reload:module", "not-serializable"),
+    ],
+)
+def test_refusals(case: Callable[[str, str], Case], body: str, args: str, path: str, reason: str) -> None:
+    # That export itself updates constants is another matter.
+    (result,) = judge(case(body, args), [Path.parse(path)], ["outputs"]).paths
+    assert (result.status, result.reason) == ("unsupported", reason)
+
+
+# --- repro files ---
+
+RETURNS = """
+class Model(nn.Module):
+    def forward(self, x):
+        return x.add_(1)
+"""
+
+
+def test_a_file_compares_with_what_became_of_the_program(
+    case: Callable[[str, str], Case], tmp_path: File
+) -> None:
+    returns = case(RETURNS, "(torch.ones(2),)")
+    (finding,) = along(returns, "nonstrict+decompose:unflatten").findings
+    source = repro_source(finding, returns.source)
+    assert "ep = decompose(torch.export.export(model" in source and "unflatten(ep)" in source
+    assert "decomposed = ep.run_decompositions()" in source
+    file = tmp_path / "file.py"
+    file.write_text(source)
+    assert run_file(file).code == 1
