@@ -6,6 +6,7 @@ business of harness/unsupported.py.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -189,3 +190,46 @@ def other_operators_round(check: str, found: Difference, eager: Observation, pat
 def results_have_no_history(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
     """Ask whether only requires_grad of a result is concerned, of what AOTInductor made."""
     return ":aoti" in path.path and "requires-grad" in found.what
+
+
+@_limit(
+    says="AOTAutograd builds the backward of a graph before it runs the forward: an operator without a "
+    "derivative fails there and then.",
+    documented="torch/_functorch/aot_autograd.py, aot_function: 'generates a joint forward and backward "
+    "graph'; github.com/pytorch/pytorch/issues/148856",
+    everywhere=True,
+)
+def backward_is_built_ahead(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
+    """Ask whether what AOTAutograd compiles has no derivative."""
+    return _raised(check, found, path, r"derivative for aten::\w+ is not implemented")
+
+
+@_limit(
+    says="AOTAutograd takes set_ and resize_ of an input only where nothing else but no_grad code writes to it.",
+    documented="torch/_functorch/_aot_autograd/functional_utils.py, _check_if_mutation_can_be_in_graph: "
+    "'This is not supported today'",
+    everywhere=True,
+)
+def set_of_an_input_stands_alone(
+    check: str, found: Difference, eager: Observation, path: Observation
+) -> bool:
+    """Ask whether AOTAutograd refuses to set an input that is written to as well."""
+    return _raised(check, found, path, r"Encountered a (set|resize)_ on a graph input")
+
+
+def _raised(check: str, found: Difference, path: Observation, pattern: str) -> bool:
+    """Ask whether a backend that goes through AOTAutograd raised this."""
+    runs = path.path.startswith("compile") and ":compiled" not in path.path
+    crash = check == "outputs" and found.kind == "crash" and "BackendCompilerFailed" in found.what
+    return runs and crash and re.search(pattern, found.message) is not None
+
+
+@_limit(
+    says="What a stage of a pipeline gets is a leaf: autograd refuses in-place operators on it.",
+    documented="torch/distributed/pipelining/_IR.py, DetachExecutor: 'detaches all inputs to a module "
+    "invocation ... so that the values at the boundary are leaf modules in autograd execution'",
+)
+def stages_begin_with_leaves(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
+    """Ask whether autograd refused an in-place operator in a stage."""
+    crash = check == "outputs" and found.kind == "crash" and path.path.startswith("pipeline")
+    return crash and re.search(r"leaf Variable that requires grad", found.message) is not None

@@ -221,6 +221,27 @@ def test_prints() -> None:
     assert len(found("purity", observed(), printed("standard error"))) == 1
 
 
+# --- what AOTAutograd says that it does not do ---
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        "backend='aot_eager' raised:\nRuntimeError: derivative for aten::floor_divide is not implemented",
+        "backend='aot_eager' raised:\nAssertionError: Encountered a set_ on a graph input, but",
+    ],
+)
+def test_documented_failures_of_a_backend(says: str) -> None:
+    types = ("torch._dynamo.exc.BackendCompilerFailed", "RuntimeError", "Exception")
+    failed = observed(call(failed=Failure("run", types, says, ("graph.py:_engine_run_backward",))))
+    assert whats("outputs", observed(call()), replace(failed, path="compile:aot_eager@cpu")) == []
+    assert len(whats("outputs", observed(call()), replace(failed, path="compile:compiled@cpu"))) == 1
+    assert len(whats("outputs", observed(call()), failed)) == 1
+    other = Failure("run", types, "backend='aot_eager' raised:\nRuntimeError: no", ("graph.py:run",))
+    seen = replace(observed(call(failed=other)), path="compile:aot_eager@cpu")
+    assert len(whats("outputs", observed(call()), seen)) == 1
+
+
 # --- the tables ---
 
 

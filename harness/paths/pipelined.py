@@ -2,8 +2,8 @@
 
 Splitting marks the model's own modules (annotate_split_points): nobody promises that they stay as they are.
 The pipeline gives the leaves of the output, whatever nest they were in; so does eager beside it. Each stage
-holds its state under names of its own: what becomes of it shows in the outputs of the calls. ``pipeline`` takes
-no spec of dynamic shapes, so that every size is that of the example: there are no probes.
+holds its state under names of its own: what becomes of it shows in the outputs of the calls. ``pipeline``
+takes no spec of dynamic shapes, so that every size is that of the example: there are no probes.
 """
 
 from __future__ import annotations
