@@ -205,7 +205,7 @@ def backward_is_built_ahead(check: str, found: Difference, eager: Observation, p
 
 
 @_limit(
-    says="AOTAutograd takes set_ and resize_ of an input only where nothing else but no_grad code writes to it.",
+    says="AOTAutograd takes set_ and resize_ of an input only where all that writes to it is under no_grad.",
     documented="torch/_functorch/_aot_autograd/functional_utils.py, _check_if_mutation_can_be_in_graph: "
     "'This is not supported today'",
     everywhere=True,
