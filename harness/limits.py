@@ -233,3 +233,27 @@ def stages_begin_with_leaves(check: str, found: Difference, eager: Observation, 
     """Ask whether autograd refused an in-place operator in a stage."""
     crash = check == "outputs" and found.kind == "crash" and path.path.startswith("pipeline")
     return crash and re.search(r"leaf Variable that requires grad", found.message) is not None
+
+
+@_limit(
+    says="Machine code returns tensors: a number among the results is a tensor without dimensions.",
+    documented="torch/_inductor/codegen/cpp_wrapper_cpu.py, codegen_scalar_to_tensor; "
+    "github.com/pytorch/pytorch/issues/139797",
+)
+def numbers_become_tensors(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
+    """Ask whether a result of AOTInductor's is a tensor where eager returns a number."""
+    number = re.search(r"eager: (int|float|bool): .*; here: \w+\[\]$", found.message, re.MULTILINE)
+    return ":aoti" in path.path and check == "outputs" and "kind" in found.what and number is not None
+
+
+@_limit(
+    says="Machine code does not ask whether sizes are among those that export inferred for it.",
+    documented="torch/_inductor/codegen/cpp_wrapper_cpu.py: inputs are checked where "
+    "AOTI_RUNTIME_CHECK_INPUTS is set",
+)
+def machine_code_checks_no_sizes(
+    check: str, found: Difference, eager: Observation, path: Observation
+) -> bool:
+    """Ask whether AOTInductor's result is that of a probe whose sizes were never promised."""
+    probe = found.call is not None and found.call < len(path.calls) and path.calls[found.call].probe
+    return ":aoti" in path.path and probe and path.may_narrow

@@ -242,6 +242,29 @@ def test_documented_failures_of_a_backend(says: str) -> None:
     assert len(whats("outputs", observed(call()), seen)) == 1
 
 
+def test_what_machine_code_does_otherwise() -> None:
+    def compiled(outputs: object, *, probe: bool = False, narrow: bool = False) -> Observation:
+        seen = observed(replace(call(outputs), probe=probe))
+        return replace(seen, path="nonstrict:aoti@cpu", may_narrow=narrow, same_operators=False)
+
+    four, eager = torch.tensor(4), observed(call((4, ONE)))
+    assert whats("outputs", eager, compiled((four, ONE))) == []
+    assert whats("outputs", eager, compiled((four.expand(1), ONE))) != []
+    assert whats("outputs", eager, compiled((four, ONE + 1))) != []
+    assert whats("outputs", observed(call()), compiled(ONE + 1, probe=True)) != []
+    assert whats("outputs", observed(call()), compiled(ONE + 1, narrow=True)) != []
+    assert whats("outputs", observed(call()), compiled(ONE + 1, probe=True, narrow=True)) == []
+
+
+def test_off_spec_calls_may_round() -> None:
+    eager, off = left(call(), "dtype"), left(call(ONE * (1 + 2**-23)), "dtype")
+    compiled = replace(off, path="compile:inductor@cpu")
+    assert whats("guards", eager, compiled) == [("accepted", "dtype")]
+    assert whats("guards", eager, replace(compiled, same_operators=False)) == []
+    wrong = replace(left(call(ONE + 1), "dtype"), path="compile:inductor@cpu", same_operators=False)
+    assert whats("guards", eager, wrong) == [("accepted", "dtype")]
+
+
 # --- the tables ---
 
 
