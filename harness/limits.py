@@ -193,15 +193,36 @@ def results_have_no_history(check: str, found: Difference, eager: Observation, p
 
 
 @_limit(
-    says="AOTAutograd builds the backward of a graph before it runs the forward: an operator without a "
-    "derivative fails there and then.",
+    says="AOTAutograd builds the backward of a graph before it runs the forward: a model without one fails "
+    "there and then.",
     documented="torch/_functorch/aot_autograd.py, aot_function: 'generates a joint forward and backward "
     "graph'; github.com/pytorch/pytorch/issues/148856",
     everywhere=True,
 )
 def backward_is_built_ahead(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
     """Ask whether what AOTAutograd compiles has no derivative."""
-    return _raised(check, found, path, r"derivative for aten::\w+ is not implemented")
+    return _raised(check, found, path, "|".join(_NO_BACKWARD))
+
+
+_NO_BACKWARD = (
+    r"derivative for aten::\w+ is not implemented",
+    r"no autograd formula was registered",
+    r"variables needed for gradient computation has been modified by an inplace operation",
+)
+"""What autograd says, in eager as well, of a model that has no backward."""
+
+
+@_limit(
+    says="AOTAutograd does not take a write to a view that as_strided made of another view.",
+    documented="github.com/pytorch/pytorch/issues/104505; pull 122502, 'ban mutations on non-compositional "
+    "uses of as_strided'",
+    everywhere=True,
+)
+def as_strided_is_not_functionalized(
+    check: str, found: Difference, eager: Observation, path: Observation
+) -> bool:
+    """Ask whether functionalization refuses a chain of views."""
+    return _raised(check, found, path, r"encountered a mutation on a view chain .* as_strided\(\) call")
 
 
 @_limit(
@@ -220,7 +241,7 @@ def set_of_an_input_stands_alone(
 def _raised(check: str, found: Difference, path: Observation, pattern: str) -> bool:
     """Ask whether a backend that goes through AOTAutograd raised this."""
     runs = path.path.startswith("compile") and ":compiled" not in path.path
-    crash = check == "outputs" and found.kind == "crash" and "BackendCompilerFailed" in found.what
+    crash = found.kind == "crash" and "BackendCompilerFailed" in found.what
     return runs and crash and re.search(pattern, found.message) is not None
 
 
