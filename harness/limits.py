@@ -6,6 +6,7 @@ business of harness/unsupported.py.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -223,3 +224,91 @@ def written_back_is_no_alias(check: str, found: Difference, eager: Observation, 
 
 def _for_inference(path: Observation) -> bool:
     return ":aoti" in path.path or "+decompose" in path.path
+
+
+@_limit(
+    says="AOTAutograd builds the backward of a graph before it runs the forward: a model without one fails "
+    "there and then.",
+    documented="torch/_functorch/aot_autograd.py, aot_function: 'generates a joint forward and backward "
+    "graph'; github.com/pytorch/pytorch/issues/148856",
+    everywhere=True,
+)
+def backward_is_built_ahead(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
+    """Ask whether what AOTAutograd compiles has no derivative."""
+    return _raised(check, found, path, "|".join(_NO_BACKWARD))
+
+
+_NO_BACKWARD = (
+    r"derivative for aten::\w+ is not implemented",
+    r"no autograd formula was registered",
+    r"variables needed for gradient computation has been modified by an inplace operation",
+)
+"""What autograd says, in eager as well, of a model that has no backward."""
+
+
+@_limit(
+    says="AOTAutograd does not take a write to a view that as_strided made of another view.",
+    documented="github.com/pytorch/pytorch/issues/104505; pull 122502, 'ban mutations on non-compositional "
+    "uses of as_strided'",
+    everywhere=True,
+)
+def as_strided_is_not_functionalized(
+    check: str, found: Difference, eager: Observation, path: Observation
+) -> bool:
+    """Ask whether functionalization refuses a chain of views."""
+    return _raised(check, found, path, r"encountered a mutation on a view chain .* as_strided\(\) call")
+
+
+@_limit(
+    says="AOTAutograd takes set_ and resize_ of an input only where all that writes to it is under no_grad.",
+    documented="torch/_functorch/_aot_autograd/functional_utils.py, _check_if_mutation_can_be_in_graph: "
+    "'This is not supported today'",
+    everywhere=True,
+)
+def set_of_an_input_stands_alone(
+    check: str, found: Difference, eager: Observation, path: Observation
+) -> bool:
+    """Ask whether AOTAutograd refuses to set an input that is written to as well."""
+    return _raised(check, found, path, r"Encountered a (set|resize)_ on a graph input")
+
+
+def _raised(check: str, found: Difference, path: Observation, pattern: str) -> bool:
+    """Ask whether a backend that goes through AOTAutograd raised this."""
+    runs = path.path.startswith("compile") and ":compiled" not in path.path
+    crash = found.kind == "crash" and "BackendCompilerFailed" in found.what
+    return runs and crash and re.search(pattern, found.message) is not None
+
+
+@_limit(
+    says="What a stage of a pipeline gets is a leaf: autograd refuses in-place operators on it.",
+    documented="torch/distributed/pipelining/_IR.py, DetachExecutor: 'detaches all inputs to a module "
+    "invocation ... so that the values at the boundary are leaf modules in autograd execution'",
+)
+def stages_begin_with_leaves(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
+    """Ask whether autograd refused an in-place operator in a stage."""
+    crash = check == "outputs" and found.kind == "crash" and path.path.startswith("pipeline")
+    return crash and re.search(r"leaf Variable that requires grad", found.message) is not None
+
+
+@_limit(
+    says="Machine code returns tensors: a number among the results is a tensor without dimensions.",
+    documented="torch/_inductor/codegen/cpp_wrapper_cpu.py, codegen_scalar_to_tensor; "
+    "github.com/pytorch/pytorch/issues/139797",
+)
+def numbers_become_tensors(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
+    """Ask whether a result of AOTInductor's is a tensor where eager returns a number."""
+    number = re.search(r"eager: (int|float|bool): .*; here: \w+\[\]$", found.message, re.MULTILINE)
+    return ":aoti" in path.path and check == "outputs" and "kind" in found.what and number is not None
+
+
+@_limit(
+    says="Machine code does not ask whether sizes are among those that export inferred for it.",
+    documented="torch/_inductor/codegen/cpp_wrapper_cpu.py: inputs are checked where "
+    "AOTI_RUNTIME_CHECK_INPUTS is set",
+)
+def machine_code_checks_no_sizes(
+    check: str, found: Difference, eager: Observation, path: Observation
+) -> bool:
+    """Ask whether AOTInductor's result is that of a probe whose sizes were never promised."""
+    probe = found.call is not None and found.call < len(path.calls) and path.calls[found.call].probe
+    return ":aoti" in path.path and probe and path.may_narrow

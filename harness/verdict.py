@@ -87,7 +87,9 @@ def judge(case: Case, paths: Sequence[Path], checks: Sequence[str] | None = None
             path = by_name[observation.path]
             excused: set[str] = set()
             below: set[tuple[str, ...]] = set()
-            reference = observation.reference or references[path.variation]
+            reference = references[path.variation]
+            if observation.reference is not None:
+                reference = _judgeable(observation.reference)
             findings = _findings(reference, observation, path, chosen, excused, below)
             if not observation.same_operators and any("value" in each.signature for each in findings):
                 wide = in_float64(reference_case(case, path))

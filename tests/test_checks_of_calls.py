@@ -245,13 +245,62 @@ def test_prints() -> None:
     assert len(found("purity", observed(), printed("standard error"))) == 1
 
 
+# --- what AOTAutograd says that it does not do ---
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        "backend='aot_eager' raised:\nRuntimeError: derivative for aten::floor_divide is not implemented",
+        "backend='aot_eager' raised:\nAssertionError: Encountered a set_ on a graph input, but",
+        "backend='aot_eager' raised:\nRuntimeError: Trying to backward through a.b.default but no autograd "
+        "formula was registered. Please use register_autograd to add one.",
+        "backend='aot_eager' raised:\nRuntimeError: During torch.compile, encountered a mutation on a view "
+        "chain of length 2, where view 1 was an as_strided() call. as_strided() is non-compositional",
+    ],
+)
+def test_documented_failures_of_a_backend(says: str) -> None:
+    types = ("torch._dynamo.exc.BackendCompilerFailed", "RuntimeError", "Exception")
+    failed = observed(call(failed=Failure("run", types, says, ("graph.py:_engine_run_backward",))))
+    assert whats("outputs", observed(call()), replace(failed, path="compile:aot_eager@cpu")) == []
+    assert len(whats("outputs", observed(call()), replace(failed, path="compile:compiled@cpu"))) == 1
+    assert len(whats("outputs", observed(call()), failed)) == 1
+    other = Failure("run", types, "backend='aot_eager' raised:\nRuntimeError: no", ("graph.py:run",))
+    seen = replace(observed(call(failed=other)), path="compile:aot_eager@cpu")
+    assert len(whats("outputs", observed(call()), seen)) == 1
+
+
+def test_what_machine_code_does_otherwise() -> None:
+    def compiled(outputs: object, *, probe: bool = False, narrow: bool = False) -> Observation:
+        seen = observed(replace(call(outputs), probe=probe))
+        return replace(seen, path="nonstrict:aoti@cpu", may_narrow=narrow, same_operators=False)
+
+    four, eager = torch.tensor(4), observed(call((4, ONE)))
+    assert whats("outputs", eager, compiled((four, ONE))) == []
+    assert whats("outputs", eager, compiled((four.expand(1), ONE))) != []
+    assert whats("outputs", eager, compiled((four, ONE + 1))) != []
+    assert whats("outputs", observed(call()), compiled(ONE + 1, probe=True)) != []
+    assert whats("outputs", observed(call()), compiled(ONE + 1, narrow=True)) != []
+    assert whats("outputs", observed(call()), compiled(ONE + 1, probe=True, narrow=True)) == []
+
+
+def test_off_spec_calls_may_round() -> None:
+    eager, off = left(call(), "dtype"), left(call(ONE * (1 + 2**-23)), "dtype")
+    compiled = replace(off, path="compile:inductor@cpu")
+    assert whats("guards", eager, compiled) == [("accepted", "dtype")]
+    assert whats("guards", eager, replace(compiled, same_operators=False)) == []
+    wrong = replace(left(call(ONE + 1), "dtype"), path="compile:inductor@cpu", same_operators=False)
+    assert whats("guards", eager, wrong) == [("accepted", "dtype")]
+
+
 # --- the tables ---
 
 
 def test_every_limit_says_where_it_is_documented() -> None:
     assert len({limit.name for limit in LIMITS}) == len(LIMITS)
     for limit in LIMITS:
-        assert limit.says.endswith(".") and (".py" in limit.documented or "docs." in limit.documented)
+        named = any(kind in limit.documented for kind in (".py", "docs.", "/issues/"))
+        assert limit.says.endswith(".") and named
 
 
 def test_what_is_promised_is_a_way_to_leave_the_spec() -> None:

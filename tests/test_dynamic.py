@@ -6,7 +6,9 @@ import contextlib
 import io
 import re
 import runpy
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -18,6 +20,7 @@ from harness.inputs import CALLS, Examples
 from harness.observation import Observation
 from harness.paths import Stopwatch, observe_eager, observe_paths, select_paths
 from harness.paths.dynamism import may_narrow
+from harness.paths.transforms.apply import varied_case
 from harness.repro import repro_source
 from harness.snapshot import TensorSnapshot
 from harness.verdict import Verdict, judge
@@ -321,3 +324,33 @@ def test_probes_are_made_on_the_device() -> None:
     moved = Finding.from_dict({**finding.as_dict(), "device": "cuda", "path": "nonstrict:module@cuda"})
     text = repro_source(moved, KEYWORDS)
     assert re.search(r'if call >= 3:\n        with torch.device\("cuda"\):\n +torch.manual_seed', text)
+
+
+NESTED = """
+from dataclasses import dataclass
+
+
+@dataclass
+class Pair:
+    left: torch.Tensor
+    right: torch.Tensor
+
+
+torch.export.register_dataclass(Pair)
+
+
+class Model(nn.Module):
+    def forward(self, x, pair, *rest, scale=2.0):
+        return x + pair.left + pair.right + rest[0] * scale
+"""
+
+
+def test_the_spec_of_all_sizes_follows_the_signature(case: Callable[[str, str], Case]) -> None:
+    """A registered class has the spec of what it flattens to."""
+    one = "torch.ones(2, 3)"
+    nested = case(NESTED, f"({one}, Pair({one}, {one}), {one})")
+    paths = select_paths(["nonstrict+dynamic:module"])
+    spec: Any = varied_case(nested, paths[0]).shapes()
+    assert spec.keys() == {"x", "pair", "rest"} and len(spec["pair"]) == 2
+    verdict = judge(nested, paths)
+    assert verdict.findings == () and [each.status for each in verdict.paths] == ["ok"]

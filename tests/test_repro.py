@@ -330,3 +330,26 @@ def test_a_purity_file_bears_with_an_export_that_refuses(tmp_path: Path) -> None
     file = tmp_path / "repro.py"
     file.write_text(repro_source(shown, refused))
     assert run(file)[0] == 0
+
+
+def test_what_machine_code_is_compared_as_is_a_module() -> None:
+    """What loads a package returns is none, and what looks at state, or at names of memory, needs one."""
+    finding = Finding(
+        "nonstrict:aoti@cpu",
+        "nonstrict",
+        (),
+        "aoti",
+        "cpu",
+        "outputs",
+        "mismatch",
+        "run",
+        ("outputs", "mismatch", "value", "fresh"),
+        "call 0: output differs in value",
+        0,
+    )
+    program = (
+        "import torch\nfrom torch import nn\n\n\nclass Model(nn.Module):\n    def forward(self, x):\n"
+        "        return x + 1\n\n\ndef make():\n    return Model(), (torch.ones(2),)\n"
+    )
+    text = repro_source(finding, program)
+    assert "class Packaged(torch.nn.Module):" in text and "candidate = packaged(ep)" in text

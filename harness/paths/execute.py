@@ -31,7 +31,7 @@ from harness.snapshot import named_state, snapshot, state_snapshot
 from harness.world import graph_outline, held, plain_attributes, world
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from torch import nn
     from torch.export import ExportedProgram
@@ -44,11 +44,17 @@ if TYPE_CHECKING:
     from harness.snapshot import State, TensorSnapshot
 
 
-def observe_eager(case: Case, device: str, clock: Stopwatch, modes: Collection[str] = ()) -> Observation:
+def observe_eager(
+    case: Case,
+    device: str,
+    clock: Stopwatch,
+    modes: Collection[str] = (),
+    run: Callable[[nn.Module], Callable[..., object]] | None = None,
+) -> Observation:
     """Run a fresh model eagerly; notes say what stands in the way of judging it.
 
     ``modes`` are those of the paths that it will be compared with; without any, it only makes the
-    ordinary calls.
+    ordinary calls. ``run`` makes of the model what is called in its place.
     """
     forget_compiled()
     model, examples = build(case, device)
@@ -61,7 +67,8 @@ def observe_eager(case: Case, device: str, clock: Stopwatch, modes: Collection[s
     agenda = make_agenda(before, examples, modes, case) if modes else None
     watch = Watch(model) if modes else None
     with own_modes(), printing() as printed:
-        ran = run_calls(Runner(model, clock, roles=True), examples, agenda, watch=watch)
+        runner = Runner(model, clock, roles=True, run=None if run is None else run(model))
+        ran = run_calls(runner, examples, agenda, watch=watch)
     assigned = _changed(attributes, plain_attributes(model))
     rebound = _changed(objects, _objects(model))
     del alive

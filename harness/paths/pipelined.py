@@ -2,7 +2,8 @@
 
 Splitting marks the model's own modules (annotate_split_points): nobody promises that they stay as they are.
 The pipeline gives the leaves of the output, whatever nest they were in; so does eager beside it. Each stage
-holds its state under names of its own: what becomes of it shows in the outputs of the calls.
+holds its state under names of its own: what becomes of it shows in the outputs of the calls. ``pipeline``
+takes no spec of dynamic shapes, so that every size is that of the example: there are no probes.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from harness.inputs import build
 from harness.isolation import forget_compiled, own_modes
 from harness.observation import Observation, failure
 from harness.paths.calls import Runner, run_calls
+from harness.paths.execute import observe_eager
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,16 +49,10 @@ PIPELINES[stages.__name__] = stages
 
 def observe_pipelined(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[Observation]:
     """Split a model along each path, and run its stages; eager runs beside it."""
+    case = replace(case, dynamic_shapes=None, probes=None)
     for path in paths:
-        yield replace(_observe(case, path, clock), path=str(path), reference=_eager(case, path, clock))
-
-
-def _eager(case: Case, path: Path, clock: Stopwatch) -> Observation:
-    forget_compiled()
-    model, examples = build(case, path.device)
-    with own_modes():
-        ran = run_calls(Runner(model, clock, roles=True, run=_flat(model)), examples, None)
-    return Observation("", **ran._asdict())
+        reference = observe_eager(case, path.device, clock, run=_flat)
+        yield replace(_observe(case, path, clock), path=str(path), reference=reference)
 
 
 def _observe(case: Case, path: Path, clock: Stopwatch) -> Observation:
@@ -79,8 +75,10 @@ def _observe(case: Case, path: Path, clock: Stopwatch) -> Observation:
 
 def _failure(error: Exception) -> Failure:
     """Tell a model that export does not take from one that cannot be split."""
-    if "cannot capture your model" in str(error) and error.__cause__ is not None:
-        return failure(error.__cause__, "export")
+    cause = error.__cause__
+    if "cannot capture your model" in str(error) and cause is not None and cause.__traceback__ is not None:
+        # Without the frame that called export: it is the same failure wherever export is called.
+        return failure(cause.with_traceback(cause.__traceback__.tb_next), "export")
     return failure(error, "lower")
 
 

@@ -63,5 +63,8 @@ class Packaged(torch.nn.Module):
 SAME_OPERATORS = ("module", "unflatten")
 """The runners that run the operators of the program."""
 
-DROPS: dict[str, frozenset[Aspect]] = {"aoti": frozenset(("hierarchy", "state", "gradients", "edits"))}
-"""What a runner does not promise to keep: machine code has no modules, no names and no history."""
+DROPS: dict[str, frozenset[Aspect]] = {
+    "aoti": frozenset(("hierarchy", "state", "gradients", "edits", "off-spec"))
+}
+"""What a runner does not promise to keep: machine code has no modules, no names and no history, and looks at
+its inputs only where AOTI_RUNTIME_CHECK_INPUTS is set (torch/_inductor/codegen/cpp_wrapper_cpu.py)."""

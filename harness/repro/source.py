@@ -193,6 +193,8 @@ def _body(finding: Finding, program: _Program) -> str:
         "name": _named(finding),
     }
     pieces = [text.replace("$", "$$") for text in transforms.helpers(finding)]
+    if finding.runner == "aoti":
+        pieces.append(_PACKAGED)
     if sizes:
         pieces.append(sizes)
     if fresh == "fresh()":
@@ -219,7 +221,7 @@ def _body(finding: Finding, program: _Program) -> str:
 _EXPORTED = {
     "module": "ep.module()",
     "unflatten": "torch.export.unflatten(ep)",
-    "aoti": "torch._inductor.aoti_load_package(torch._inductor.aoti_compile_and_package(ep))",
+    "aoti": "packaged(ep)",
 }
 _RUNNERS = {
     "nonstrict": _EXPORTED,
@@ -228,6 +230,18 @@ _RUNNERS = {
     "pipeline": dict.fromkeys(PIPELINES, ""),
 }
 """By mode and runner, how to make what is compared with eager."""
+
+
+_PACKAGED = '''\
+def packaged(ep):
+    """What AOTInductor makes of a program, as a module."""
+    run = torch._inductor.aoti_load_package(torch._inductor.aoti_compile_and_package(ep))
+
+    class Packaged(torch.nn.Module):
+        def forward(self, *args, **kwargs):
+            return run(*args, **kwargs)
+
+    return Packaged()'''
 
 
 def _name(finding: Finding) -> str:

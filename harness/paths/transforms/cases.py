@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import torch
@@ -31,8 +30,12 @@ def graph_break(model: nn.Module) -> nn.Module:
 def dynamic(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
     """A program exported with every size dynamic is right at other sizes, or refuses them."""
     kwargs = kwargs or {}
-    named = inspect.signature(model.forward).bind(*args, **kwargs).arguments
-    spec = torch.utils._pytree.tree_map(_all_dynamic, dict(named))
+    # It knows how to name arguments, and that a registered class has the spec of its flattened form.
+    shapes: Any = torch.export.ShapesCollection()  # type: ignore[no-untyped-call]  # torch leaves it bare
+    for leaf in torch.utils._pytree.tree_leaves((args, kwargs)):
+        if _sized(leaf):
+            shapes[leaf] = dict.fromkeys(range(leaf.dim()), torch.export.Dim.AUTO)
+    spec = shapes.dynamic_shapes(model, args, kwargs)
     probe = _longer(args, kwargs)
     try:
         args, kwargs = _longer(args, kwargs)
@@ -40,10 +43,6 @@ def dynamic(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any] | No
     except Exception:  # it takes no other size
         return spec, []
     return spec, [probe]
-
-
-def _all_dynamic(leaf: object) -> dict[int, object] | None:
-    return dict.fromkeys(range(leaf.dim()), torch.export.Dim.AUTO) if _sized(leaf) else None
 
 
 def _sized(leaf: object) -> TypeGuard[torch.Tensor]:

@@ -1,0 +1,63 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "pipeline asserts that a parameter is read by stages only: the output may return it"
+# path = "pipeline:stages@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "lower",
+#         "AssertionError",
+#         "_IR.py:pipeline",
+#         "_IR.py:from_tracing",
+#         "_IR.py:_from_traced",
+#     ],
+# ]
+# affected = "2.13.0"
+# at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: 'Expected user.op to be call_module'"
+# ///
+"""A parameter that is returned as it is: AssertionError: Expected user.op to be 'call_module', got output.
+
+_from_traced moves what get_attr nodes of the split module read into the stages that use it, and takes every
+user for a stage. The output node of the split module is one as well. Buffers alike.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+from torch.distributed.pipelining import SplitPoint, pipeline
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(2))
+
+    def forward(self, x):
+        return x + 1, self.w
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    points = {name: SplitPoint.BEGINNING for name, _ in model.named_children()}
+    try:
+        pipeline(model, args, split_spec=points)
+        seen = "nothing"
+    except Exception as error:
+        seen = f"{type(error).__name__}: {error}"
+    bug = seen.startswith("AssertionError")
+    print(f"{'BUG' if bug else 'ok'}: eager raises nothing, pipeline raises {seen[:100]}")
+    sys.exit(bug)

@@ -1,0 +1,61 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "pipeline loses the bodies of no_grad regions: no stage has them"
+# path = "pipeline:stages@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "lower",
+#         "RuntimeError",
+#         "_IR.py:_from_traced",
+#         "_unflatten.py:_outline_submodules",
+#         "graph.py:lint",
+#     ],
+# ]
+# affected = "2.13.0"
+# at-fault = "torch/distributed/pipelining/_unflatten.py, _outline_submodules: seen_attrs is not used"
+# ///
+"""A no_grad block: RuntimeError: Node submod_1 target submod_1 references nonexistent attribute.
+
+_outline_submodules rebuilds a stage by the _ModuleFrame of unflatten, which notes in ``seen_attrs`` which
+graphs its get_attr nodes read. UnflattenedModule copies them afterwards (_copy_graph_attrs);
+_outline_submodules throws its ``seen_attrs`` away, so that no stage has the body of its regions.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+from torch.distributed.pipelining import SplitPoint, pipeline
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        with torch.no_grad():
+            return x + 1
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    points = {name: SplitPoint.BEGINNING for name, _ in model.named_children()}
+    try:
+        pipeline(model, args, split_spec=points)
+        seen = "nothing"
+    except Exception as error:
+        seen = f"{type(error).__name__}: {error}"
+    bug = seen.startswith("RuntimeError")
+    print(f"{'BUG' if bug else 'ok'}: eager raises nothing, pipeline raises {seen[:100]}")
+    sys.exit(bug)

@@ -1,0 +1,61 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "a pipeline runs stages in another order than the model"
+# path = "pipeline:stages@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "mismatch",
+#         "value",
+#         "fresh",
+#     ],
+# ]
+# affected = "2.13.0"
+# at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: split_module(...) as it is called"
+# ///
+"""The second child reads what the first one, a BatchNorm, has updated: the pipeline runs it first.
+
+split_module orders the stages by which values they pass on, and of stages that pass nothing to each other it
+takes the last first (root_partitions.pop()). It would keep the model's order if _from_traced asked it to.
+Statistics, other writes to shared memory and random numbers follow the order in which operators run.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+from torch.distributed.pipelining import SplitPoint, pipeline
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(2)
+        self.child = nn.ReLU()
+
+    def forward(self, x):
+        y = self.norm(x)
+        return y, self.child(x) + self.norm.running_mean
+
+
+def make():
+    return Model(), (torch.tensor([[0.0, 0.0], [2.0, 4.0]]),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    expected = model(*args)[1]
+    model, args = make()
+    points = {name: SplitPoint.BEGINNING for name, _ in model.named_children()}
+    _, seen = pipeline(model, args, split_spec=points)(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: the pipeline gives {seen.tolist()}, eager {expected.tolist()}")
+    sys.exit(bug)

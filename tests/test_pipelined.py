@@ -1,0 +1,81 @@
+"""The pipeline mode: what is compared with what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import torch
+from torch.export import Dim
+
+from harness.case import Case
+from harness.inputs import CALLS
+from harness.paths import Stopwatch, observe_paths, select_paths
+from harness.verdict import judge
+
+PATHS = select_paths(["pipeline:stages"])
+
+
+def test_it_has_no_probes(case: Callable[[str], Case]) -> None:
+    """``pipeline`` takes no dynamic shapes: other sizes than the example's prove nothing."""
+    model = "class Model(nn.Module):\n    def forward(self, x):\n        return x + x.shape[0]"
+    dynamic = replace(
+        case(model),
+        dynamic_shapes=lambda: {"x": {0: Dim.DYNAMIC}},
+        probes=lambda: [((torch.ones(4, 3),), {})],
+    )
+    (seen,) = observe_paths(dynamic, PATHS, Stopwatch())
+    assert seen.reference is not None and len(seen.calls) == len(seen.reference.calls) == CALLS
+    assert judge(dynamic, PATHS).findings == ()
+
+
+def test_python_state_is_that_of_the_first_call(case: Callable[[str], Case]) -> None:
+    counts = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+
+    def forward(self, x):
+        self.calls += 1
+        return x + self.calls
+"""
+    assert judge(case(counts), PATHS).findings == ()
+
+
+def test_a_failed_export_has_one_signature(case: Callable[[str], Case]) -> None:
+    fails = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("buf", torch.ones(2))
+
+    def forward(self, x):
+        self.buf = self.buf
+        return x.narrow(0, 0, 1)
+"""
+    (plain,) = judge(case(fails), select_paths(["nonstrict:module"])).findings
+    (piped,) = judge(case(fails), PATHS).findings
+    assert plain.kind == "crash" and plain.signature == piped.signature
+
+
+def test_values_between_stages_are_leaves(case: Callable[[str], Case]) -> None:
+    """Autograd refuses to write to them: that is documented, where export goes through it is not."""
+    writes = """
+class Child(nn.Module):
+    def forward(self, x):
+        x.unsqueeze(0).relu_()
+        return x * 1
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+        self.w = nn.Parameter(torch.ones(2, 3))
+
+    def forward(self, x):
+        return self.child(x * self.w)
+"""
+    verdict = judge(case(writes), PATHS)
+    assert verdict.findings == () and verdict.paths[0].excused == ("stages-begin-with-leaves",)
