@@ -68,7 +68,9 @@ def _replaced(module: nn.Module, model: nn.Module, names: list[str]) -> nn.Modul
         theirs = originals.get(base, nn.Module())
         state = {**theirs._parameters, **theirs._buffers, **vars(theirs)}
         ours = module.get_submodule(path)
-        for store in (ours._parameters, ours._buffers, vars(ours)):
+        # What dispatches calls has modules for them that it does not register.
+        calls = (ours, *getattr(ours, "_call_modules", ()))
+        for store in (store for m in calls for store in (m._parameters, m._buffers, vars(m))):
             held = [name for name, value in store.items() if isinstance(value, torch.Tensor)]
             store.update({name: state[name] for name in held if isinstance(state.get(name), torch.Tensor)})
     for name in names:
