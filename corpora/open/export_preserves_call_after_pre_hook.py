@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "A submodule with a forward pre-hook gets what the hook made of its arguments, and runs the hook again"
+# title = "A preserved submodule is given what its forward pre-hook made, and so runs the hook twice"
 # path = "nonstrict+preserve+swap:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"
