@@ -223,7 +223,7 @@ def written_back_is_no_alias(check: str, found: Difference, eager: Observation, 
 
 
 def _for_inference(path: Observation) -> bool:
-    return ":aoti" in path.path or "+decompose" in path.path
+    return path.path.startswith("aoti:") or "+decompose" in path.path
 
 
 @_limit(
@@ -298,7 +298,9 @@ def stages_begin_with_leaves(check: str, found: Difference, eager: Observation, 
 def numbers_become_tensors(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
     """Ask whether a result of AOTInductor's is a tensor where eager returns a number."""
     number = re.search(r"eager: (int|float|bool): .*; here: \w+\[\]$", found.message, re.MULTILINE)
-    return ":aoti" in path.path and check == "outputs" and "kind" in found.what and number is not None
+    return (
+        path.path.startswith("aoti:") and check == "outputs" and "kind" in found.what and number is not None
+    )
 
 
 @_limit(
@@ -311,4 +313,4 @@ def machine_code_checks_no_sizes(
 ) -> bool:
     """Ask whether AOTInductor's result is that of a probe whose sizes were never promised."""
     probe = found.call is not None and found.call < len(path.calls) and path.calls[found.call].probe
-    return ":aoti" in path.path and probe and path.may_narrow
+    return path.path.startswith("aoti:") and probe and path.may_narrow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -142,11 +143,28 @@ class Listing:
             root(operand)
         return {operand: root(operand) for operand in list(group)}
 
+    def settled(self) -> Listing:
+        """Read what an in-place operator changes where its result is read: it is the same tensor."""
+        changed: dict[Operand, Operand] = {}
+
+        def settle(step: Step) -> Step:
+            return step._replace(operands=tuple(changed.get(o, o) for o in step.operands))
+
+        steps: list[Step] = []
+        for number, step in enumerate(self.steps):
+            steps.append(settle(step))
+            if len(step.writes) == 1 and step.writes == step.shares and _IN_PLACE.search(step.operator):
+                changed[number] = changed.get(step.writes[0], step.writes[0])
+        return Listing(tuple(steps), settle(self.returns))
+
     @property
     def text(self) -> str:
         """Equal for listings that do the same in the same order."""
         lines = (f"{s.operator} {s.arguments} {s.operands}" for s in (*self.steps, self.returns))
         return "\n".join(lines)
+
+
+_IN_PLACE = re.compile(r"[a-z]_(\.\w+)?$")
 
 
 def _renumbered(step: Step, number_of: Mapping[int, int]) -> Step:

@@ -211,6 +211,13 @@ REFUSALS: tuple[Refusal, ...] = (
         pattern=r"^Encountered autograd state manager op",
     ),
     Refusal(
+        "preserved-call",
+        "AssertionError",
+        "torch/_export/wrappers.py, check_flattened: 'Only Tensors or scalars are supported', of arguments "
+        "and results of submodules whose signatures are preserved",
+        pattern=r"^Only Tensors or scalars are supported as pytree flattened inputs",
+    ),
+    Refusal(
         "subclass-signature",
         "ValueError",
         "torch/export/exported_program.py: subclass parameters of preserved submodules",

@@ -144,6 +144,7 @@ def test_words_of_a_message_hold_no_names_or_numbers() -> None:
     assert message_words(message) == "The size of tensor must match at"
     unquoted = "Expected positional argument for parameter relu, but one was not passed in!"
     assert message_words(unquoted) == "Expected positional argument for parameter but one was"
+    assert message_words("Node referenced nonexistent target a.seq@1") == "Node referenced nonexistent target"
     dtypes = [
         f"Tensor dtype mismatch! Expected: Float, Got: {dtype}" for dtype in ("long int", "c10::BFloat16")
     ]

@@ -273,7 +273,7 @@ def test_documented_failures_of_a_backend(says: str) -> None:
 def test_what_machine_code_does_otherwise() -> None:
     def compiled(outputs: object, *, probe: bool = False, narrow: bool = False) -> Observation:
         seen = observed(replace(call(outputs), probe=probe))
-        return replace(seen, path="nonstrict:aoti@cpu", may_narrow=narrow, same_operators=False)
+        return replace(seen, path="aoti:package@cpu", may_narrow=narrow, same_operators=False)
 
     four, eager = torch.tensor(4), observed(call((4, ONE)))
     assert whats("outputs", eager, compiled((four, ONE))) == []

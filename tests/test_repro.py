@@ -335,10 +335,10 @@ def test_a_purity_file_bears_with_an_export_that_refuses(tmp_path: Path) -> None
 def test_what_machine_code_is_compared_as_is_a_module() -> None:
     """What loads a package returns is none, and what looks at state, or at names of memory, needs one."""
     finding = Finding(
-        "nonstrict:aoti@cpu",
-        "nonstrict",
-        (),
+        "aoti:package@cpu",
         "aoti",
+        (),
+        "package",
         "cpu",
         "outputs",
         "mismatch",

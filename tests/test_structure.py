@@ -322,6 +322,16 @@ def test_a_write_to_what_outlives_the_call_is_live() -> None:
     assert live(step("made"), view, step("write_", 1, writes=(1,))) == ["made", "view", "write_"]
 
 
+def test_the_result_of_a_write_in_place_is_what_was_written_to() -> None:
+    write = step("aten.add_.Tensor", "a.w", writes=("a.w",), shares=("a.w",))
+    again = write._replace(operands=(0,), writes=(0,), shares=(0,))
+    settled = listing(write, again, step("read", 1), returns=2).settled()
+    assert [each.operands for each in settled.steps] == [("a.w",), ("a.w",), ("a.w",)]
+    assert settled.returns.operands == (2,)
+    view = step("aten.view.default", "a.w", shares=("a.w",))
+    assert listing(view, returns=0).settled().returns.operands == (0,)
+
+
 # --- watching eager ---
 
 

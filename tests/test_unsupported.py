@@ -44,10 +44,25 @@ class Model(nn.Module):
         return x.inside + 1
 """
 
+CALLS_WITH_FUNCTION = """
+class Child(nn.Module):
+    def forward(self, x, function):
+        return function(x)
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+
+    def forward(self, x):
+        return self.child(x, torch.neg)
+"""
+
 
 @pytest.mark.parametrize(
     ("body", "path", "reason"),
     [
+        (CALLS_WITH_FUNCTION, "nonstrict+preserve:unflatten", "preserved-call"),
         (OUTPUTS, "nonstrict:module", "output-type"),
         (OUTPUTS, "strict:module", "output-type"),
         (TRANSPOSES, "strict:module", "dynamo-unsupported"),
@@ -97,7 +112,9 @@ def test_refusals_of_dynamic_shapes(forward: str, args: str, spec: str, nonstric
         f"def dynamic_shapes():\n    return ({spec},)\n"
     )
     # That a refusal leaves marks on the inputs is another matter.
-    verdict = judge(case_from_source(source), select_paths(["*:module"]), ["outputs", "guards"])
+    verdict = judge(
+        case_from_source(source), select_paths(["nonstrict:module", "strict:module"]), ["outputs", "guards"]
+    )
     assert verdict.valid and verdict.findings == ()
     assert [result.reason for result in verdict.paths] == [nonstrict, strict]
 
@@ -106,6 +123,7 @@ def test_refusals_of_dynamic_shapes(forward: str, args: str, spec: str, nonstric
     ("kind", "message"),
     [
         ("AssertionError", "expected output node"),
+        ("AssertionError", "in_spec mismatch for child"),
         ("KeyError", "'b_n'"),
         ("torch._export.verifier.SpecViolationError", "Buffer is not in the state dict"),
         ("RuntimeError", "r.num() INTERNAL ASSERT FAILED"),

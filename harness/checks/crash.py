@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from harness.observation import Failure
 
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
-# torch/fx/interpreter.py names the parameter of the graph that got nothing, without quotes.
-_NAMED = re.compile(r"(?<=\bfor parameter )\w+")
+# torch/fx/interpreter.py names without quotes which parameter of the graph got nothing, or what is missing.
+_NAMED = re.compile(r"(?<=\bfor parameter )\w+|(?<=\bnonexistent target )\S+")
 # Nor does it quote dtypes, and which ones do not fit tells nothing of the cause.
 _DTYPES = re.compile(r"\b(?:[Ff]loat|[Dd]ouble|Half|BFloat16|Long|long int|[Ii]nt|Short|Char|Byte|[Bb]ool)\b")
 _WORD = re.compile(r"(?<![\w.])[A-Za-z]{2,}(?![\w.(\[])")

@@ -46,7 +46,7 @@ def _sorts(state: State) -> dict[str, str]:
 
 def _steps(program: Listing, rebuilt: Rebuilt, listing: Listing, names: _Names) -> Iterator[Difference]:
     """Compare what runs with what was exported: the same operators on the same operands, in order."""
-    ours, theirs = program.live(), listing.live()
+    ours, theirs = program.live().settled(), listing.live().settled()
     expected = [_known(step, names) for step in (*ours.steps, ours.returns)]
     seen = [_known(step, names) for step in (*theirs.steps, theirs.returns)]
     number = next((n for n, pair in enumerate(zip(expected, seen, strict=False)) if pair[0] != pair[1]), None)

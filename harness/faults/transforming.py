@@ -308,7 +308,7 @@ def machine_code_of_relu_is_upside_down() -> Iterator[None]:
         yield
 
 
-@fault(check="outputs", paths="nonstrict:aoti*", source=TWO_STAGES)
+@fault(check="outputs", paths="aoti:*", source=TWO_STAGES)
 def a_package_turns_its_inputs_around() -> Iterator[None]:
     """What was loaded from a package hands the inputs over in reverse."""
     with edited(AOTICompiledModel.__call__, "boxed_run(flat_inputs)", "boxed_run(flat_inputs[::-1])"):

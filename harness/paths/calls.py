@@ -135,7 +135,7 @@ def _off_spec(
     runner: Runner, examples: Examples, agenda: Agenda, mode: str
 ) -> tuple[tuple[OffSpecCall, ...], bool]:
     """Make the calls that leave the spec; return as well whether the model is as before them."""
-    wanted = [one for one in agenda.off_spec if not mode or one.alteration in agenda.names[mode]]
+    wanted = [one for one in agenda.off_spec if not mode or one.alteration in agenda.names.get(mode, ())]
     start = Start(runner.model)
     if not wanted:  # eager, which makes those of all modes, loses its gradient history at this point
         return (), start.restore()

@@ -46,6 +46,12 @@ def strict(model: nn.Module, inputs: Inputs, shapes: Any, further: Mapping[str, 
     )
 
 
+@_mode
+def aoti(model: nn.Module, inputs: Inputs, shapes: Any, further: Mapping[str, Any]) -> ExportedProgram:
+    """Export in non-strict mode, for AOTInductor."""
+    return nonstrict(model, inputs, shapes, further)
+
+
 @cache
 def _load_examples() -> None:
     """Import what Dynamo imports at its first error in a process.

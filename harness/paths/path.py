@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from harness.paths.transforms.table import Aspect, Transform
 
 TREE: dict[str, Mapping[str, Callable[..., object]]] = {
-    **dict.fromkeys(MODES, RUNNERS),
+    **dict.fromkeys(("nonstrict", "strict"), {name: RUNNERS[name] for name in SAME_OPERATORS}),
     "compile": COMPILERS,
     "pipeline": PIPELINES,
+    "aoti": {"package": RUNNERS["package"]},
 }
 """Which runners there are for which mode, in the canonical order."""
 
@@ -164,17 +165,13 @@ def all_paths(devices: Sequence[str] = ("cpu",)) -> tuple[Path, ...]:
 
 @cache
 def _listed() -> tuple[str, ...]:
-    further = ["pipeline:stages", *(f"compile:{name}" for name in COMPILERS), *_DEAR]
+    further = ["pipeline:stages", *(f"compile:{name}" for name in COMPILERS), "aoti:package"]
     transformed: list[str] = []
     for name, transform in TRANSFORMS.items():
         for path in transform.on:
             mode, _, runner = path.partition(":")
             transformed.append(f"{mode}+{name}:{runner}")
     return tuple(dict.fromkeys((*CORE, *transformed, *further)))
-
-
-_DEAR = ["nonstrict:aoti"]
-"""Runners that one mode is enough for."""
 
 
 def available_devices() -> tuple[str, ...]:

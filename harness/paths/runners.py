@@ -40,7 +40,7 @@ def unflatten(program: ExportedProgram) -> nn.Module:
 
 
 @_runner
-def aoti(program: ExportedProgram) -> nn.Module:
+def package(program: ExportedProgram) -> nn.Module:
     """Machine code: compiled by AOTInductor into a package, and loaded from it."""
     with tempfile.TemporaryDirectory() as folder, nothing_cached():
         package = torch._inductor.aoti_compile_and_package(program, package_path=f"{folder}/model.pt2")
@@ -64,7 +64,7 @@ SAME_OPERATORS = ("module", "unflatten")
 """The runners that run the operators of the program."""
 
 DROPS: dict[str, frozenset[Aspect]] = {
-    "aoti": frozenset(("hierarchy", "state", "gradients", "edits", "off-spec"))
+    "package": frozenset(("hierarchy", "state", "gradients", "edits", "off-spec"))
 }
 """What a runner does not promise to keep: machine code has no modules, no names and no history, and looks at
 its inputs only where AOTI_RUNTIME_CHECK_INPUTS is set (torch/_inductor/codegen/cpp_wrapper_cpu.py)."""

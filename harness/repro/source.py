@@ -193,7 +193,7 @@ def _body(finding: Finding, program: _Program) -> str:
         "name": _named(finding),
     }
     pieces = [text.replace("$", "$$") for text in transforms.helpers(finding)]
-    if finding.runner == "aoti":
+    if finding.runner == "package":
         pieces.append(_PACKAGED)
     if sizes:
         pieces.append(sizes)
@@ -221,13 +221,13 @@ def _body(finding: Finding, program: _Program) -> str:
 _EXPORTED = {
     "module": "ep.module()",
     "unflatten": "torch.export.unflatten(ep)",
-    "aoti": "packaged(ep)",
 }
 _RUNNERS = {
     "nonstrict": _EXPORTED,
     "strict": _EXPORTED,
     "compile": dict.fromkeys(compiled.BACKENDS, "compiled(model)"),
     "pipeline": dict.fromkeys(PIPELINES, ""),
+    "aoti": {"package": "packaged(ep)"},
 }
 """By mode and runner, how to make what is compared with eager."""
 

@@ -12,5 +12,13 @@ if TYPE_CHECKING:
 
 @transform("export", "nonstrict:unflatten", cost=60)
 def preserve(model: nn.Module) -> dict[str, Any]:
-    """Every submodule keeps the signature of its calls."""
-    return {"preserve_module_call_signature": tuple(name for name, _ in model.named_modules() if name)}
+    """Every submodule keeps the signature of its calls, under each of its names."""
+    names = (name for name, _ in model.named_modules(remove_duplicate=False) if name)
+    return {"preserve_module_call_signature": tuple(names)}
+
+
+@transform("export", "nonstrict:unflatten", cost=60)
+def preserve_leaves(model: nn.Module) -> dict[str, Any]:
+    """Every submodule without children keeps the signature of its calls, under the first of its names."""
+    names = (name for name, module in model.named_modules() if name and not module._modules)
+    return {"preserve_module_call_signature": tuple(names)}

@@ -5,14 +5,11 @@ from __future__ import annotations
 import copy
 import io
 import re
-from typing import TYPE_CHECKING
 
 import torch
+from torch import nn
 
 from harness.paths.transforms.table import transform
-
-if TYPE_CHECKING:
-    from torch import nn
 
 
 @transform("module", "nonstrict:module", "nonstrict:unflatten", apart=True, cost=35)
@@ -43,13 +40,14 @@ def retie(module: nn.Module) -> nn.Module:
 @transform("module", "nonstrict+preserve:unflatten", wants_model=True, drops=("hierarchy",), cost=15)
 def swap(module: nn.Module, model: nn.Module) -> nn.Module:
     """All children of an unflattened model can be replaced by their eager originals."""
-    return _replaced(module, model, [name for name, _ in model.named_children()])
+    return _replaced(module, model, [name for name, child in model._modules.items() if child is not None])
 
 
 @transform("module", "nonstrict+preserve:unflatten", wants_model=True, drops=("hierarchy",), cost=15)
 def swap_leaves(module: nn.Module, model: nn.Module) -> nn.Module:
     """All modules without children of an unflattened model can be replaced by their eager originals."""
-    return _replaced(module, model, [name for name, m in model.named_modules() if name and not m._modules])
+    named = model.named_modules(remove_duplicate=False)
+    return _replaced(module, model, [name for name, m in named if name and not m._modules])
 
 
 @transform("module", "nonstrict+preserve:unflatten", wants_model=True, drops=("hierarchy",), cost=15)
@@ -60,17 +58,23 @@ def swap_one(module: nn.Module, model: nn.Module) -> nn.Module:
 
 
 def _replaced(module: nn.Module, model: nn.Module, names: list[str]) -> nn.Module:
-    """Put submodules of one model in the place of another's, for all calls; the state stays the other's."""
-    state: dict[str, torch.Tensor] = {}
-    state |= dict(module.named_parameters(remove_duplicate=False))
-    state |= dict(module.named_buffers(remove_duplicate=False))
+    """Put submodules of one model in the place of another's, for all calls, and all of its state as well.
+
+    With the state of the others as it was, what shares memory in the one model would be torn apart.
+    """
+    originals = dict(model.named_modules(remove_duplicate=False))
     plain = {path: re.sub(r"@\d+", "", path) for path, _ in module.named_modules(remove_duplicate=False)}
+    for path, base in plain.items():
+        theirs = originals.get(base, nn.Module())
+        state = {**theirs._parameters, **theirs._buffers, **vars(theirs)}
+        ours = module.get_submodule(path)
+        # What dispatches calls has modules for them that it does not register.
+        calls = (ours, *getattr(ours, "_call_modules", ()))
+        for store in (store for m in calls for store in (m._parameters, m._buffers, vars(m))):
+            held = [name for name, value in store.items() if isinstance(value, torch.Tensor)]
+            store.update({name: state[name] for name in held if isinstance(state.get(name), torch.Tensor)})
     for name in names:
-        new = model.get_submodule(name)
-        for path, owner in new.named_modules(prefix=name):
-            for store in (owner._parameters, owner._buffers):
-                store.update({n: state[f"{path}.{n}"] for n in store if f"{path}.{n}" in state})
         for path in [path for path, base in plain.items() if base == name]:
             parent, _, last = path.rpartition(".")
-            setattr(module.get_submodule(parent), last, new)
+            setattr(module.get_submodule(parent), last, model.get_submodule(name))
     return module

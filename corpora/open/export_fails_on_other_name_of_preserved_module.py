@@ -1,0 +1,62 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "Export fails on a preserved submodule that is called twice by another of its names"
+# path = "nonstrict+preserve_leaves:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "KeyError",
+#         "_trace.py:_get_module_call_graph",
+#         "pass_base.py:__call__",
+#         "collect_tracepoints_pass.py:call",
+#     ],
+# ]
+# affected = "2.13.0"
+# at-fault = "torch/_export/passes/collect_tracepoints_pass.py, CollectTracepointsPass.call: self.specs[fqn]"
+# ///
+"""`first` is preserved, and called as `second`, which is the same module: KeyError 'second'.
+
+The second call is a variant, `second@1`, for which the pass copies the signature of `second`. That nobody
+asked to preserve `second` it finds out only a few lines later, by comparing `fqn` with `path`.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.ReLU()
+        self.second = self.first
+
+    def forward(self, x):
+        return self.second(self.second(x) + 1)
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    kept = ("first",)
+    try:
+        ep = torch.export.export(model, args, strict=False, preserve_module_call_signature=kept)
+        seen = torch.export.unflatten(ep)(*args)
+    except KeyError as error:
+        print(f"BUG: eager gives {model(*args)}, export raises {error!r}")
+        sys.exit(1)
+    print(f"ok: eager gives {model(*args)}, unflatten {seen}")

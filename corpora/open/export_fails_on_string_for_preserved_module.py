@@ -1,0 +1,66 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "Export fails on a preserved submodule that takes a string"
+# path = "nonstrict+preserve:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "AssertionError",
+#         "proxy_tensor.py:extract_val",
+#         "proxy_tensor.py:<listcomp>",
+#         "proxy_tensor.py:extract_val",
+#     ],
+# ]
+# affected = "2.13.0"
+# at-fault = "torch/fx/experimental/proxy_tensor.py, extract_val"
+# ///
+"""A string is one of the arguments that check_flattened in torch/_export/wrappers.py lets pass by name.
+
+They are handed to the operator _export_tracepoint, whose results are its arguments. extract_val is to note
+what they look like, and knows numbers and None, but no strings: "Expected code to be unreachable".
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Child(nn.Module):
+    def forward(self, x, mode):
+        return x + 1 if mode == "add" else x
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+
+    def forward(self, x):
+        return self.child(x, "add")
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    kept = tuple(name for name, _ in model.named_modules() if name)
+    try:
+        ep = torch.export.export(model, args, strict=False, preserve_module_call_signature=kept)
+        seen = torch.export.unflatten(ep)(*args)
+    except AssertionError as error:
+        print(f"BUG: eager gives {model(*args)}, export raises {error!r}")
+        sys.exit(1)
+    print(f"ok: eager gives {model(*args)}, unflatten {seen}")

@@ -1,0 +1,66 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "A preserved submodule of a module that is called twice has calls that lead nowhere"
+# path = "nonstrict+preserve_leaves:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "run", "RuntimeError", "Node referenced nonexistent target"]]
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: elide_call_indices"
+# ///
+"""The graph of `outer@1` calls `child@1`, which is no more: all calls of `child` became one dispatcher.
+
+elide_call_indices takes the `@1` out of the calls in a graph. It looks up the name that the call has from
+the root, `outer@1.child`, among the names of preserved submodules, which are written without `@`. With
+`outer` preserved as well, its variants are reached under its plain name, and all is well.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Child(nn.Module):
+    def forward(self, x, n):
+        return x + n
+
+
+class Outer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+
+    def forward(self, x, n):
+        return self.child(x, n) * n
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.outer = Outer()
+
+    def forward(self, x):
+        return self.outer(self.outer(x, 2), 3)
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    kept = ("outer.child",)
+    try:
+        ep = torch.export.export(model, args, strict=False, preserve_module_call_signature=kept)
+        seen = torch.export.unflatten(ep)(*args)
+    except RuntimeError as error:
+        print(f"BUG: eager gives {model(*args)}, unflatten raises {str(error).splitlines()[0]}")
+        sys.exit(1)
+    print(f"ok: eager gives {model(*args)}, unflatten {seen}")
