@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 
     from harness.paths.transforms.table import Aspect, Transform
 
+_PYTORCH = {name: RUNNERS[name] for name in SAME_OPERATORS}
+
 TREE: dict[str, Mapping[str, Callable[..., object]]] = {
-    **dict.fromkeys(("nonstrict", "strict"), {name: RUNNERS[name] for name in SAME_OPERATORS}),
+    "nonstrict": _PYTORCH,
+    "strict": _PYTORCH,
     "compile": COMPILERS,
     "pipeline": PIPELINES,
     "aoti": {"package": RUNNERS["package"]},
