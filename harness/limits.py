@@ -314,3 +314,16 @@ def machine_code_checks_no_sizes(
     """Ask whether AOTInductor's result is that of a probe whose sizes were never promised."""
     probe = found.call is not None and found.call < len(path.calls) and path.calls[found.call].probe
     return path.path.startswith("aoti:") and probe and path.may_narrow
+
+
+@_limit(
+    says="A pipeline takes no module that is called by another one than its parent.",
+    documented="torch/export/unflatten.py, _compute_accessor: 'This is currently unsupported'; unflatten "
+    "itself has had _fix_nn_module_stacks since pull 159418, pipelining's _outline_submodules has not",
+)
+def pipelines_take_children_of_their_parents(
+    check: str, found: Difference, eager: Observation, path: Observation
+) -> bool:
+    """Ask whether splitting a model came upon a module from elsewhere in the hierarchy."""
+    crash = check == "outputs" and found.kind == "crash" and path.path.startswith("pipeline")
+    return crash and re.search(r"Child module .* is not a descendant of parent", found.message) is not None

@@ -40,13 +40,6 @@ class Refusal:
 
 REFUSALS: tuple[Refusal, ...] = (
     Refusal(
-        "module-from-elsewhere",
-        "RuntimeError",
-        "torch/export/unflatten.py, _compute_accessor: 'This is currently unsupported'",
-        "Child module .* is not a descendant of parent module",
-        stage="lower",
-    ),
-    Refusal(
         "not-picklable",
         "Exception",
         "docs.pytorch.org, torch.export: programs are saved by torch.export.save; Python docs, pickle, 'What "

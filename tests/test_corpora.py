@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,9 @@ def test_the_checks_report_an_open_bug_as_its_file_says(file: Path) -> None:
     entry = read_entry(file)
     known = entry.signatures
     paths = dict.fromkeys((*core_paths(["cpu"]), Route.parse(entry.path)))
-    found = judge_case(case_from_source(file.read_text()), tuple(paths)).findings
+    # Of the calls that leave the spec, compiling makes a few only, and the bug may be in another one.
+    case = replace(case_from_source(file.read_text()), thorough=entry.path.startswith("compile"))
+    found = judge_case(case, tuple(paths)).findings
     assert known
     for start in known:
         assert any(finding.signature[: len(start)] == start for finding in found), start

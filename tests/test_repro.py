@@ -17,7 +17,7 @@ from harness.corpus import read_entry
 from harness.faults import FAULTS
 from harness.findings import Finding
 from harness.inputs import build
-from harness.isolation import own_modes
+from harness.isolation import nothing_cached, own_modes
 from harness.off_spec import ALTERATIONS
 from harness.paths import select_paths
 from harness.repro import NoReproError, repro_source
@@ -41,7 +41,8 @@ def make():
 def run(file: Path) -> tuple[object, str]:
     """Run a file as a script in this process, where a fault may be planted."""
     printed = io.StringIO()
-    with own_modes(), contextlib.redirect_stdout(printed), pytest.raises(SystemExit) as end:
+    quiet = contextlib.redirect_stdout(printed)
+    with own_modes(), nothing_cached(), quiet, pytest.raises(SystemExit) as end:
         runpy.run_path(str(file), run_name="__main__")
     return end.value.code, printed.getvalue()
 

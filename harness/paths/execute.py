@@ -24,6 +24,7 @@ from harness.paths.transforms.apply import (
     apart,
     edit_module,
     export_arguments,
+    needs,
     transform_module,
     transform_program,
 )
@@ -197,15 +198,16 @@ def _lower_and_run(
     path: Path,
     clock: Stopwatch,
 ) -> Observation:
+    given = needs(path, case)
     untouched = world(exported.model, exported.inputs, program)
     final, lowered, unmade = program, None, None
     refused: Failure | None = None
     with own_modes():
         with clock, printing() as printed:
             try:
-                final = transform_program(path, program, case)
+                final = transform_program(path, program, given)
                 unmade = RUNNERS[path.runner](final)
-                lowered = transform_module(path, unmade, case)
+                lowered = transform_module(path, unmade, given)
             except Exception as error:
                 refused = failure(error, "lower")
         touched = world(exported.model, exported.inputs, program)

@@ -41,6 +41,8 @@ def look(finding: Finding) -> list[str]:
     what = finding.signature[2] if len(finding.signature) > 2 else ""
     if finding.kind != "mismatch" or finding.check == "guards":
         return []
+    if what == "copy-shares":
+        return [_STATE_LOOK]
     if finding.check == "sharing":
         return [_tensors_look(memory=what.startswith("memory"))]
     if finding.check == "purity":
@@ -52,6 +54,12 @@ def look(finding: Finding) -> list[str]:
             'def look(out):\n    return {"output structure": str(torch.utils._pytree.tree_flatten(out)[1])}'
         ]
     return [_leaves_look(word(finding), "output" if finding.check == "outputs" else "input")]
+
+
+_STATE_LOOK = '''\
+def look(thing):
+    """The parameters and buffers of a program or a module."""
+    return dict([*thing.named_parameters(), *thing.named_buffers()])'''
 
 
 def _tensors_look(*, memory: bool) -> str:

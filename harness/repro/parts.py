@@ -175,6 +175,17 @@ SHARING = """\
     sys.exit(bool(wrong))
 """
 
+APART = """\
+    model, $unpack = $make
+    ep = $export
+    original = $original
+    copied = $copied
+    places = {t.untyped_storage()._cdata for t in look(original).values()}
+    wrong = [n for n, t in look(copied).items() if t.numel() and t.untyped_storage()._cdata in places]
+    print(f"BUG: {wrong[0]} of the copy is the original's memory" if wrong else "ok: they share nothing")
+    sys.exit(bool(wrong))
+"""
+
 TORN = """\
     model, $unpack = $make
     ep = $export
@@ -317,6 +328,8 @@ def _sharing(finding: Finding) -> str:
     what = finding.signature[2]
     if what == "call-variant-has-its-own":
         return TORN
+    if what == "copy-shares":
+        return APART
     if what == "one-tensor-became-several":
         condition = "ours[a] is ours[b] and theirs[a] is not theirs[b]"
         text = "{a} and {b} are one tensor in eager, two in the $runner"

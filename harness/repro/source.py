@@ -175,7 +175,10 @@ def _body(finding: Finding, program: _Program) -> str:
     if finding.mode == "pipeline":
         lower = f"{finding.runner}(model, args, {'kwargs' if program.has_kwargs else '{}'})"
     call = _call(finding)
+    original, copied = transforms.copying(finding, _RUNNERS[finding.mode][finding.runner])
     values = {
+        "original": original,
+        "copied": copied,
         "make": fresh,
         "unpack": unpack,
         "given": unpack if program.has_kwargs else "args, {}",

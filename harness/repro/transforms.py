@@ -94,6 +94,13 @@ def lowered(finding: Finding, made: str, fresh: str) -> str:
     return made
 
 
+def copying(finding: Finding, made: str) -> tuple[str, str]:
+    """Return the expressions for what is copied, and for its copy, of a path that copies."""
+    copies = [each for each in _transforms(finding) if each.apart]
+    what = made if any(each.at == "module" for each in copies) else "ep"
+    return what, f"{copies[0].name}(original)" if copies else what
+
+
 def in_eager(finding: Finding) -> tuple[str, ...]:
     """Return the names of the functions that change the eager model as well, before it is called."""
     return tuple(each.name for each in _at(finding, "module") if each.in_eager)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
@@ -68,20 +68,34 @@ def export_arguments(path: Path, model: nn.Module) -> dict[str, Any]:
     return arguments
 
 
-def transform_program(path: Path, program: ExportedProgram, case: Case) -> ExportedProgram:
+class Needs(NamedTuple):
+    """What transforms may ask for. Made beforehand: the case's own code may print, and is not to blame."""
+
+    model: nn.Module | None
+    """A fresh one."""
+    shapes: object
+
+
+def needs(path: Path, case: Case) -> Needs:
+    """Make what the transforms of a path ask for."""
+    wants_model = any(each.wants_model for each in _of(path, "module"))
+    exports = any(each.exports for each in _of(path, "program"))
+    return Needs(case.build().model if wants_model else None, case.shapes() if exports else None)
+
+
+def transform_program(path: Path, program: ExportedProgram, given: Needs) -> ExportedProgram:
     """Turn a program into the one that is lowered."""
     for each in _of(path, "program"):
-        options = {"dynamic_shapes": case.shapes(), "strict": path.mode == "strict"} if each.exports else {}
+        options = {"dynamic_shapes": given.shapes, "strict": path.mode == "strict"} if each.exports else {}
         program = each.function(program, **options)
     return program
 
 
-def transform_module(path: Path, module: nn.Module, case: Case) -> nn.Module:
+def transform_module(path: Path, module: nn.Module, given: Needs) -> nn.Module:
     """Turn what the runner made into what is called, but for what is done to eager as well."""
     for each in _of(path, "module"):
         if not each.in_eager:
-            further = (case.build().model,) if each.wants_model else ()
-            module = each.function(module, *further)
+            module = each.function(module, given.model) if each.wants_model else each.function(module)
     return module
 
 
