@@ -19,10 +19,13 @@ RATES: dict[str, tuple[int, int]] = {
     "strict:module": (4, 0),
     "strict:unflatten": (4, 0),
     "compile:compiled": (4, 2),
+    # Many programs have dynamic shapes of their own, and take neither of these.
+    "nonstrict+dynamic:module": (16, 8),
+    "nonstrict+dynamic:unflatten": (16, 8),
 }
-"""One example in so many takes a core path, and which one of them. Other paths get theirs from their cost."""
+"""One example in so many takes a path, and which one of them. Other paths get theirs from their cost."""
 
-STEPS = ((40.0, 12), (1000.0, 16), (float("inf"), 80))
+STEPS = ((40.0, 16), (1000.0, 24), (float("inf"), 80))
 """Up to so many milliseconds, one example in so many."""
 
 

@@ -40,6 +40,13 @@ class Refusal:
 
 REFUSALS: tuple[Refusal, ...] = (
     Refusal(
+        "cond-strides",
+        "torch._dynamo.exc.TorchRuntimeError",
+        "torch/_higher_order_ops/cond.py, _merge_output: 'we cannot determine the expr of strides from the new "
+        "shapes so we error out and hint users to call contiguous()'",
+        r"one of cond's output stride is not a simple accumulative multiplication of sizes",
+    ),
+    Refusal(
         "not-picklable",
         "Exception",
         "docs.pytorch.org, torch.export: programs are saved by torch.export.save; Python docs, pickle, 'What "

@@ -20,6 +20,11 @@ class Model(nn.Module):
     def forward(self, x):
         return x if x.sum() > 0 else x + 1
 """
+SLICES = """
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.cond(x.sum() > 0, lambda x: -x[:, 1:], lambda x: x[:, 1:].neg(), (x,))
+"""
 TO_NUMPY = """
 class Model(nn.Module):
     def forward(self, x):
@@ -69,6 +74,7 @@ class Model(nn.Module):
         (BRANCHES, "nonstrict:module", "data-dependent"),
         (BRANCHES, "strict:module", "dynamo-unsupported"),
         (TO_NUMPY, "nonstrict:module", "tensor-to-numpy"),
+        (SLICES, "nonstrict:module", "cond-strides"),
     ],
 )
 def test_refusals_of_the_real_thing(case: Callable[[str], Case], body: str, path: str, reason: str) -> None:

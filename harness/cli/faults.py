@@ -7,7 +7,7 @@ import sys
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from harness.cli.arguments import chosen_paths, duration, natural, positive, workers
+from harness.cli.arguments import add_path_options, chosen_paths, duration, natural, positive, workers
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def add(commands: Subparsers) -> None:
         help="faults to hunt at a time, or auto: one a core (default: auto)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_path_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -91,7 +92,7 @@ def _hunt(arguments: argparse.Namespace, faults: Sequence[Fault]) -> list[Hunted
     from harness.work import Job
 
     seconds = None if arguments.examples else arguments.time or SECONDS
-    job = Job(arguments.seed, chosen_paths((), "auto", dear=False))
+    job = Job(arguments.seed, chosen_paths(arguments.paths, arguments.device, dear=False))
     results = []
     names = [fault.name for fault in faults]
     for result in hunt_all(names, Settings(job, seconds, arguments.examples), arguments.workers):

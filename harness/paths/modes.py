@@ -32,6 +32,7 @@ def _mode(export: Mode) -> Mode:
 @_mode
 def nonstrict(model: nn.Module, inputs: Inputs, shapes: Any, further: Mapping[str, Any]) -> ExportedProgram:
     """Trace through the Python interpreter."""
+    _load_examples()  # torch.cond and its like go through Dynamo here as well
     return torch.export.export(
         model, inputs.args, inputs.kwargs, dynamic_shapes=shapes, strict=False, **further
     )

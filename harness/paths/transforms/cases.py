@@ -18,10 +18,10 @@ def train(model: nn.Module) -> nn.Module:
     return model.train()
 
 
-@transform("case", "compile:compiled", cost=400)
+@transform("case", "compile:compiled", cost=200)
 def graph_break(model: nn.Module) -> nn.Module:
-    """Dynamo breaks the graph before each submodule, and goes on as if nothing had been."""
-    for child in list(model.modules())[1:]:
+    """Dynamo breaks the graph before a submodule, and goes on as if nothing had been."""
+    for child in list(model.modules())[1:2]:
         child.register_forward_pre_hook(lambda module, args: torch._dynamo.graph_break())
     return model
 
