@@ -20,13 +20,13 @@ RATES: dict[str, tuple[int, int]] = {
     "strict:unflatten": (4, 0),
     "compile:compiled": (4, 2),
     # Many programs have dynamic shapes of their own, and take neither of these.
-    "nonstrict+dynamic:module": (16, 8),
-    "nonstrict+dynamic:unflatten": (16, 8),
+    "nonstrict+dynamic:module": (17, 8),
+    "nonstrict+dynamic:unflatten": (17, 8),
 }
 """One example in so many takes a path, and which one of them. Other paths get theirs from their cost."""
 
-STEPS = ((40.0, 16), (1000.0, 24), (float("inf"), 80))
-"""Up to so many milliseconds, one example in so many."""
+STEPS = ((40.0, 17), (1000.0, 23), (float("inf"), 79))
+"""Up to so many milliseconds, one example in so many: primes, so that any two paths come together."""
 
 
 def paths_for(index: int, paths: Sequence[Path]) -> tuple[Path, ...]:

@@ -42,8 +42,8 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal(
         "cond-strides",
         "torch._dynamo.exc.TorchRuntimeError",
-        "torch/_higher_order_ops/cond.py, _merge_output: 'we cannot determine the expr of strides from the new "
-        "shapes so we error out and hint users to call contiguous()'",
+        "torch/_higher_order_ops/cond.py, _merge_output: 'we cannot determine the expr of strides from the "
+        "new shapes so we error out and hint users to call contiguous()'",
         r"one of cond's output stride is not a simple accumulative multiplication of sizes",
     ),
     Refusal(
