@@ -279,6 +279,18 @@ def test_an_unknown_profile_is_2_and_the_names_are_given(
     assert "no such profile; there are default, " in error and "dynamic" in error and error.count("\n") == 1
 
 
+def test_paths_are_listed_with_what_they_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    header = '# [tool.exportdiff]\n# status = "open"\n# path = "nonstrict+reload:module@cpu"\n'
+    (tmp_path / "one.py").write_text(f"# /// script\n{header}# ///\n")
+    assert main(["paths", "--paths", "*+reload:*", "--corpora", str(tmp_path), "--json"]) == 0
+    flat, rebuilt = json.loads(capsys.readouterr().out)
+    assert flat["path"] == "nonstrict+reload:module@cpu" and flat["found"] == 1 and rebuilt["found"] == 0
+    assert flat["promise"].endswith(".") and flat["milliseconds"] > 0 and flat["every"] > 1
+    assert main(["paths", "--corpora", str(tmp_path / "none")]) == 0
+    printed = capsys.readouterr().out
+    assert "pipeline:stages@cpu" in printed and "aoti:package@cpu" in printed
+
+
 def test_features_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["features", "--examples", "6", "--seed", "1", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from collections import Counter
+
+from harness.paths import DEAR, all_paths, core_paths, select_paths
+from harness.plan import paths_for, share
+
+EVERY = all_paths()
+
+
+def test_500_programs_take_every_path_often_enough() -> None:
+    taken = Counter(path for index in range(500) for path in paths_for(index, EVERY))
+    assert set(taken) == set(EVERY)
+    assert all(count >= (20 if path.cost < DEAR else 5) for path, count in taken.items())
+
+
+def test_the_dearer_the_more_seldom() -> None:
+    further = [path for path in EVERY if not path.is_core and "dynamic" not in path.transforms]
+    by_cost = sorted(further, key=lambda path: path.cost)
+    assert [share(path) for path in by_cost] == sorted(share(path) for path in further)
+    assert {share(path) for path in core_paths()} == {1, 4}
+
+
+def test_what_shares_an_export_comes_together() -> None:
+    kept = [path for path in EVERY if path.transforms[:1] == ("preserve",)]
+    assert len(kept) > 2 and len({path.stem for path in kept}) == 1
+    for index in range(100):
+        assert set(paths_for(index, EVERY)) & set(kept) in (set(), set(kept))
+
+
+def test_what_comes_most_often_of_the_chosen_paths_comes_always() -> None:
+    *decomposed, inductor = chosen = select_paths(["nonstrict+decompose:*", "compile:inductor"])
+    taken = [paths_for(index, chosen) for index in range(30)]
+    assert all(set(decomposed) <= set(paths) for paths in taken)
+    assert sum(inductor in paths for paths in taken) == 10
