@@ -149,3 +149,20 @@ def test_cuda(case: Callable[[str, str], Case]) -> None:
         outputs = seen.calls[0].outputs
         assert outputs is not None
         assert all(leaf.value.device == "cuda" for leaf in outputs.leaves if not isinstance(leaf.value, str))
+
+
+def test_an_output_that_has_no_leaves_to_give_is_a_failure(case: Callable[[str], Case]) -> None:
+    body = """
+class Hollow:
+    pass
+
+
+torch.utils._pytree.register_pytree_node(Hollow, lambda it: ([it.leaf], None), lambda leaves, _: Hollow())
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return Hollow()
+"""
+    failed = observe_eager(case(body), "cpu", Stopwatch()).calls[0].failure
+    assert failed is not None and failed.name == "AttributeError"

@@ -14,7 +14,7 @@ from harness.memory import OUTPUT, memory, named_tensors, pokes
 from harness.observation import Call, OffSpecCall, failure
 from harness.off_spec import ALTERATIONS, PROMISED
 from harness.paths.telling import told_first
-from harness.snapshot import Roles, state_snapshot, tree_snapshot
+from harness.snapshot import Roles, flatten, state_snapshot, tree_snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -117,6 +117,7 @@ class Runner:
         with self.clock:
             try:
                 outputs = self._run(*inputs.args, **inputs.kwargs)
+                flatten(outputs)  # an object that was never initialised has no leaves to give
             except Exception as error:
                 failed = failure(error, "run")
         named = {} if failed else named_tensors(outputs, inputs, self.model)
