@@ -1,0 +1,64 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "export fails on a comparison with a constant whose .data was assigned"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "FakeTensorDeviceMismatchError",
+#         "fake_tensor.py:wrap",
+#         "fake_tensor.py:_find_common_device",
+#         "fake_tensor.py:merge_devices",
+#     ],
+# ]
+# affected = "2.13.0"
+# at-fault = "torch/export/_trace.py, _export_to_aten_ir_make_fx: constants are not made fake"
+# ///
+"""All is on the CPU, and export finds at least two devices, cpu and meta.
+
+Assigning the fake input to the .data of a constant, which is not fake, makes it a meta tensor, and a meta
+tensor may not be compared with one on the CPU. The cause is that of export_turns_constant_into_meta_tensor.
+With a buffer in place of `k` nothing is raised.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.k = torch.zeros(1)
+
+    def forward(self, x):
+        self.k.data = x
+        return x == self.k
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    expected = model(*args)
+    model, args = make()
+    try:
+        seen = torch.export.export(model, args, strict=False).module()(*args)
+    except Exception as error:
+        seen = str(error).splitlines()[0]
+    bug = "device" in str(seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, export {seen}")
+    sys.exit(bug)

@@ -1,0 +1,47 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "an input that is made an alias of another by an assignment to .data stays apart"
+# path = "nonstrict:module@cpu"
+# check = "aliasing"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["aliasing", "mismatch", "no-longer-shared", "input", "output"]]
+# affected = "2.13.0"
+# at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
+# ///
+"""`x.data = y` puts the first of the caller's tensors into the memory of the second; the program does not.
+
+As in export_loses_alias_made_by_data.py: the setter dispatches no operator, and as the values are equal
+beforehand, nothing shows until somebody writes to the output.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x, y):
+        x.data = y
+        return x
+
+
+def make():
+    return Model(), (torch.ones(1), torch.ones(1))
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    program = torch.export.export(*make(), strict=False).module()
+    (model, args), (_, given) = make(), make()
+    model(*args).zero_()
+    program(*given).zero_()
+    expected, seen = args[1], given[1]
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: the output zeroed, y is {expected} in eager, {seen} after export")
+    sys.exit(bug)

@@ -1,0 +1,70 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten merges a call that calls a child with one that calls a child of the child"
+# path = "nonstrict:unflatten@cpu"
+# check = "structure"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["structure", "mismatch", "calls", "order"]]
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, _check_graph_equivalence"
+# ///
+"""The second call of `outer` passes `inner` by and calls `inner.child`; the unflattened module calls `inner`.
+
+`inner` does nothing but call its child, so that all values are right, but who hooks or swaps `inner` meets a
+call that eager does not make. The two graphs of `outer` differ in the target of their call_module node alone,
+which _check_graph_equivalence does not compare. The cause is that of
+unflatten_merges_calls_of_other_variants.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Inner(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = nn.ReLU()
+
+    def forward(self, x):
+        return self.child(x)
+
+
+class Outer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Inner()
+
+    def forward(self, x, flag):
+        return self.inner(x) if flag else self.inner.child(x)
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.outer = Outer()
+
+    def forward(self, x):
+        return self.outer(self.outer(x, True), False)
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(model, args, strict=False))
+    for module in (model, unflattened):
+        module.outer.inner.register_forward_hook(lambda module, args, out: out * 10)
+    expected, seen = model(*args), unflattened(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: inner hooked to give * 10, eager gives {expected}, unflatten {seen}")
+    sys.exit(bug)
