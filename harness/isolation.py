@@ -14,7 +14,7 @@ import io
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 
 from harness.snapshot import live_state, named_constants, storage_id
 
@@ -49,7 +49,8 @@ class Isolation:
         self._values: dict[int, tuple[torch.UntypedStorage, torch.UntypedStorage]] = {}
         self._views: list[_View] = []
         for tensor in tensors:
-            if tensor.layout is not torch.strided or tensor.is_meta:
+            # A fake tensor that export left behind holds no memory.
+            if tensor.layout is not torch.strided or tensor.is_meta or isinstance(tensor, FakeTensor):
                 continue
             storage = tensor.untyped_storage()
             if storage_id(tensor) not in self._values:

@@ -20,8 +20,8 @@ RATES: dict[str, tuple[int, int]] = {
     "strict:unflatten": (4, 0),
     "compile:compiled": (4, 2),
     # Many programs have dynamic shapes of their own, and take neither of these.
-    "nonstrict+dynamic:module": (17, 8),
-    "nonstrict+dynamic:unflatten": (17, 8),
+    "nonstrict+dynamic:module": (13, 8),
+    "nonstrict+dynamic:unflatten": (13, 8),
 }
 """One example in so many takes a path, and which one of them. Other paths get theirs from their cost."""
 

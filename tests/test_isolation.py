@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
 
 from harness.case import Case
 from harness.isolation import Isolation, own_modes
@@ -151,3 +154,9 @@ def test_a_tensor_of_another_dtype_is_not_put_back() -> None:
     isolation = Isolation([tensor])
     tensor.data = torch.zeros(1, dtype=torch.float64)
     assert not isolation.restore()
+
+
+def test_fake_tensors_hold_nothing_to_restore() -> None:
+    sizes: Any = StatelessSymbolicContext([DimDynamic.DYNAMIC] * 2)
+    dynamic = FakeTensorMode(shape_env=ShapeEnv()).from_tensor(torch.ones(3, 2), symbolic_context=sizes)
+    assert Isolation([dynamic, torch.ones(2)]).restore()
