@@ -1,0 +1,70 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten fails on calls of a preserved submodule before, in and after a no_grad region"
+# path = "nonstrict+preserve:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "lower",
+#         "KeyError",
+#         "unflatten.py:unflatten",
+#         "unflatten.py:__init__",
+#         "unflatten.py:_dispatch_modules",
+#     ],
+# ]
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: range(len(call_modules))"
+# ///
+"""`child` has the calls `child` and `child@2`, and unflatten looks for `child@1`: KeyError.
+
+The second call lies in the body of the region, where export keeps no signature and unflatten makes no
+module. To replace the calls by a dispatcher, _dispatch_modules numbers those that it has from 0 on, although
+it knows the number of each. Where the missing call is the last, none is missed.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Child(nn.Module):
+    def forward(self, x, n):
+        return x + n
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+
+    def forward(self, x):
+        x = self.child(x, 1)
+        with torch.no_grad():
+            x = self.child(x, 2)
+        return self.child(x, 3)
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    kept = tuple(name for name, _ in model.named_modules() if name)
+    try:
+        ep = torch.export.export(model, args, strict=False, preserve_module_call_signature=kept)
+        seen = torch.export.unflatten(ep)(*args)
+    except KeyError as error:
+        print(f"BUG: eager gives {model(*args)}, unflatten raises {error!r}")
+        sys.exit(1)
+    print(f"ok: eager gives {model(*args)}, unflatten {seen}")
