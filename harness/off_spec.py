@@ -170,10 +170,16 @@ def altered(
 
 
 def _attributes(model: nn.Module) -> Iterator[tuple[str, object]]:
-    """Yield the attributes that a user may well assign, with their names."""
+    """Yield the attributes that a user may well assign, with their names.
+
+    Those of torch's own layers go together with their weights: a recurrent cell of another hidden_size reads
+    memory that is not its own, in eager too. They can be trained, and no more.
+    """
     for prefix, module in model.named_modules():
+        library = type(module).__module__.startswith("torch.")
         for name, value in vars(module).items():
-            if not name.startswith("_") and name not in _INTERNAL:
+            assignable = name == "training" if library else name not in _INTERNAL
+            if assignable and not name.startswith("_"):
                 yield f"{prefix}.{name}" if prefix else name, value
 
 

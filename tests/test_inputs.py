@@ -75,3 +75,14 @@ def test_moving_a_model_keeps_shared_buffers() -> None:
     assert moved.a is moved.b is moved.constant
     part = moved.get_buffer("part")
     assert part.device.type == "meta" and part.storage_offset() == 1
+
+
+def test_attributes_of_layers_are_left_alone() -> None:
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.step = 1
+            self.cell = nn.GRUCell(3, 3)
+
+    altered = Examples((torch.ones(2, 3),), {}).off_spec(frozenset(("attribute",)), "", Model())
+    assert {one.place for one in altered} == {"training", "step", "cell.training"}
