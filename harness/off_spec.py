@@ -173,17 +173,18 @@ def _attributes(model: nn.Module) -> Iterator[tuple[str, object]]:
     """Yield the attributes that a user may well assign, with their names.
 
     Those of torch's own layers go together with their weights: a recurrent cell of another hidden_size reads
-    memory that is not its own, in eager too. They can be trained, and no more.
+    memory that is not its own, in eager too. What does not is in _OF_LAYERS.
     """
     for prefix, module in model.named_modules():
         library = type(module).__module__.startswith("torch.")
         for name, value in vars(module).items():
-            assignable = name == "training" if library else name not in _INTERNAL
+            assignable = name in _OF_LAYERS if library else name not in _INTERNAL
             if assignable and not name.startswith("_"):
                 yield f"{prefix}.{name}" if prefix else name, value
 
 
 _INTERNAL = vars(nn.Module()).keys() - {"training"}
+_OF_LAYERS = ("training", "inplace")
 
 
 def in_rotation(everything: Sequence[Altered], salt: str) -> list[Altered]:
