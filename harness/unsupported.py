@@ -41,7 +41,7 @@ class Refusal:
 REFUSALS: tuple[Refusal, ...] = (
     Refusal(
         "cond-strides",
-        "torch._dynamo.exc.TorchRuntimeError",
+        "RuntimeError",
         "torch/_higher_order_ops/cond.py, _merge_output: 'we cannot determine the expr of strides from the "
         "new shapes so we error out and hint users to call contiguous()'",
         r"one of cond's output stride is not a simple accumulative multiplication of sizes",

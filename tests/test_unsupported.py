@@ -88,6 +88,9 @@ def test_an_input_whose_parts_have_no_names_is_refused(case: Callable[[str, str]
     assert verdict.valid and {result.reason for result in verdict.paths} == {"input-type"}
 
 
+CONTIGUOUS_BRANCHES = (
+    "torch.cond(x.sum() > 0, lambda x: -x.t().contiguous(), lambda x: x.t().contiguous() + 1, (x[::2],))"
+)
 NAMED, HINT = "{0: torch.export.Dim('n')}", "{0: torch.export.Dim.DYNAMIC}"
 
 
@@ -109,6 +112,7 @@ NAMED, HINT = "{0: torch.export.Dim('n')}", "{0: torch.export.Dim.DYNAMIC}"
         ("x * 2", "x", "None, None", "user-error", "user-error"),
         ("x * {4: 2, 5: 3}[x.shape[0]]", "x", NAMED, "size-as-key", "constraint-violation"),
         ("x if x.sum() > 0 else -x", "x", NAMED, "data-dependent", "dynamo-unsupported"),
+        (CONTIGUOUS_BRANCHES, "x", NAMED, "cond-strides", "cond-strides"),
     ],
 )
 def test_refusals_of_dynamic_shapes(forward: str, args: str, spec: str, nonstrict: str, strict: str) -> None:

@@ -1,0 +1,63 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "export asserts where a named Dim is bounded by a number that is no integer"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "AssertionError",
+#         "_trace.py:_produce_guards_callback",
+#         "non_strict_utils.py:produce_guards_and_solve_constraints",
+#         "symbolic_shapes.py:prettify_results",
+#     ],
+# ]
+# affected = "2.13.0"
+# at-fault = "torch/fx/experimental/symbolic_shapes.py, prettify_results: right.isdigit()"
+# ///
+"""A branch on 3 * n < 8: export should say that n is not any number, and asserts.
+
+Of 3 * n < 9 it says "Constraints violated (n)!" and suggests `n = 2`. Here the guard is solved to n < 8/3. To
+word the suggestion, prettify_results takes a side that is not all digits for an expression, which it only
+knows on one side of an equation: "Expected op to be '==', got < for n < 8/3". Such guards come of no branch
+of the model's too, as from is_contiguous, which asks whether a tensor has less than two elements.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x + 1 if 3 * x.shape[0] < 8 else x
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim("n")}}
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    model, args = make()
+    try:
+        torch.export.export(model, args, dynamic_shapes=dynamic_shapes(), strict=False)
+        seen = "nothing"
+    except Exception as error:
+        seen = f"{type(error).__name__}: {str(error).strip().splitlines()[0]}"
+    bug = seen.startswith("AssertionError:")
+    print(f"{'BUG' if bug else 'ok'}: export raises {seen}")
+    sys.exit(bug)
