@@ -25,5 +25,4 @@ _WITHOUT: dict[Aspect, Callable[[Observation], Observation]] = {
     "gradients": lambda seen: replace(seen, gradients=None),
     "edits": lambda seen: replace(seen, edited=None, pokes=()),
     "off-spec": lambda seen: replace(seen, off_spec=()),
-    "predictions": lambda seen: replace(seen, predictions=()),
 }
