@@ -18,6 +18,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from harness.campaign import add_death
+from harness.paths import Stopwatch
 from harness.plan import paths_for
 from harness.pool import POLL_SECONDS, Death, Failure, Stopped, call_fresh, end, exit_reason, quiet, server
 from harness.work import Job, judge_case, program_source
@@ -52,7 +53,7 @@ class Settings:
 
     job: Job
     seconds: float | None = None
-    """Per fault. Starting the process is not counted."""
+    """Per fault, of fuzzing: neither starting the process nor telling its doing from torch's is counted."""
     examples: int | None = None
     example_seconds: float = 60.0
     """A program that takes longer hangs."""
@@ -69,6 +70,7 @@ class Hunted:
     """What the last program shows with the fault planted, and does not without it; empty: never caught."""
     programs: int
     seconds: float
+    """Spent fuzzing; telling the fault's doing from torch's own bugs, which no fuzzing needs, is left out."""
     errors: tuple[str, ...] = ()
     """Programs on which exportdiff itself failed, each with its traceback."""
 
@@ -153,21 +155,23 @@ def _searched(sender: Connection, name: str, settings: Settings, first: _Step) -
     program_source(job.seed, 0, job.profile)
     judge_case(case_from_source(WARM_UP), job.paths)
     errors: list[str] = []
+    aside = Stopwatch()
     began = time.perf_counter() - first.seconds
     for index in count(first.index):
-        seconds = time.perf_counter() - began
+        seconds = time.perf_counter() - began - aside.seconds
         if _spent(settings, index, seconds):
             break
         sender.send(_Step(index, seconds))
         try:
             source, _ = program_source(job.seed, index, job.profile)
             case = case_from_source(source)
-            findings = shown_by(fault, case, paths_for(index, job.paths), settings.judge)
+            findings = shown_by(fault, case, paths_for(index, job.paths), settings.judge, aside)
         except Exception:
             errors.append(f"program {index}: {traceback.format_exc()}")
             continue
         if findings:
-            return Hunted(name, findings, index + 1, time.perf_counter() - began, tuple(errors))
+            seconds = time.perf_counter() - began - aside.seconds
+            return Hunted(name, findings, index + 1, seconds, tuple(errors))
         if index % COLLECT_EVERY == 0:
             gc.collect()
             gc.freeze()
@@ -181,9 +185,9 @@ def _spent(settings: Settings, index: int, seconds: float) -> bool:
 
 
 def shown_by(
-    fault: Fault, case: Case, paths: Sequence[Path], judge: Judge = judge_case
+    fault: Fault, case: Case, paths: Sequence[Path], judge: Judge = judge_case, aside: Stopwatch | None = None
 ) -> tuple[Finding, ...]:
-    """Return what a case shows with the fault planted, and not without it.
+    """Return what a case shows with the fault planted, and not without it; ``aside`` times the second part.
 
     Torch has bugs of its own. And what shows with the fault, not without it, and with it again, is no
     accident.
@@ -195,12 +199,13 @@ def shown_by(
     # Modes know nothing of each other: those that agree need not run again.
     modes = {finding.mode for finding in planted}
     paths = [path for path in paths if path.mode in modes]
-    lifted = set(map(_cause, judge(case, paths).findings))
-    new = [finding for finding in planted if _cause(finding) not in lifted]
-    if not new:
-        return ()
-    with fault.plant():
-        again = set(map(_cause, judge(case, paths).findings))
+    with aside or nullcontext():
+        lifted = set(map(_cause, judge(case, paths).findings))
+        new = [finding for finding in planted if _cause(finding) not in lifted]
+        if not new:
+            return ()
+        with fault.plant():
+            again = set(map(_cause, judge(case, paths).findings))
     return tuple(finding for finding in new if _cause(finding) in again)
 
 
