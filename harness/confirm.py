@@ -7,10 +7,18 @@ import os
 import runpy
 import sys
 import tempfile
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness.pool import end, exit_reason, quiet, server
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from contextlib import AbstractContextManager
+
+    from harness.fixes import Fix
 
 SECONDS = 120.0
 """Time limit of one file. A file that shows a hang has a shorter one of its own inside."""
@@ -63,11 +71,14 @@ def confirm(source: str) -> Confirmation:
     return Confirmation(run.code == 1, run.problem or run.last_line)
 
 
-def run_file(file: Path, seconds: float = SECONDS) -> Run:
-    """Run a file as ``__main__`` in a process of its own, with torch loaded and nothing run."""
+def run_file(file: Path, seconds: float = SECONDS, fixes: Collection[Fix] = ()) -> Run:
+    """Run a file as ``__main__`` in a process of its own, with torch loaded and nothing run.
+
+    Fixes are held in place meanwhile; one that does not fit ends the run with exit code 70.
+    """
     # By name, not by descriptor: a fork server's children inherit no descriptors of ours.
     with tempfile.NamedTemporaryFile(prefix="exportdiff-") as log:
-        process = server().Process(target=_run, args=(str(file), log.name))
+        process = server().Process(target=_run, args=(str(file), log.name, tuple(fixes)))
         process.start()
         try:
             process.join(seconds)
@@ -78,7 +89,7 @@ def run_file(file: Path, seconds: float = SECONDS) -> Run:
     return Run(None if late else process.exitcode, text)
 
 
-def _run(file: str, log: str) -> None:
+def _run(file: str, log: str, fixes: Collection[Fix]) -> None:
     os.setpgid(0, 0)
     quiet(silent=False)
     with Path(log).open("wb") as target:
@@ -88,12 +99,19 @@ def _run(file: str, log: str) -> None:
     sys.stderr = sys.stdout
     sys.argv = [file]
     try:
-        runpy.run_path(file, run_name="__main__")
+        with _held(fixes):
+            runpy.run_path(file, run_name="__main__")
     except SystemExit:
         raise
     except BaseException as error:
         print(f"{type(error).__name__}: {_one_line(error)}{_place(error, file)}")
         sys.exit(RAISED)
+
+
+def _held(fixes: Collection[Fix]) -> AbstractContextManager[None]:
+    from harness.fixes import applied
+
+    return applied(fixes) if fixes else nullcontext()
 
 
 def _one_line(error: BaseException) -> str:

@@ -28,6 +28,18 @@ class Entry:
     """How the bug shows: the beginnings of the signatures of its findings."""
     path: str = ""
     """The path that shows it."""
+    check: str = ""
+    kind: str = ""
+    title: str = ""
+    at_fault: str = ""
+    """Where torch is wrong: file, function and what it does."""
+    fix: str = ""
+    """The candidate fix that mends it, by its name in corpora/fixes; empty: there is none."""
+    trigger: tuple[str, ...] = ()
+    """Where there is no fix: the feature tags that a program needs to show the bug."""
+    upstream: str | None = None
+    """The thread where PyTorch knows it; empty: looked for and not found; None: not looked for."""
+    affected: str = ""
     problem: str = ""
 
 
@@ -55,8 +67,21 @@ def read_entry(file: Path) -> Entry:
     if status not in EXPECTED:
         known = ", ".join(EXPECTED)
         return Entry(file, problem=f"has status {status!r} in [tool.exportdiff]; expected {known}")
-    signatures = tuple(tuple(map(str, words)) for words in table.get("signatures", ()))
-    return Entry(file, status, str(table.get("fingerprint", "")), signatures, str(table.get("path", "")))
+    return Entry(
+        file,
+        status,
+        fingerprint=str(table.get("fingerprint", "")),
+        signatures=tuple(tuple(map(str, words)) for words in table.get("signatures", ())),
+        path=str(table.get("path", "")),
+        check=str(table.get("check", "")),
+        kind=str(table.get("kind", "")),
+        title=str(table.get("title", "")),
+        at_fault=str(table.get("at-fault", "")),
+        fix=str(table.get("fix", "")),
+        trigger=tuple(map(str, table.get("trigger", ()))),
+        upstream=str(table["upstream"]) if "upstream" in table else None,
+        affected=str(table.get("affected", "")),
+    )
 
 
 def open_fingerprints(corpora: Path) -> frozenset[str]:

@@ -73,6 +73,13 @@ def profile_names() -> tuple[str, ...]:
     return tuple(dict.fromkeys((DEFAULT_PROFILE, *PROFILES)))
 
 
+def feature_tags() -> tuple[str, ...]:
+    """Return every feature tag that a program may have."""
+    from strategies.features import TAGS
+
+    return tuple(TAGS)
+
+
 @dataclass(frozen=True)
 class FeatureCount:
     """How often each feature tag was drawn, and each two of them together."""

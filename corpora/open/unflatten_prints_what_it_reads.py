@@ -10,6 +10,8 @@
 # status = "open"
 # signatures = [["purity", "mismatch", "lower", "prints", "standard output"]]
 # affected = "2.13.0"
+# fix = "unflatten_prints_nothing"
+# upstream = ""
 # at-fault = "torch/export/unflatten.py, _IVals.read: print(\"Checking mutability\", ...)"
 # ///
 """`child` reads the buffer that its parent has updated; unflatten says "Checking mutability ..." about it.
