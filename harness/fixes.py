@@ -6,6 +6,7 @@ file would give it; the function objects stay, and so do all tables, decorators 
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
 import gc
@@ -25,7 +26,7 @@ from unidiff.patch import Hunk as PatchHunk
 from unidiff.patch import PatchSet
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from types import ModuleType
 
 Key: TypeAlias = tuple[str, int]
@@ -153,24 +154,23 @@ class _Patched:
 
 @cache
 def _patched(fixes: tuple[Fix, ...]) -> _Patched:
-    hunks: dict[str, list[tuple[Fix, Hunk]]] = defaultdict(list)
+    of_file: dict[str, list[Fix]] = defaultdict(list)
     for fix in fixes:
-        for path, of_fix in fix.files:
-            hunks[path].extend((fix, hunk) for hunk in of_fix)
-    modules = {path: _module(path, wanted[0][0]) for path, wanted in hunks.items()}
-    live = _live_functions({str(module.__file__) for module in modules.values()})
+        for path, _ in fix.files:
+            of_file[path].append(fix)
+    modules = {path: _module(path, of_path[0]) for path, of_path in of_file.items()}
+    live = _live_functions([str(module.__file__) for module in modules.values()])
     codes: list[tuple[FunctionType, CodeType]] = []
     names: list[tuple[dict[str, object], str, object]] = []
-    for path, wanted in hunks.items():
+    for path, of_path in of_file.items():
         module = modules[path]
-        lines = Path(str(module.__file__)).read_text(encoding="utf-8").splitlines()
-        edits = _placed(path, lines, wanted)
-        changed = _changed(module, lines, edits, [fix for fix, _ in wanted])
-        for key, code in changed.codes.items():
-            functions = live.get((str(module.__file__), *key), [])
-            _check_replaceable(path, functions, code)
-            codes.extend((function, code) for function in functions)
-        names.extend((module.__dict__, name, value) for name, value in changed.names.items())
+        for chunk in _chunks(path, module, of_path):
+            changed = _changed(module, chunk)
+            for key, code in changed.codes:
+                functions = live[str(module.__file__)].get(key, [])
+                _check_replaceable(path, functions, code)
+                codes.extend((function, code) for function in functions)
+            names.extend((module.__dict__, name, value) for name, value in changed.names)
     return _Patched(tuple(codes), tuple(names))
 
 
@@ -199,97 +199,170 @@ def _module(path: str, fix: Fix) -> ModuleType:
     return module
 
 
-def _live_functions(files: Collection[str]) -> dict[tuple[str, str, int], list[FunctionType]]:
+_LIVE: dict[str, dict[Key, list[FunctionType]]] = {}
+"""By file. Looking for them takes a quarter of a second, so it is done once for all files wanted."""
+
+
+def _live_functions(files: Collection[str]) -> Mapping[str, Mapping[Key, list[FunctionType]]]:
     """Find every function object that was made from these files, wherever it is held."""
-    found = defaultdict(list)
-    gc.unfreeze()  # what is frozen is not listed
-    for each in gc.get_objects():
-        if type(each) is FunctionType and each.__code__.co_filename in files:
-            code = each.__code__
-            found[code.co_filename, code.co_qualname, code.co_firstlineno].append(each)
-    return found
+    missing = set(files) - set(_LIVE)
+    if missing:
+        _LIVE.update({file: defaultdict(list) for file in missing})
+        gc.unfreeze()  # what is frozen is not listed
+        for each in gc.get_objects():
+            # Some of torch's objects warn when isinstance looks at them.
+            if type(each) is FunctionType and each.__code__.co_filename in missing:
+                code = each.__code__
+                _LIVE[code.co_filename][code.co_qualname, code.co_firstlineno].append(each)
+    return _LIVE
 
 
-def _placed(path: str, lines: list[str], hunks: Iterable[tuple[Fix, Hunk]]) -> list[Edit]:
-    """Return the edits of all hunks as lines of the file, in order."""
+@dataclass(frozen=True)
+class _Source:
+    """A file of torch as it is."""
+
+    lines: tuple[str, ...]
+    statements: tuple[range, ...]
+    """The lines (from 0) of each of its statements, decorators included."""
+    flags: int
+    """What its ``from __future__ import`` mean to a compiler."""
+
+
+@cache
+def _source(file: str) -> _Source:
+    text = Path(file).read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    futures = [
+        alias.name
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__"
+        for alias in node.names
+    ]
+    flags = sum(getattr(__future__, name).compiler_flag for name in futures)
+    spans = (range(_lines(node).start - 1, _lines(node).stop - 1) for node in tree.body)
+    return _Source(tuple(text.splitlines()), tuple(spans), flags)
+
+
+@dataclass(frozen=True)
+class _Chunk:
+    """Statements of a file that edits fall into, or the place between two where they add some.
+
+    Fixes of different chunks know nothing of each other: a chunk is compiled once, whatever else is fixed.
+    """
+
+    start: int
+    stop: int
+    edits: tuple[Edit, ...]
+    who: str
+    """The fixes that these edits are from."""
+
+
+def _chunks(path: str, module: ModuleType, fixes: Iterable[Fix]) -> list[_Chunk]:
+    """Place the edits of all fixes in a file, and sort them by the statements that they change."""
+    source = _source(str(module.__file__))
+    edits = _placed(path, source.lines, fixes)
+    chunks: list[_Chunk] = []
+    for edit, fix in edits.items():
+        inside = [s for s in source.statements if edit.start < s.stop and edit.stop > s.start]
+        start = min([edit.start, *(s.start for s in inside)])
+        stop = max([edit.stop, *(s.stop for s in inside)])
+        if chunks and start < chunks[-1].stop:
+            last = chunks.pop()
+            who = last.who if fix.name in last.who.split(", ") else f"{last.who}, {fix.name}"
+            chunks.append(_Chunk(last.start, max(last.stop, stop), (*last.edits, edit), who))
+        else:
+            chunks.append(_Chunk(start, stop, (edit,), fix.name))
+    return chunks
+
+
+def _placed(path: str, lines: tuple[str, ...], fixes: Iterable[Fix]) -> dict[Edit, Fix]:
+    """Return the edits of all fixes as lines of the file, in order."""
     edits: dict[Edit, Fix] = {}
-    for fix, hunk in hunks:
-        start = _place(lines, hunk)
-        if start is None:
-            raise FixError(f"{fix.name}: does not fit {path} of this torch at line {hunk.start + 1}")
-        for edit in hunk.edits:
-            edits[Edit(start + edit.start, start + edit.stop, edit.lines)] = fix
+    for fix in fixes:
+        for hunk in dict(fix.files)[path]:
+            start = _place(lines, hunk)
+            if start is None:
+                raise FixError(f"{fix.name}: does not fit {path} of this torch at line {hunk.start + 1}")
+            for edit in hunk.edits:
+                edits[Edit(start + edit.start, start + edit.stop, edit.lines)] = fix
     ordered = sorted(edits, key=lambda edit: (edit.start, edit.stop))
     for one, two in pairwise(ordered):
         if two.start < one.stop or two.start == one.start:
             raise FixError(f"{edits[one].name} and {edits[two].name} change the same line of {path}")
-    return ordered
+    return {edit: edits[edit] for edit in ordered}
 
 
-def _place(lines: list[str], hunk: Hunk) -> int | None:
+def _place(lines: tuple[str, ...], hunk: Hunk) -> int | None:
     """Find where a hunk fits: where it says, or at the one other place."""
-    size, wanted = len(hunk.source), list(hunk.source)
-    if lines[hunk.start : hunk.start + size] == wanted:
+    size = len(hunk.source)
+    if lines[hunk.start : hunk.start + size] == hunk.source:
         return hunk.start
-    places = [at for at in range(len(lines) - size + 1) if lines[at : at + size] == wanted]
+    places = [at for at in range(len(lines) - size + 1) if lines[at : at + size] == hunk.source]
     return places[0] if len(places) == 1 else None
 
 
 @dataclass(frozen=True)
 class _Changed:
-    codes: dict[Key, CodeType]
+    codes: tuple[tuple[Key, CodeType], ...]
     """By the key that the function has in the file as it is."""
-    names: dict[str, object]
+    names: tuple[tuple[str, object], ...]
 
 
-def _changed(module: ModuleType, lines: list[str], edits: list[Edit], fixes: list[Fix]) -> _Changed:
-    """Compile the patched file, and return what of it is not as it was."""
-    text = _Text(lines, edits)
-    who = ", ".join(sorted({fix.name for fix in fixes}))
+@cache
+def _changed(module: ModuleType, chunk: _Chunk) -> _Changed:
+    """Compile a chunk as the patched file would have it, and return what of it is not as it was."""
+    source = _source(str(module.__file__))
+    text = _Text(source.lines, chunk)
     try:
         tree = ast.parse(text.source)
-        whole = compile(text.source, str(module.__file__), "exec", dont_inherit=True)
+        whole = compile(text.source, str(module.__file__), "exec", source.flags, dont_inherit=True)
     except SyntaxError as error:
-        raise FixError(f"{who}: {module.__name__} does not compile: {error}") from None
-    codes = {}
+        raise FixError(f"{chunk.who}: {module.__name__} does not compile: {error}") from None
+    codes = []
     covered = {line for node in tree.body if _is_new(node, text.added) for line in _lines(node)}
     for code, span in _functions(whole):
         touched = (text.added | text.beside) & span
         if touched and code.co_firstlineno in text.origin:
-            codes[code.co_qualname, text.origin[code.co_firstlineno]] = code
+            codes.append(((code.co_qualname, text.origin[code.co_firstlineno]), code))
             covered |= touched
-    outside = {line for line in text.added - covered if _is_code(text.lines[line - 1])}
+    outside = {line for line in text.added - covered if _is_code(text.lines[line])}
     if outside:
-        line = text.lines[min(outside) - 1].strip()
-        raise FixError(f"{who}: {module.__name__}: this is in no function: {line}")
-    return _Changed(codes, _new_names(module, tree, text.added, who))
+        raise FixError(
+            f"{chunk.who}: {module.__name__}: this is in no function: {text.lines[min(outside)].strip()}"
+        )
+    return _Changed(tuple(codes), tuple(_new_names(module, tree, text.added, chunk.who).items()))
 
 
 class _Text:
-    """A patched file; lines count from 1."""
+    """The patched text of a chunk. Lines count from 1, as in the whole file but for what is added before."""
 
-    def __init__(self, lines: list[str], edits: list[Edit]) -> None:
-        self.lines: list[str] = []
+    def __init__(self, old: tuple[str, ...], chunk: _Chunk) -> None:
+        self.lines: dict[int, str] = {}
         self.added: set[int] = set()
         self.beside: set[int] = set()
         """Next to what is only removed: it changes whatever holds the place."""
         self.origin: dict[int, int] = {}
         """The line that an old one was before."""
-        at = 0
-        for edit in edits:
-            self._keep(lines, at, edit.start)
-            size = len(self.lines)
-            self.added |= set(range(size + 1, size + len(edit.lines) + 1))
-            self.beside |= set() if edit.lines else {size, size + 1}
-            self.lines.extend(edit.lines)
+        self._first = self._next = chunk.start + 1
+        at = chunk.start
+        for edit in chunk.edits:
+            self._keep(old, at, edit.start)
+            self.added |= set(range(self._next, self._next + len(edit.lines)))
+            self.beside |= set() if edit.lines else {self._next - 1, self._next}
+            for line in edit.lines:
+                self._append(line)
             at = edit.stop
-        self._keep(lines, at, len(lines))
-        self.source = "\n".join(self.lines) + "\n"
+        self._keep(old, at, chunk.stop)
+        self.source = "\n" * (self._first - 1) + "\n".join(self.lines.values()) + "\n"
 
-    def _keep(self, lines: list[str], start: int, stop: int) -> None:
+    def _append(self, line: str) -> None:
+        self.lines[self._next] = line
+        self._next += 1
+
+    def _keep(self, old: tuple[str, ...], start: int, stop: int) -> None:
         for line in range(start, stop):
-            self.lines.append(lines[line])
-            self.origin[len(self.lines)] = line + 1
+            self.origin[self._next] = line + 1
+            self._append(old[line])
 
 
 def _is_code(line: str) -> bool:
