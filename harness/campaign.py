@@ -7,11 +7,12 @@ import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from itertools import count, islice
+from pathlib import Path as File
 
 from harness import events
 from harness.confirm import Confirmation, confirm
@@ -50,6 +51,8 @@ class Settings:
     shard: tuple[int, int] = (1, 1)
     example_seconds: float = 60.0
     """A program that takes longer hangs."""
+    corpora: File | None = None
+    """The corpus whose bugs are known; None: every finding is new."""
 
     def indices(self) -> Iterator[int]:
         """Return the examples of this shard, in order."""
@@ -67,24 +70,24 @@ class Campaign:
         self,
         settings: Settings,
         *,
-        known: Collection[str] = (),
         stop: threading.Event | None = None,
         work: Work = run_batch,
         source: Source = program_source,
         confirm: Confirm = confirm,
     ) -> None:
-        """Prepare a run; ``known`` are fingerprints that the corpus has as open bugs.
+        """Prepare a run.
 
         Setting ``stop`` ends the run early and cleanly. The rest is there for tests to replace.
         """
         self._settings = settings
-        self._known = frozenset(known)
         self._stop = stop or threading.Event()
         self._work = work
         self._source = source
         self._confirm = confirm
-        self._job = Job(settings.seed, settings.paths, settings.profile)
+        self._job = Job(settings.seed, settings.paths, settings.profile, settings.corpora)
         self._causes: dict[str, Cause] = {}
+        self._met: set[str] = set()
+        """The entries of the corpus that have shown."""
         self._started = time.monotonic()
 
     def run(self) -> Iterator[events.Event]:
@@ -205,6 +208,7 @@ class Campaign:
         verdict = result.verdict
         # One program may show a cause on several paths; the first stands for it.
         findings = {finding.fingerprint: finding for finding in reversed(verdict.findings)}
+        known = {findings.pop(fingerprint): names for fingerprint, names in result.known.items()}
         yield events.ExampleDone(
             at=self._now(),
             index=result.index,
@@ -213,9 +217,14 @@ class Campaign:
             features=result.features,
             paths=verdict.paths,
             fingerprints=tuple(sorted(findings)),
+            known=tuple(sorted({name for names in known.values() for name in names})),
             torch_seconds=round(verdict.torch_seconds, 4),
             seconds=round(result.seconds, 4),
         )
+        for finding, names in known.items():
+            for name in sorted(set(names) - self._met):
+                self._met.add(name)
+                yield events.KnownSeen(self._now(), name, finding, result.index)
         for fingerprint, finding in sorted(findings.items()):
             cause = self._causes.setdefault(fingerprint, Cause())
             witness = Witness(finding, result.index, result.source)
@@ -238,8 +247,7 @@ class Campaign:
                 yield events.FindingUnconfirmed(self._now(), finding, example, answer.reason)
             return
         if cause.shown is None:
-            known = finding.fingerprint in self._known
-            yield events.FindingFound(self._now(), finding, example, source, repro, known)
+            yield events.FindingFound(self._now(), finding, example, source, repro)
         else:
             yield events.FindingShrunk(self._now(), finding, example, source, repro)
         cause.shown = witness

@@ -11,6 +11,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+CORPORA = Path("corpora")
+"""Where the commands look for a corpus: below the folder that they are started in."""
+
+FIXES = "fixes"
+"""The folder of the candidate fixes, in that of a corpus."""
+
 EXPECTED = {"seed": 0, "fixed": 0, "open": 1}
 """What a file of each status must exit with."""
 
@@ -82,12 +88,6 @@ def read_entry(file: Path) -> Entry:
         upstream=str(table["upstream"]) if "upstream" in table else None,
         affected=str(table.get("affected", "")),
     )
-
-
-def open_fingerprints(corpora: Path) -> frozenset[str]:
-    """Return the fingerprints of the bugs that the corpus holds as open: known, so not new."""
-    entries = (read_entry(file) for file in find_files([corpora]))
-    return frozenset(e.fingerprint for e in entries if e.status == "open" and e.fingerprint)
 
 
 def open_signatures(corpora: Path) -> dict[tuple[str, ...], Path]:

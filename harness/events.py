@@ -56,7 +56,9 @@ class ExampleDone(Event):
     features: tuple[str, ...]
     paths: tuple[PathResult, ...]
     fingerprints: tuple[str, ...]
-    """Of its findings, confirmed or not."""
+    """Of its new findings, confirmed or not."""
+    known: tuple[str, ...]
+    """The entries of the corpus that explain its other findings."""
     torch_seconds: float
     seconds: float
     """All of the time it took in its worker."""
@@ -72,8 +74,16 @@ class FindingFound(Event):
     """The program."""
     repro: str
     """The self-contained file that was run to confirm it."""
-    known: bool
-    """Whether the corpus has it as an open bug."""
+
+
+@dataclass(frozen=True)
+class KnownSeen(Event):
+    """The first program that shows a bug which the corpus has as open."""
+
+    entry: str
+    """The name of its file, without folder and suffix."""
+    finding: Finding
+    example: int
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import gc
 import time
 import traceback
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -14,9 +14,10 @@ from harness.plan import paths_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from harness.case import Case
-    from harness.paths import Path
+    from harness.paths import Path as Route
     from harness.verdict import Verdict
 
 DEFAULT_PROFILE = "default"
@@ -27,9 +28,11 @@ class Job:
     """What all examples of a campaign have in common."""
 
     seed: int
-    paths: tuple[Path, ...]
+    paths: tuple[Route, ...]
     """None at all: run eager alone, to see whether it survives."""
     profile: str = DEFAULT_PROFILE
+    corpora: Path | None = None
+    """The corpus whose bugs are known; None: every finding is new."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,8 @@ class ExampleResult:
     """The program, where there is something to show of it."""
     seconds: float = 0.0
     error: str = ""
+    known: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """By the fingerprints of findings that the corpus explains: the names of its entries."""
 
 
 def run_batch(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
@@ -119,6 +124,7 @@ def count_features(seed: int, examples: int, profile: str = DEFAULT_PROFILE) -> 
 
 
 def _run_example(job: Job, index: int) -> ExampleResult:
+    from harness.attribution import explain, knowledge
     from harness.case import case_from_source
 
     started = time.perf_counter()
@@ -126,16 +132,18 @@ def _run_example(job: Job, index: int) -> ExampleResult:
     source = ""
     try:
         source, features = program_source(job.seed, index, job.profile)
-        verdict = judge_case(case_from_source(source), paths_for(index, job.paths))
+        case = case_from_source(source)
+        verdict = judge_case(case, paths_for(index, job.paths))
+        known = explain(case, verdict.findings, features, knowledge(job.corpora)) if job.corpora else {}
     except Exception:
         error = f"{traceback.format_exc()}\nwhile judging\n{source}"
         return ExampleResult(index, None, features, source, error=error)
     seconds = time.perf_counter() - started
     shown = source if verdict.findings else ""
-    return ExampleResult(index, verdict, features, shown, seconds)
+    return ExampleResult(index, verdict, features, shown, seconds, known=known)
 
 
-def judge_case(case: Case, paths: Sequence[Path]) -> Verdict:
+def judge_case(case: Case, paths: Sequence[Route]) -> Verdict:
     """Judge along paths; along none, run eager alone to see whether it survives."""
     from harness.paths import Stopwatch, observe_eager
     from harness.verdict import Verdict, judge

@@ -8,6 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from harness.campaign import Campaign, Settings
 from harness.confirm import Confirmation
@@ -20,6 +21,7 @@ from harness.events import (
     FindingShrunk,
     FindingUnconfirmed,
     HarnessError,
+    KnownSeen,
 )
 from harness.findings import Finding
 from harness.paths import core_paths, select_paths
@@ -78,6 +80,15 @@ def calm(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
     """Do the same without deaths, and slow enough to be interrupted."""
     time.sleep(0.02)
     return work(job, [index for index in indices if index not in (DIES, HANGS, RAISES, EAGER_DIES)])
+
+
+def explained(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
+    """Find what the corpus knows in every program."""
+    return tuple(
+        replace(result, known={f.fingerprint: ("old",) for f in result.verdict.findings})
+        for result in calm(job, indices)
+        if result.verdict is not None
+    )
 
 
 def yes(source: str) -> Confirmation:
@@ -144,11 +155,12 @@ def test_what_does_not_confirm_is_tried_a_few_times_and_never_shown() -> None:
     assert not any(isinstance(event, FindingFound) for event in events)
 
 
-def test_known_findings_are_marked() -> None:
-    known = {found("third").fingerprint}
+def test_what_the_corpus_explains_is_counted_and_not_confirmed() -> None:
     settings = Settings(NONSTRICT, examples=4)
-    campaign = Campaign(settings, known=known, work=calm, source=source_of, confirm=yes)
-    assert [e.known for e in campaign.run() if isinstance(e, FindingFound)] == [True]
+    events = list(Campaign(settings, work=explained, source=source_of, confirm=yes).run())
+    assert not any(isinstance(event, FindingFound) for event in events)
+    assert [(e.entry, e.example) for e in events if isinstance(e, KnownSeen)] == [("old", 0)]
+    assert all(e.known in ((), ("old",)) for e in events if isinstance(e, ExampleDone))
 
 
 def test_an_interruption_ends_it_cleanly() -> None:

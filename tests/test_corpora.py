@@ -12,7 +12,7 @@ import pytest
 from harness.case import case_from_source
 from harness.cli.replay import outcome
 from harness.confirm import run_file
-from harness.corpus import find_files, open_fingerprints, read_entry
+from harness.corpus import find_files, read_entry
 from harness.paths import Path as Route
 from harness.paths import core_paths
 from harness.work import judge_case
@@ -57,10 +57,3 @@ def test_file_imports_torch_and_nothing_of_this_project(file: Path) -> None:
         elif isinstance(node, ast.ImportFrom):
             imported.add((node.module or "").partition(".")[0])
     assert imported - sys.stdlib_module_names == {"torch"}
-
-
-def test_open_fingerprints_are_those_of_open_files(tmp_path: Path) -> None:
-    for status in ("open", "fixed"):
-        header = f'# [tool.exportdiff]\n# status = "{status}"\n# fingerprint = "{status}-1"\n'
-        (tmp_path / f"{status}.py").write_text(f"# /// script\n{header}# ///\n")
-    assert open_fingerprints(tmp_path) == {"open-1"}

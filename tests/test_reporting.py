@@ -53,14 +53,16 @@ def example(index: int, *fingerprints: str, refused: bool = False, valid: bool =
         PathResult(UNFLATTEN, "finding" if fingerprints else status, "data-dependent" if refused else ""),
     )
     reason = "" if valid else "eager raised ValueError: of 3"
-    return ExampleDone(1.0, index, valid, reason, ("op.map",), paths if valid else (), fingerprints, 0.5, 0.6)
+    return ExampleDone(
+        1.0, index, valid, reason, ("op.map",), paths if valid else (), fingerprints, (), 0.5, 0.6
+    )
 
 
 EVENTS: tuple[Event, ...] = (
     CampaignStarted(0.0, 7, 5, None, 2, (MODULE, UNFLATTEN), "cpu", "wide", (1, 1), "2.13.0", "3.11.7"),
     example(0),
     example(1, FINDING.fingerprint),
-    FindingFound(1.5, FINDING, 1, "x = [1]\n", "first\n", False),
+    FindingFound(1.5, FINDING, 1, "x = [1]\n", "first\n"),
     example(2, FINDING.fingerprint, OTHER.fingerprint),
     FindingUnconfirmed(1.7, OTHER, 2, "ok"),
     example(3, refused=True),
@@ -176,7 +178,7 @@ def test_console_shows_program_difference_and_commands(folder: Folder, *, termin
     assert OTHER.fingerprint not in shown
     assert "KeyError: 'ours'" in shown
     last = shown.strip().splitlines()[-1]
-    assert last.startswith("1 findings, 1 new; reproduce one with: python ")
+    assert last.startswith("1 new findings; reproduce one with: python ")
     if not terminal:
         assert "x = [1]" in shown
         assert not any(line != line.rstrip() for line in shown.splitlines() if "=" in line)

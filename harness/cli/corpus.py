@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.cli.replay import CORPORA
+from harness.corpus import CORPORA, FIXES
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
     from harness.cli.types import Subparsers
     from harness.fixes import Fix
-
-FIXES = "fixes"
-"""The folder of the candidate fixes, in that of the corpus."""
 
 
 def add(commands: Subparsers) -> None:

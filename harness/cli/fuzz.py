@@ -19,6 +19,7 @@ from harness.cli.arguments import (
     shard,
     workers,
 )
+from harness.corpus import CORPORA
 
 if TYPE_CHECKING:
     import argparse
@@ -68,7 +69,6 @@ def add(commands: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run a campaign; return 0 (nothing new), 1 (new findings) or 2 (the harness failed)."""
     from harness.campaign import Campaign, Settings
-    from harness.corpus import open_fingerprints
     from harness.pool import server
     from harness.reporting.console import ConsoleReport
     from harness.reporting.folder import Folder
@@ -87,10 +87,11 @@ def run(arguments: argparse.Namespace) -> int:
         device=arguments.device,
         profile=chosen_profile(arguments.profile),
         shard=arguments.shard,
+        corpora=CORPORA.resolve() if CORPORA.is_dir() else None,
     )
     folder = Folder(arguments.out)
     folder.prepare()
-    tally = Tally()
+    tally = Tally(folder.root, CORPORA)
     listeners = (
         tally,
         NdjsonLog(folder.log),
@@ -98,10 +99,8 @@ def run(arguments: argparse.Namespace) -> int:
         SummaryFile(folder, tally),
         ConsoleReport(make_console(), folder, tally),
     )
-    corpora = Path("corpora")
-    known = open_fingerprints(corpora) if corpora.is_dir() else frozenset()
     with _interruptible() as stop:
-        for event in Campaign(settings, known=known, stop=stop).run():
+        for event in Campaign(settings, stop=stop).run():
             for listener in listeners:
                 listener(event)
     if tally.harness_errors:

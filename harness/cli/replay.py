@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.cli.arguments import duration
+from harness.corpus import CORPORA
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from harness.cli.types import Subparsers
     from harness.confirm import Run
     from harness.corpus import Entry
-
-CORPORA = Path("corpora")
 
 
 def add(commands: Subparsers) -> None:

@@ -81,7 +81,7 @@ class ConsoleReport:
         )
         return Text(
             f"{at:6.0f} s  {tally.examples} programs  {rate:.1f}/s  "
-            f"{len(tally.shown)} findings ({tally.new} new)  ok/unsupported/findings: {paths}",
+            f"{tally.new} new findings, {len(tally.known)} known  ok/unsupported/findings: {paths}",
             # On a terminal the line is redrawn: it must not wrap.
             no_wrap=True,
             overflow="ellipsis",
@@ -106,8 +106,7 @@ class ConsoleReport:
 
     def _finding(self, event: FindingFound) -> None:
         commands = self._commands(event.finding.fingerprint, event.finding.path)
-        tag = "known: " if event.known else ""
-        block = finding_block(event.finding, commands, self._console, source=event.source, tag=tag)
+        block = finding_block(event.finding, commands, self._console, source=event.source)
         self._console.print(block, soft_wrap=True)
 
     def _finish(self, event: CampaignFinished) -> None:
@@ -125,13 +124,14 @@ class ConsoleReport:
         self._console.print(Text(self._last_line()), soft_wrap=True)
 
     def _findings(self) -> None:
+        for name, shown in self._tally.known.items():
+            times = f"{self._tally.occurrences[name]} programs, first {shown.first_example}"
+            self._console.print(f"known: {name} ({times})", highlight=False)
         if not self._tally.shown:
             return
         rows = table("fingerprint", "count", "finding", "example")
         for fingerprint, shown in self._tally.shown.items():
             what = headline(shown.finding).rpartition("  [")[0]
-            if shown.known:
-                what += " (known)"
             rows.add_row(
                 fingerprint,
                 str(self._tally.occurrences[fingerprint]),
@@ -143,14 +143,13 @@ class ConsoleReport:
     def _last_line(self) -> str:
         tally = self._tally
         if tally.shown:
-            fingerprint = next(
-                (f for f, shown in tally.shown.items() if not shown.known), next(iter(tally.shown))
-            )
-            command, _ = self._commands(fingerprint, "")
-            return f"{len(tally.shown)} findings, {tally.new} new; reproduce one with: {command}"
+            command, _ = self._commands(next(iter(tally.shown)), "")
+            known = f" (and {len(tally.known)} known)" if tally.known else ""
+            return f"{tally.new} new findings{known}; reproduce one with: {command}"
         started = tally.started
         command = show_command(started.seed, 0, started.profile) if started else "exportdiff show"
-        return f"no findings in {tally.examples} programs; see one with: {command}"
+        nothing = f"nothing new ({len(tally.known)} known findings)" if tally.known else "no findings"
+        return f"{nothing} in {tally.examples} programs; see one with: {command}"
 
 
 def _exports(mode: str, exports: ExportTally) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.events import (
@@ -15,6 +17,7 @@ from harness.events import (
     FindingFound,
     FindingShrunk,
     HarnessError,
+    KnownSeen,
 )
 
 if TYPE_CHECKING:
@@ -47,7 +50,6 @@ class Shown:
     """One confirmed finding."""
 
     finding: Finding
-    known: bool
     first_example: int
     first_seconds: float
     example: int
@@ -58,6 +60,9 @@ class Shown:
 class Tally:
     """Adds up events. The console and summary.json both read it."""
 
+    folder: Path = Path()
+    """Where summary.json will be: the repro files are named from there."""
+    corpora: Path = Path("corpora")
     started: CampaignStarted | None = None
     finished: CampaignFinished | None = None
     examples: int = 0
@@ -71,6 +76,9 @@ class Tally:
     exports: dict[str, ExportTally] = field(default_factory=dict)
     occurrences: Counter[str] = field(default_factory=Counter)
     shown: dict[str, Shown] = field(default_factory=dict)
+    """New findings, by fingerprint."""
+    known: dict[str, Shown] = field(default_factory=dict)
+    """Findings that the corpus explains, by entry."""
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
@@ -81,8 +89,10 @@ class Tally:
             self._example(event)
         elif isinstance(event, FindingFound):
             self.shown[event.finding.fingerprint] = Shown(
-                event.finding, event.known, event.example, event.at, event.example
+                event.finding, event.example, event.at, event.example
             )
+        elif isinstance(event, KnownSeen):
+            self.known[event.entry] = Shown(event.finding, event.example, event.at, event.example)
         elif isinstance(event, FindingShrunk):
             self.shown[event.finding.fingerprint].finding = event.finding
             self.shown[event.finding.fingerprint].example = event.example
@@ -96,6 +106,7 @@ class Tally:
         self.torch_seconds += event.torch_seconds
         self.features.update(event.features)
         self.occurrences.update(event.fingerprints)
+        self.occurrences.update(event.known)
         if event.valid:
             self.valid += 1
         else:
@@ -121,12 +132,12 @@ class Tally:
     @property
     def unconfirmed(self) -> int:
         """Causes that no fresh process showed."""
-        return len(self.occurrences.keys() - self.shown.keys())
+        return len(self.occurrences.keys() - self.shown.keys() - self.known.keys())
 
     @property
     def new(self) -> int:
-        """Findings that the corpus does not hold as open."""
-        return sum(not shown.known for shown in self.shown.values())
+        """Findings that no open bug of the corpus explains."""
+        return len(self.shown)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the document, keys in a fixed order."""
@@ -146,7 +157,10 @@ class Tally:
             "torch_seconds": round(self.torch_seconds, 3),
             "paths": {path: vars(tally) for path, tally in self.paths.items()},
             "features": dict(sorted(self.features.items())),
-            "findings": [self._finding(fingerprint, shown) for fingerprint, shown in self.shown.items()],
+            "findings": [
+                *(self._finding(fingerprint, shown) for fingerprint, shown in self.shown.items()),
+                *(self._known(name, shown) for name, shown in self.known.items()),
+            ],
             "unconfirmed": self.unconfirmed,
             "harness_errors": self.harness_errors,
             "invalid_reasons": dict(self.invalid_reasons.most_common()),
@@ -160,12 +174,26 @@ class Tally:
     def _finding(self, fingerprint: str, shown: Shown) -> dict[str, Any]:
         return {
             **finding_dict(shown.finding),
-            "known": shown.known,
-            "count": self.occurrences[fingerprint],
+            "known": False,
+            **self._occurrence(fingerprint, shown),
+            "repro": f"findings/{fingerprint}.py",
+        }
+
+    def _known(self, name: str, shown: Shown) -> dict[str, Any]:
+        return {
+            **finding_dict(shown.finding),
+            "known": True,
+            "entry": name,
+            **self._occurrence(name, shown),
+            "repro": os.path.relpath(self.corpora / "open" / f"{name}.py", self.folder),
+        }
+
+    def _occurrence(self, key: str, shown: Shown) -> dict[str, Any]:
+        return {
+            "count": self.occurrences[key],
             "first_example": shown.first_example,
             "first_seconds": shown.first_seconds,
             "example": shown.example,
-            "repro": f"findings/{fingerprint}.py",
         }
 
 

@@ -48,14 +48,12 @@ def source_text(source: str, console: Console) -> Text:
     return Syntax(code, "python", theme="ansi_dark", background_color="default").highlight(code)
 
 
-def finding_block(
-    finding: Finding, commands: Iterable[str], console: Console, *, source: str = "", tag: str = ""
-) -> Text:
+def finding_block(finding: Finding, commands: Iterable[str], console: Console, *, source: str = "") -> Text:
     """Return the whole of a finding: what, the program, the difference, how to reproduce it.
 
     Print it with ``soft_wrap``: program and commands are there to be copied.
     """
-    block = Text(f"{tag}{headline(finding)}\n", style="")
+    block = Text(f"{headline(finding)}\n", style="")
     block.stylize("bold red")
     if source:
         block.append_text(Text("\n")).append_text(source_text(source, console)).append("\n\n")

@@ -1,0 +1,147 @@
+"""Which bug that the corpus holds is it? Asked of each finding, before anybody is told of it.
+
+From outside, two silent wrong values look alike. So a finding belongs to an entry with a candidate fix if and
+only if it is gone with the fix in place, however it shows. To an entry without one it belongs if it shows as
+that entry does (mode, runner, signature), on a program that has the tags of its trigger.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING
+
+from harness.corpus import FIXES, find_files, read_entry
+from harness.fixes import FixError, applied, read_fixes
+from harness.paths import Path as Route
+from harness.work import judge_case
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from harness.case import Case
+    from harness.corpus import Entry
+    from harness.findings import Finding
+    from harness.fixes import Fix
+    from harness.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """The open bugs of a corpus, and the fixes that fit this torch."""
+
+    entries: tuple[Entry, ...]
+    fixes: Mapping[str, Fix]
+
+
+@cache
+def knowledge(corpora: Path) -> Knowledge:
+    """Read a corpus; each process does so once. A fix that does not fit this torch is left out."""
+    entries = tuple(entry for entry in map(read_entry, find_files([corpora])) if entry.status == "open")
+    return Knowledge(entries, dict(_fitting(read_fixes(corpora / FIXES))))
+
+
+def _fitting(fixes: Mapping[str, Fix]) -> Iterator[tuple[str, Fix]]:
+    for name, fix in fixes.items():
+        try:
+            with applied([fix]):
+                yield name, fix
+        except FixError:
+            continue
+
+
+def explain(
+    case: Case,
+    findings: Sequence[Finding],
+    features: Collection[str],
+    known: Knowledge,
+    judge: Callable[[Case, Sequence[Route]], Verdict] = judge_case,
+) -> dict[str, tuple[str, ...]]:
+    """Say which entries explain each finding: by its fingerprint, the names of their files, sorted.
+
+    A finding that nothing explains is left out: it is new. Where a fix belongs to several entries, those that
+    show as the finding does are named; if none does, all of them. Judges the case again, a few times.
+    """
+    if not findings:
+        return {}
+    trial = _Trial(case, tuple(findings), known, judge)
+    mended = trial.gone(frozenset(known.fixes))
+    answer: dict[str, tuple[str, ...]] = {}
+    for finding in findings:
+        if finding in mended:
+            names = frozenset(_culprits(trial, finding, _likely_first(finding, known)))
+            owners = [entry for entry in known.entries if entry.fix in names]
+        else:
+            owners = [entry for entry in known.entries if _triggered(entry, finding, features)]
+        alike = [entry for entry in owners if _shows_as(entry, finding)]
+        if owners:
+            answer[finding.fingerprint] = tuple(sorted(entry.file.stem for entry in alike or owners))
+        elif finding in mended:
+            # A fix that no entry names is no excuse to report what it explains.
+            answer[finding.fingerprint] = tuple(sorted(names))
+    return answer
+
+
+def _culprits(trial: _Trial, finding: Finding, names: Sequence[str]) -> Iterator[str]:
+    """Find few fixes that mend a finding together: one, but where two bugs show alike in one program."""
+    needed: set[str] = set()
+    while True:
+        # The smallest number of them, in their order, that do: the last of these is needed.
+        low, high = 0, len(names)
+        while low < high:
+            middle = (low + high) // 2 if low else min(1, high - 1)
+            if finding in trial.gone(frozenset(names[:middle]) | needed):
+                high = middle
+            else:
+                low = middle + 1
+        if low == 0:
+            return
+        last = names[low - 1]
+        needed.add(last)
+        yield last
+        names = names[: low - 1]
+
+
+def _likely_first(finding: Finding, known: Knowledge) -> list[str]:
+    """Return the names of all fixes, first those of entries that show as the finding does."""
+    alike = [entry.fix for entry in known.entries if entry.fix in known.fixes and _shows_as(entry, finding)]
+    return list(dict.fromkeys([*alike, *known.fixes]))
+
+
+def _triggered(entry: Entry, finding: Finding, features: Collection[str]) -> bool:
+    if entry.fix:
+        return False
+    if not entry.trigger:
+        return entry.fingerprint == finding.fingerprint
+    return set(entry.trigger) <= set(features) and _shows_as(entry, finding)
+
+
+def _shows_as(entry: Entry, finding: Finding) -> bool:
+    """Whether they look alike. The runner does not count: a finding names but the first of its paths."""
+    return Route.parse(entry.path).mode == finding.mode and any(
+        finding.signature[: len(start)] == start for start in entry.signatures
+    )
+
+
+@dataclass
+class _Trial:
+    """Judges a case with fixes in place, and remembers what was gone."""
+
+    case: Case
+    findings: tuple[Finding, ...]
+    known: Knowledge
+    judge: Callable[[Case, Sequence[Route]], Verdict]
+    _seen: dict[frozenset[str], frozenset[Finding]] = field(default_factory=dict)
+
+    def gone(self, names: frozenset[str]) -> frozenset[Finding]:
+        """Return the findings that do not show with these fixes."""
+        if not names:
+            return frozenset()
+        if names not in self._seen:
+            routes = tuple(dict.fromkeys(Route.parse(finding.path) for finding in self.findings))
+            with applied([self.known.fixes[name] for name in names]):
+                left = {finding.signature for finding in self.judge(self.case, routes).findings}
+            # Where two paths show the same, the first stands for both: which one that is may change.
+            self._seen[names] = frozenset(each for each in self.findings if each.signature not in left)
+        return self._seen[names]
