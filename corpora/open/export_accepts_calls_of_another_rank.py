@@ -14,10 +14,11 @@
 # upstream = ""
 # at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: sizes alone are guarded"
 # ///
-"""A batch of samples where one was exported: eager sums over dimension 1, `ep.module()` over 0.
+"""The model multiplies by the number of dimensions: by 2 where `ep.module()` multiplies by 1, as exported.
 
-The guards speak of `x.size()[0]` and `x.size()[1]` alone. The older check in torch/_export/utils.py
-(`_check_input_constraints_for_graph`) compares the number of dimensions, and unflatten still does.
+The guards speak of `x.size()[0]` alone, which a matrix of one row has as well. The older check in
+torch/_export/utils.py (`_check_input_constraints_for_graph`) compares the number of dimensions, and unflatten
+still does.
 """
 
 import torch
@@ -26,17 +27,17 @@ from torch import nn
 
 class Model(nn.Module):
     def forward(self, x):
-        return x.sum(1) if x.dim() == 3 else x.sum(0)
+        return x * x.dim()
 
 
 def make():
-    return Model(), (torch.ones(1, 2),)
+    return Model(), (torch.ones(1),)
 
 
 if __name__ == "__main__":
     model, args = make()
     program = torch.export.export(model, args).module()
-    x = torch.ones(1, 2, 1)
+    x = torch.ones(1, 1)
     try:
         seen = program(x)
     except AssertionError as error:
