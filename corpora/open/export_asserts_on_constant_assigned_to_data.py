@@ -22,7 +22,7 @@
 # fix = "record_assignment_to_data"
 # affected = "2.13.0"
 # upstream = ""
-# at-fault = "torch/export/_trace.py, _export_to_aten_ir_make_fx: constants are not made fake"
+# at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
 # ///
 """A view of an input whose .data was assigned: "tensor's device must be `meta`, got cpu instead".
 

@@ -22,7 +22,7 @@
 # fix = "record_assignment_to_data"
 # affected = "2.13.0"
 # upstream = ""
-# at-fault = "torch/export/_trace.py, _export_to_aten_ir_make_fx: constants are not made fake"
+# at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
 # ///
 """All is on the CPU, and export says that a tensor on meta is not on the expected device cpu.
 
