@@ -170,12 +170,17 @@ def make():
 
 
 def test_names_comments_and_layout_do_not_count() -> None:
-    renamed = (
-        PROGRAM.replace("Child", "M0").replace("count", "state").replace("flag", "f").replace("(x", "(y")
-    )
-    renamed = (
-        renamed.replace("return x +", "return y +").replace("  # once", "").replace('"What it does."', "")
-    )
+    renamed = PROGRAM
+    for old, new in (
+        ("Child", "M0"),
+        ("count", "state"),
+        ("flag", "f"),
+        ("self, x", "self, y"),
+        ("return x +", "return y +"),
+        ("  # once", ""),
+        ('"What it does."', ""),
+    ):
+        renamed = renamed.replace(old, new)
     assert canonical_digest(renamed) == canonical_digest(PROGRAM)
 
 
