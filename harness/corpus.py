@@ -95,12 +95,6 @@ def read_entry(file: Path) -> Entry:
     )
 
 
-def open_signatures(corpora: Path) -> dict[tuple[str, ...], Path]:
-    """Return the beginnings of the signatures of what the corpus holds as open, with the file of each."""
-    entries = [read_entry(file) for file in find_files([corpora])]
-    return {words: entry.file for entry in entries if entry.status == "open" for words in entry.signatures}
-
-
 def flaw_of(source: str) -> str:
     """Say why the text of a file is no corpus file's, without running it; empty if it may be one."""
     try:
