@@ -202,4 +202,4 @@ def test_the_order_of_programs_is_no_matter() -> None:
     shuffled = list(UNTIDY * 2)
     random.Random(0).shuffle(shuffled)
     torch.manual_seed(0)
-    assert [news(verdict(name)) for name in shuffled] == [[]] * len(shuffled)
+    assert [news(name, verdict(name)) for name in shuffled] == [[]] * len(shuffled)

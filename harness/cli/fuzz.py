@@ -63,6 +63,13 @@ def add(commands: Subparsers) -> None:
         metavar="I/N",
         help="run every N-th example only, the I-th of each N",
     )
+    parser.add_argument(
+        "--corpora",
+        type=Path,
+        default=CORPORA,
+        metavar="DIR",
+        help="the corpus whose bugs are known (default: corpora/)",
+    )
     parser.set_defaults(run=run)
 
 
@@ -87,11 +94,11 @@ def run(arguments: argparse.Namespace) -> int:
         device=arguments.device,
         profile=chosen_profile(arguments.profile),
         shard=arguments.shard,
-        corpora=CORPORA.resolve() if CORPORA.is_dir() else None,
+        corpora=arguments.corpora.resolve() if arguments.corpora.is_dir() else None,
     )
     folder = Folder(arguments.out)
     folder.prepare()
-    tally = Tally(folder.root, CORPORA)
+    tally = Tally(folder.root, arguments.corpora)
     listeners = (
         tally,
         NdjsonLog(folder.log),
