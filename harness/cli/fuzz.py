@@ -20,6 +20,7 @@ from harness.cli.arguments import (
     workers,
 )
 from harness.corpus import CORPORA
+from harness.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
@@ -84,6 +85,8 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.reporting.summary import SummaryFile, Tally
     from harness.reporting.text import make_console
 
+    if arguments.corpora != CORPORA and not arguments.corpora.is_dir():
+        raise UsageError(f"--corpora {arguments.corpora}: there is no such folder")
     server()  # it imports torch while we do
     settings = Settings(
         paths=chosen_paths(arguments.paths, arguments.device, dear=False),
