@@ -17,7 +17,7 @@
 # affected = "2.13.0"
 # at-fault = "torch/export/pt2_archive/_package.py, _load_state_dict: nn.Parameter(...) for each name"
 # ///
-"""One parameter under two names is two parameters after a program was saved and loaded, one buffer two buffers.
+"""One parameter under two names is two parameters after save and load, one buffer is two buffers.
 
 Their memory is still one, so that forward() sees nothing of it; but gradients flow to one of them only, an
 optimizer counts both, and module.to(dtype) parts them for good. The file keeps each storage once, "so that
