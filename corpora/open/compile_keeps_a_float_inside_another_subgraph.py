@@ -14,7 +14,7 @@
 # ]
 # fix = "float_item_in_root_graph"
 # affected = "2.13.0"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/193194"
 # at-fault = "torch/_dynamo/variables/builder.py, wrap_symfloat: `item` may be put into a subgraph"
 # ///
 """Another face of compile_keeps_a_float_inside_a_subgraph.py: the float is used in one more subgraph.

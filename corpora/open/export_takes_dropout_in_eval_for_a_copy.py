@@ -14,7 +14,7 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/115249"
 # at-fault = "torch/_decomp/decompositions.py, dropout: returns input.clone()"
 # ///
-"""Dropout in eval mode returns its input, so that `y.t_()` changes `z` too; the fake `z` stays as it was.
+"""Dropout in eval mode returns its input, so that `x.t_()` changes `y` too; the fake `y` stays as it was.
 
 The shape that layer_norm is called with is then that of a tensor which does not exist when the program runs,
 and the call raises. The decomposition that traces dropout returns `input.clone()`.
@@ -26,10 +26,9 @@ from torch import nn
 
 class Model(nn.Module):
     def forward(self, x):
-        y = x + 1
-        z = nn.functional.dropout(y, training=False)
-        y.t_()
-        return nn.functional.layer_norm(z, z.shape[-1:])
+        y = nn.functional.dropout(x, training=False)
+        x.t_()
+        return nn.functional.layer_norm(y, y.shape[-1:])
 
 
 def make():
@@ -37,12 +36,11 @@ def make():
 
 
 if __name__ == "__main__":
-    model, args = make()
-    program = torch.export.export(model, args).module()
+    program = torch.export.export(*make()).module()
     try:
-        seen = program(*args).shape
+        seen = program(torch.ones(1, 2)).shape
     except RuntimeError as error:
         seen = error
-    bug = seen != model(*args).shape
-    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args).shape}, the program {seen}")
+    bug = seen != (2, 1)
+    print(f"{'BUG' if bug else 'ok'}: eager gives shape (2, 1), the program {seen}")
     raise SystemExit(bug)
