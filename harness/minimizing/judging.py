@@ -1,0 +1,194 @@
+"""The question that decides on a candidate: does it still show this finding? Asked of one worker process."""
+
+from __future__ import annotations
+
+import gc
+import linecache
+import sys
+import time
+from collections.abc import Collection
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from harness.pool import Death, Failure, Servant
+
+if TYPE_CHECKING:
+    from harness.case import Case
+    from harness.findings import Finding
+    from harness.fixes import Fix
+    from harness.verdict import Verdict
+
+FIRST_SECONDS = 120.0
+"""Limit of the first judgement; the limits of the others come of how long it took."""
+AT_LEAST, TIMES = 2.0, 20.0
+"""A candidate may take so long, and so many times as long as what it was made from."""
+WARM_UP = 5.0
+"""What a process may take for the first candidate besides."""
+CANDIDATES_EACH = 500
+"""A worker is replaced after so many."""
+COLLECT_EVERY = 40
+
+OFF_SPEC = frozenset({"accepted", "served", "refused-but-changed", "raised"})
+"""Words of the findings that calls off spec show: of those, only a few are made unless all are asked for."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What to look for, in plain data: it crosses a process boundary."""
+
+    path: str
+    check: str
+    kind: str
+    signature: tuple[str, ...]
+    folders: tuple[str, ...] = ()
+    """Where else to import from: the folder of a user's file."""
+    fixes: tuple[Fix, ...] = ()
+    """Held in place meanwhile: a finding that one of them mends is another."""
+
+    @classmethod
+    def about(
+        cls, finding: Finding, folders: Collection[str] = (), fixes: Collection[Fix] = ()
+    ) -> Question:
+        """Ask for the same finding."""
+        return cls(
+            finding.path, finding.check, finding.kind, finding.signature, tuple(folders), tuple(fixes)
+        )
+
+    def answered_by(self, finding: Finding) -> bool:
+        """Whether a finding is the one that is looked for."""
+        return (finding.path, finding.check, finding.kind, finding.signature) == (
+            self.path,
+            self.check,
+            self.kind,
+            self.signature,
+        )
+
+    @property
+    def of_death(self) -> bool:
+        """Whether it is about a path that takes the process down, or never ends."""
+        return self.check == "alive"
+
+
+class Judge:
+    """Asks a worker process; a candidate that takes it down costs only itself."""
+
+    def __init__(self, question: Question) -> None:
+        """Start nothing yet; ``begin`` does."""
+        self._question = question
+        self._servant = Servant()
+        self._limit = FIRST_SECONDS
+        self._asked = 0
+
+    def begin(self, source: str, finding: Finding) -> Finding | None:
+        """Judge what is to be reduced, twice: cold, and to learn how long it takes."""
+        self._finding = finding
+        self(source)
+        started = time.monotonic()
+        answer = self(source)
+        taken = time.monotonic() - started
+        if not self._question.of_death:
+            self._limit = max(AT_LEAST, TIMES * taken)
+        elif self._question.kind == "abort":
+            self._limit = max(AT_LEAST, 3 * taken)
+        else:
+            self._limit = 10.0
+        return answer
+
+    def __call__(self, source: str) -> Finding | None:
+        """Return the finding as this source shows it; None if it does not."""
+        self._asked += 1
+        if self._asked % CANDIDATES_EACH == 0:
+            self._servant.stop()
+        if self._question.of_death:
+            return self._dies(source)
+        answer = self._servant.ask(self._seconds, find, self._question, source)
+        return None if isinstance(answer, Death | Failure) else answer
+
+    def _dies(self, source: str) -> Finding | None:
+        survives = self._servant.ask(self._seconds, runs_in_eager, self._question, source)
+        if survives is not True:
+            return None
+        answer = self._servant.ask(self._seconds, find, self._question, source)
+        same = isinstance(answer, Death) and answer.kind == self._question.kind
+        if same and (answer.kind == "hang" or answer.reason == self._question.signature[2]):
+            return self._finding
+        return None
+
+    @property
+    def _seconds(self) -> float:
+        return self._limit + (WARM_UP if self._servant.is_new else 0.0)
+
+    def stop(self) -> None:
+        """End the worker process."""
+        self._servant.stop()
+
+
+def find(question: Question, source: str) -> Finding | None:
+    """Judge a source along the path of the question, in this process."""
+    with _held(question.fixes):
+        verdict = _judged(question, source, (question.path,))
+    if verdict is None or not verdict.valid:
+        return None
+    return next(filter(question.answered_by, verdict.findings), None)
+
+
+def find_all(folders: Collection[str], source: str, paths: Collection[str]) -> Verdict | str:
+    """Judge a source along several paths, with all off-spec calls; return the text of its own mistake."""
+    question = Question("", "", "", (), tuple(folders))
+    try:
+        case = _case(question, source)
+        case.build()
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    verdict = _judged(question, source, paths)
+    return "it cannot be judged" if verdict is None else verdict
+
+
+def runs_in_eager(question: Question, source: str) -> bool:
+    """Whether eager survives a source, in this process."""
+    return _judged(question, source, ()) is not None
+
+
+_judgements = 0
+
+
+def _judged(question: Question, source: str, paths: Collection[str]) -> Verdict | None:
+    """Judge as in a fresh process: what was judged before must not matter."""
+    global _judgements
+    from harness.isolation import forget_predictions
+    from harness.paths import Path
+    from harness.work import judge_case
+
+    _judgements += 1
+    if _judgements % COLLECT_EVERY == 0:
+        gc.collect()
+        gc.freeze()
+    forget_predictions()
+    before = set(sys.modules)
+    try:
+        return judge_case(_case(question, source), [Path.parse(path) for path in paths])
+    except Exception:
+        return None
+    finally:
+        for name in set(sys.modules) - before:
+            if name.startswith("exportdiff_"):
+                linecache.cache.pop(str(sys.modules.pop(name).__file__), None)
+
+
+def _case(question: Question, source: str) -> Case:
+    from harness.case import case_from_source
+
+    for folder in question.folders:
+        if folder not in sys.path:
+            sys.path.insert(0, folder)
+    case = case_from_source(source)
+    if "torch" not in vars(sys.modules[case.make.__module__]):
+        raise KeyError("torch")  # what a repro file adds below needs it
+    return replace(case, thorough=not question.path or bool(OFF_SPEC & {*question.signature}))
+
+
+def _held(fixes: Collection[Fix]):  # type: ignore[no-untyped-def]
+    from harness.fixes import applied
+
+    return applied(fixes) if fixes else nullcontext()
