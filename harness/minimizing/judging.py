@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gc
 import linecache
+import signal
 import sys
 import time
-from collections.abc import Collection
-from contextlib import nullcontext
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from harness.pool import Death, Failure, Servant
 
@@ -19,10 +20,14 @@ if TYPE_CHECKING:
     from harness.fixes import Fix
     from harness.verdict import Verdict
 
+T = TypeVar("T")
+
 FIRST_SECONDS = 120.0
 """Limit of the first judgement; the limits of the others come of how long it took."""
 AT_LEAST, TIMES = 2.0, 20.0
 """A candidate may take so long, and so many times as long as what it was made from."""
+ABORT_SECONDS, HANG_SECONDS = 30.0, 10.0
+"""Limits where a finding is that a path takes the process down, or never ends."""
 WARM_UP = 5.0
 """What a process may take for the first candidate besides."""
 CANDIDATES_EACH = 500
@@ -45,14 +50,20 @@ class Question:
     """Where else to import from: the folder of a user's file."""
     fixes: tuple[Fix, ...] = ()
     """Held in place meanwhile: a finding that one of them mends is another."""
+    thorough: bool = False
+    """Whether to make every off-spec call; else a few, which depend on the text."""
 
     @classmethod
-    def about(
-        cls, finding: Finding, folders: Collection[str] = (), fixes: Collection[Fix] = ()
-    ) -> Question:
+    def about(cls, finding: Finding, folders: Collection[str] = (), fixes: Collection[Fix] = ()) -> Question:
         """Ask for the same finding."""
         return cls(
-            finding.path, finding.check, finding.kind, finding.signature, tuple(folders), tuple(fixes)
+            path=finding.path,
+            check=finding.check,
+            kind=finding.kind,
+            signature=finding.signature,
+            folders=tuple(folders),
+            fixes=tuple(fixes),
+            thorough=bool(OFF_SPEC & {*finding.signature}),
         )
 
     def answered_by(self, finding: Finding) -> bool:
@@ -79,20 +90,21 @@ class Judge:
         self._servant = Servant()
         self._limit = FIRST_SECONDS
         self._asked = 0
+        self._dead: Finding | None = None
 
     def begin(self, source: str, finding: Finding) -> Finding | None:
-        """Judge what is to be reduced, twice: cold, and to learn how long it takes."""
-        self._finding = finding
-        self(source)
+        """Judge what is to be reduced; from then on candidates have to be about as quick."""
+        if self._question.of_death:
+            self._dead = finding
+            # Who does not die must have the time to answer; who hangs, not more than that.
+            self._limit = ABORT_SECONDS if finding.kind == "abort" else HANG_SECONDS
+            return self(source)
+        if self(source) is None and not self._question.thorough:
+            self._question = replace(self._question, thorough=True)
+        # A second time, with all warmed up.
         started = time.monotonic()
         answer = self(source)
-        taken = time.monotonic() - started
-        if not self._question.of_death:
-            self._limit = max(AT_LEAST, TIMES * taken)
-        elif self._question.kind == "abort":
-            self._limit = max(AT_LEAST, 3 * taken)
-        else:
-            self._limit = 10.0
+        self._limit = max(AT_LEAST, TIMES * (time.monotonic() - started))
         return answer
 
     def __call__(self, source: str) -> Finding | None:
@@ -100,28 +112,52 @@ class Judge:
         self._asked += 1
         if self._asked % CANDIDATES_EACH == 0:
             self._servant.stop()
-        if self._question.of_death:
-            return self._dies(source)
-        answer = self._servant.ask(self._seconds, find, self._question, source)
+        if self._dead is not None:
+            return self._dead if self._dies(source, self._dead) else None
+        answer = self._ask(find, source)
         return None if isinstance(answer, Death | Failure) else answer
 
-    def _dies(self, source: str) -> Finding | None:
-        survives = self._servant.ask(self._seconds, runs_in_eager, self._question, source)
-        if survives is not True:
-            return None
-        answer = self._servant.ask(self._seconds, find, self._question, source)
-        same = isinstance(answer, Death) and answer.kind == self._question.kind
-        if same and (answer.kind == "hang" or answer.reason == self._question.signature[2]):
-            return self._finding
-        return None
+    def _dies(self, source: str, finding: Finding) -> bool:
+        if self._ask(runs_in_eager, source) is not True:
+            return False
+        answer = self._ask(find, source)
+        if not isinstance(answer, Death) or answer.kind != finding.kind:
+            return False
+        return answer.kind == "hang" or answer.reason == finding.signature[2]
 
-    @property
-    def _seconds(self) -> float:
-        return self._limit + (WARM_UP if self._servant.is_new else 0.0)
+    def _ask(self, task: Callable[[Question, str], T], source: str) -> T | Death | Failure:
+        seconds = self._limit + (WARM_UP if self._servant.is_new else 0.0)
+        return self._servant.ask(seconds, task, self._question, source)
 
     def stop(self) -> None:
         """End the worker process."""
         self._servant.stop()
+
+
+class JudgeHere(Judge):
+    """Judges in this very process, for whoever is a worker already; only its main thread may ask.
+
+    A candidate that takes too long is left by an alarm; one that takes the process down ends the run.
+    """
+
+    def _ask(self, task: Callable[[Question, str], T], source: str) -> T | Death | Failure:
+        before = signal.signal(signal.SIGALRM, _late)
+        signal.setitimer(signal.ITIMER_REAL, self._limit)
+        try:
+            return task(self._question, source)
+        except _Late:
+            return Death("hang", f"no answer within {self._limit:g} s")
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            signal.signal(signal.SIGALRM, before)
+
+
+class _Late(BaseException):
+    """Passes through whatever a model catches."""
+
+
+def _late(number: int, frame: object) -> None:
+    raise _Late
 
 
 def find(question: Question, source: str) -> Finding | None:
@@ -135,7 +171,7 @@ def find(question: Question, source: str) -> Finding | None:
 
 def find_all(folders: Collection[str], source: str, paths: Collection[str]) -> Verdict | str:
     """Judge a source along several paths, with all off-spec calls; return the text of its own mistake."""
-    question = Question("", "", "", (), tuple(folders))
+    question = Question("", "", "", (), tuple(folders), thorough=True)
     try:
         case = _case(question, source)
         case.build()
@@ -185,10 +221,10 @@ def _case(question: Question, source: str) -> Case:
     case = case_from_source(source)
     if "torch" not in vars(sys.modules[case.make.__module__]):
         raise KeyError("torch")  # what a repro file adds below needs it
-    return replace(case, thorough=not question.path or bool(OFF_SPEC & {*question.signature}))
+    return replace(case, thorough=question.thorough)
 
 
-def _held(fixes: Collection[Fix]):  # type: ignore[no-untyped-def]
+def _held(fixes: Collection[Fix]) -> AbstractContextManager[None]:
     from harness.fixes import applied
 
     return applied(fixes) if fixes else nullcontext()

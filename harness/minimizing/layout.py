@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import libcst as cst
 
-S = TypeVar("S", cst.Arg, cst.Param, cst.Element, cst.DictElement, cst.ImportAlias)
+S = TypeVar("S", bound=cst.CSTNode)
 
 
 def laid_out(source: str) -> str:
@@ -72,9 +72,15 @@ def _laid_out(node: cst.CSTNode) -> cst.CSTNode:
                 lines_after_decorators=[], whitespace_before_params=_NONE, leading_lines=[]
             )
         case cst.Parameters() if node.params and not (node.star_kwarg or node.kwonly_params):
-            return node if isinstance(node.star_arg, cst.Param) else node.with_changes(params=_unended(node.params))
+            return (
+                node
+                if isinstance(node.star_arg, cst.Param)
+                else node.with_changes(params=_unended(node.params))
+            )
         case cst.ClassDef():
-            return node.with_changes(lines_after_decorators=[], leading_lines=[])
+            bare = {} if node.bases or node.keywords else {"lpar": cst.MaybeSentinel.DEFAULT}
+            bare |= {"rpar": cst.MaybeSentinel.DEFAULT} if bare else {}
+            return node.with_changes(lines_after_decorators=[], leading_lines=[], **bare)
         case cst.SimpleString():
             return _double_quoted(node)
         case cst.SimpleStatementLine():
@@ -90,11 +96,12 @@ def _laid_out(node: cst.CSTNode) -> cst.CSTNode:
     return node
 
 
-def _unended(nodes: Sequence[S]) -> Sequence[S]:
+def _unended(nodes: Sequence[S]) -> list[S]:
     """Drop the comma after the last one."""
-    if not nodes:
-        return nodes
-    return [*nodes[:-1], nodes[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)]
+    new = list(nodes)
+    if new:
+        new[-1] = new[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+    return new
 
 
 def _apart(body: Sequence[cst.CSTNode], lines: int) -> list[cst.CSTNode]:

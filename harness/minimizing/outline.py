@@ -197,7 +197,9 @@ def is_made_tensor(node: cst.CSTNode) -> bool:
 
 def is_of_torch(node: cst.CSTNode) -> bool:
     """Whether a node is ``torch.name``."""
-    return isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == "torch"
+    return (
+        isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == "torch"
+    )
 
 
 def self_name(method: cst.FunctionDef) -> str:

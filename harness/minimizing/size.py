@@ -9,7 +9,10 @@ from harness.code_lines import code_lines
 
 Size = tuple[int, int, int, str]
 
-PLAIN = frozenset("Model Child Inner Other child other x y z weight buffer make self ones zeros".split())
+PLAIN = frozenset(
+    {"Model", "Child", "Inner", "Other", "child", "other", "weight", "buffer", "x", "y", "z", "self"}
+    | {"make", "ones", "zeros"}
+)
 """Names that cost a reader nothing."""
 
 _LAYOUT = {

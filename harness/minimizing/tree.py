@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cache, cached_property
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar, overload
 
 import libcst as cst
 
 N = TypeVar("N", bound=cst.CSTNode)
+M = TypeVar("M", bound=cst.CSTNode)
 
 Replacement: TypeAlias = "cst.CSTNode | Sequence[cst.CSTNode] | None"
 Edit: TypeAlias = Mapping[cst.CSTNode, Replacement]
-"""By node of one tree: what comes in its place; None: nothing. Of two nodes inside each other the outer counts,
-unless the inner one is part of what replaces it."""
+"""By node of one tree: what comes in its place; None: nothing. Of two nodes inside each other the outer
+counts, unless the inner one is part of what replaces it."""
 
 
 class Tree:
@@ -34,13 +35,21 @@ class Tree:
             self.parents[child] = node
             yield from self._walk(child)
 
-    def of(self, *kinds: type[N]) -> Iterator[N]:
-        """Return the nodes of some types."""
+    @overload
+    def of(self, kind: type[N], /) -> Iterator[N]: ...
+    @overload
+    def of(self, kind: type[N], other: type[M], /) -> Iterator[N | M]: ...
+    def of(self, *kinds: type[cst.CSTNode]) -> Iterator[cst.CSTNode]:
+        """Return the nodes of one or two types."""
         return (node for node in self.nodes if isinstance(node, kinds))
 
-    def inside(self, node: cst.CSTNode, *kinds: type[N]) -> Iterator[N]:
-        """Return the nodes of some types below a node, and itself."""
-        return (each for each in below(node) if isinstance(each, kinds))
+    def expressions(self) -> Iterator[cst.BaseExpression]:
+        """Return all expressions."""
+        return (node for node in self.nodes if isinstance(node, cst.BaseExpression))
+
+    def statements(self) -> Iterator[cst.BaseStatement]:
+        """Return all lines and compound statements."""
+        return (node for node in self.nodes if isinstance(node, cst.BaseStatement))
 
     def above(self, node: cst.CSTNode, *kinds: type[N]) -> N | None:
         """Return the nearest node of some types that a node is in."""
@@ -48,6 +57,10 @@ class Tree:
         while parent is not None and not isinstance(parent, kinds):
             parent = self.parents.get(parent)
         return parent
+
+    def siblings(self, node: N) -> Iterator[N]:
+        """Return the nodes of its type that share its parent, itself among them."""
+        return (each for each in children(self.parents[node]) if isinstance(each, type(node)))
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -206,7 +219,7 @@ def substituted(node: N, new: Mapping[cst.CSTNode, cst.CSTNode]) -> N:
     holder = _Substitution(new)
     result = node.visit(holder)
     assert isinstance(result, cst.CSTNode)
-    return result  # type: ignore[return-value]  # a node in it was replaced, not itself by another kind
+    return result
 
 
 class _Substitution(cst.CSTTransformer):
@@ -236,3 +249,18 @@ def merged(edits: Iterable[Edit]) -> Edit:
         for node, replacement in edit.items():
             whole.setdefault(node, replacement)
     return whole
+
+
+def inside(node: cst.CSTNode, kind: type[N]) -> Iterator[N]:
+    """Return the nodes of a type in a node, and itself."""
+    return (each for each in below(node) if isinstance(each, kind))
+
+
+def suite(node: cst.CSTNode) -> Sequence[cst.BaseStatement]:
+    """Return the statements of a module or of an indented block; none of anything else."""
+    return node.body if isinstance(node, cst.Module | cst.IndentedBlock) else ()
+
+
+def small(node: cst.CSTNode | None) -> cst.BaseSmallStatement | None:
+    """Return the statement of a line."""
+    return node.body[0] if isinstance(node, cst.SimpleStatementLine) else None

@@ -8,7 +8,7 @@ import libcst as cst
 
 from harness.minimizing.outline import Outline, parameters
 from harness.minimizing.passes.registry import reduction
-from harness.minimizing.tree import Edit, Replacement, Tree, below, substituted
+from harness.minimizing.tree import Edit, Replacement, Tree, below, inside, substituted, text
 
 
 @reduction(level=0)
@@ -47,13 +47,15 @@ def _given(
     call: cst.Call, name: str, place: int | None, param: cst.Param, most: int
 ) -> Iterator[cst.CSTNode]:
     for number, arg in enumerate(call.args):
-        if arg.keyword is not None and arg.keyword.value == name:
-            yield arg
-        elif param.star == "*" and arg.keyword is None and number >= most and arg.star != "**":
-            yield arg
-        elif param.star == "**" and arg.star == "**":
-            yield arg
-        elif arg.keyword is None and not arg.star and number == place:
+        if arg.keyword is not None:
+            meant = arg.keyword.value == name
+        elif arg.star == "**" or param.star == "**":
+            meant = arg.star == param.star
+        elif param.star == "*":
+            meant = number >= most
+        else:
+            meant = not arg.star and number == place
+        if meant:
             yield arg
 
 
@@ -126,13 +128,14 @@ def defaults(tree: Tree) -> Iterator[Edit]:
 def keywords(tree: Tree) -> Iterator[Edit]:
     """Give an argument by its place rather than by its name: ``f(x=y)`` becomes ``f(y)``."""
     for arg in tree.of(cst.Arg):
-        if arg.keyword is not None:
+        # A bare flag would tell a reader nothing.
+        if arg.keyword is not None and text(arg.value) not in ("None", "True", "False"):
             yield {arg: arg.with_changes(keyword=None, equal=cst.MaybeSentinel.DEFAULT)}
 
 
 @reduction(level=1, together="all")
 def called_directly(tree: Tree) -> Iterator[Edit]:
-    """Call what is handed to a call: ``apply(f, (x, y))`` becomes ``f(x, y)``; for a conditional, each side."""
+    """Call what is handed to a call: ``apply(f, (x, y))`` becomes ``f(x, y)``; of a conditional, a side."""
     functions = {node.name.value for node in tree.of(cst.FunctionDef)}
     for call in tree.of(cst.Call):
         handed = [arg for arg in call.args if _is_function(arg.value, functions)]
@@ -163,10 +166,8 @@ def lambdas_written_out(tree: Tree) -> Iterator[Edit]:
         if isinstance(call.func, cst.Lambda):
             names = [param.name.value for param in call.func.params.params]
             given = dict(zip(names, (arg.value for arg in call.args), strict=False))
-            new = {
-                node: given[node.value]
-                for node in below(call.func.body)
-                if isinstance(node, cst.Name) and node.value in given
+            new: dict[cst.CSTNode, cst.CSTNode] = {
+                node: given[node.value] for node in inside(call.func.body, cst.Name) if node.value in given
             }
             body = call.func.body
             yield {call: new[body] if body in new else substituted(body, new)}

@@ -8,7 +8,7 @@ import libcst as cst
 
 from harness.minimizing.outline import Outline, is_own_attribute, parameters, self_name
 from harness.minimizing.passes.registry import reduction
-from harness.minimizing.tree import Edit, Replacement, Tree, below, substituted, text
+from harness.minimizing.tree import Edit, Replacement, Tree, below, inside, substituted, text
 
 
 @reduction(level=0, together="never")
@@ -18,7 +18,7 @@ def another_root(tree: Tree) -> Iterator[Edit]:
     factory = outline.functions.get("make")
     if factory is None or outline.root is None:
         return
-    for call in tree.inside(factory, cst.Call):
+    for call in inside(factory, cst.Call):
         if isinstance(call.func, cst.Name) and call.func.value in outline.classes:
             for name in outline.classes:
                 if name != call.func.value:
@@ -45,7 +45,7 @@ def children_taken_apart(tree: Tree) -> Iterator[Edit]:
     """
     outline = Outline(tree)
     for (owner, _), method in outline.methods.items():
-        for line in tree.inside(method, cst.SimpleStatementLine):
+        for line in inside(method, cst.SimpleStatementLine):
             made = _made(line, outline)
             if made is None:
                 continue
@@ -57,9 +57,9 @@ def children_taken_apart(tree: Tree) -> Iterator[Edit]:
             }
             for each in tree.of(cst.Attribute):
                 inner = each.value
-                if isinstance(inner, cst.Attribute) and inner.attr.value == attribute:
-                    if owner in outline.kinds(inner.value):
-                        edit[each] = each.with_changes(value=inner.value)
+                held = isinstance(inner, cst.Attribute) and inner.attr.value == attribute
+                if isinstance(inner, cst.Attribute) and held and owner in outline.kinds(inner.value):
+                    edit[each] = each.with_changes(value=inner.value)
             made_of_it = [call for call in tree.of(cst.Call) if _names(call.func, cls)]
             if len(made_of_it) == 1:
                 edit[outline.classes[cls]] = None

@@ -7,18 +7,18 @@ from collections.abc import Iterator
 import libcst as cst
 
 from harness.minimizing.passes.registry import reduction
-from harness.minimizing.tree import Edit, Tree
+from harness.minimizing.tree import Edit, Replacement, Tree
 
 
 @reduction(level=0)
 def elements(tree: Tree) -> Iterator[Edit]:
     """Leave out an element of a tuple, list, set or dict: an output, a probe, a dynamic size."""
-    for node in reversed(list(tree.of(cst.Element, cst.DictElement, cst.StarredElement))):
-        yield {node: None}
-    for node in tree.of(cst.SubscriptElement):
-        parent = tree.parents[node]
+    for element in reversed(list(tree.of(cst.Element, cst.DictElement))):
+        yield {element: None}
+    for index in tree.of(cst.SubscriptElement):
+        parent = tree.parents[index]
         if isinstance(parent, cst.Subscript) and len(parent.slice) > 1:
-            yield {node: None}
+            yield {index: None}
 
 
 @reduction(level=1, together="never")
@@ -31,7 +31,7 @@ def parallel_assignments(tree: Tree) -> Iterator[Edit]:
             given = value.elements if isinstance(value, cst.Tuple) and len(value.elements) == pairs else None
             for number, one in enumerate(target.elements):
                 new = given[number].value if given else value
-                yield {node: cst.Assign([cst.AssignTarget(one.value)], new)}
+                yield {node: node.with_changes(targets=[cst.AssignTarget(_target(one))], value=new)}
                 rest = [each for each in target.elements if each is not one]
                 if given and len(rest) > 1:
                     left = [each for each in given if each is not given[number]]
@@ -56,17 +56,22 @@ def containers(tree: Tree) -> Iterator[Edit]:
             continue
         held = value.args[0].value
         if isinstance(held, cst.List | cst.Tuple | cst.Dict) and held.elements:
-            reads = {
-                each: each.value
-                for each in tree.of(cst.Subscript)
-                if isinstance(each.value, cst.Attribute) and each.value.attr.value == target.attr.value
-            }
-            yield {value: held.elements[0].value, **reads}
+            edit: dict[cst.CSTNode, Replacement] = {value: held.elements[0].value}
+            for each in tree.of(cst.Subscript):
+                if isinstance(each.value, cst.Attribute) and each.value.attr.value == target.attr.value:
+                    edit[each] = each.value
+            yield edit
 
 
 @reduction(level=2, together="all")
 def parentheses(tree: Tree) -> Iterator[Edit]:
     """Leave out parentheses."""
-    for node in tree.of(cst.BaseExpression):
+    for node in tree.expressions():
         if node.lpar and not (isinstance(node, cst.Tuple) and not node.elements):
             yield {node: node.with_changes(lpar=[], rpar=[])}
+
+
+def _target(element: cst.BaseElement) -> cst.BaseAssignTargetExpression:
+    value = element.value
+    assert isinstance(value, cst.BaseAssignTargetExpression)  # it was one before
+    return value

@@ -53,8 +53,10 @@ def variables_at_hand(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=2, together="never")
 def constants(tree: Tree) -> Iterator[Edit]:
-    """Put a constant in the place of an expression."""
+    """Put a constant in the place of an expression that is none."""
     for node in _values(tree):
+        if isinstance(node, cst.BaseNumber | cst.BaseString) or text(node) in ("None", "True", "False"):
+            continue
         for written in AT_HAND:
             # A tensor stays one: who reads the file expects it.
             if not is_made_tensor(node) or written.startswith("torch."):
@@ -76,9 +78,11 @@ def operands(tree: Tree) -> Iterator[Edit]:
 def _values(tree: Tree) -> Iterator[cst.BaseExpression]:
     """Return the expressions that stand for a value, from the outside in."""
     apart = (cst.Annotation, cst.Import, cst.ImportFrom)
-    for node in tree.of(cst.BaseExpression):
+    for node in tree.expressions():
         parent = tree.parents[node]
-        if isinstance(node, cst.StarredElement) or (isinstance(parent, cst.AnnAssign) and parent.target is node):
+        if isinstance(node, cst.StarredElement) or (
+            isinstance(parent, cst.AnnAssign) and parent.target is node
+        ):
             continue
         named = isinstance(node, cst.Name) and (_is_word(tree, node) or not _is_read(parent, node))
         if named or isinstance(parent, cst.AssignTarget | cst.Decorator) or _is_called(tree, node):
@@ -102,7 +106,9 @@ def _is_word(tree: Tree, node: cst.CSTNode) -> bool:
 def _is_read(parent: cst.CSTNode, node: cst.CSTNode) -> bool:
     if isinstance(parent, cst.Param):
         return parent.default is node
-    return not isinstance(parent, cst.ImportAlias | cst.FunctionDef | cst.ClassDef | cst.AsName | cst.Attribute)
+    return not isinstance(
+        parent, cst.ImportAlias | cst.FunctionDef | cst.ClassDef | cst.AsName | cst.Attribute
+    )
 
 
 def _parts(node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
@@ -123,6 +129,8 @@ def _parts(node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
             yield from (each.comparator for each in node.comparisons)
         case cst.Subscript() | cst.Attribute():
             yield node.value
+            if isinstance(node.value, cst.Call | cst.Tuple | cst.List | cst.Dict):
+                yield from _parts(node.value)
         case cst.Lambda():
             yield node.body
         case _:

@@ -9,19 +9,19 @@ import libcst as cst
 from harness.minimizing.outline import Outline, self_name
 from harness.minimizing.passes.classes import given_arguments
 from harness.minimizing.passes.registry import reduction
-from harness.minimizing.tree import Edit, Replacement, Tree, below, fitted, substituted
+from harness.minimizing.tree import Edit, Replacement, Tree, below, fitted, small, substituted, suite
 
 
 @reduction(level=1, together="all")
 def variables(tree: Tree) -> Iterator[Edit]:
-    """Write a variable's value where the variable is read, up to where it is bound again; a line less each."""
+    """Write a variable's value where it is read, up to where it is bound again; a line less each."""
     for block in tree.of(cst.IndentedBlock, cst.Module):
-        for number, line in enumerate(block.body):
-            first = line.body[0] if isinstance(line, cst.SimpleStatementLine) else None
+        for number, line in enumerate(suite(block)):
+            first = small(line)
             if isinstance(first, cst.Assign) and len(first.targets) == 1:
                 target = first.targets[0].target
                 if isinstance(target, cst.Name):
-                    uses = list(_reads(block.body[number + 1 :], target.value))
+                    uses = list(_reads(suite(block)[number + 1 :], target.value))
                     if uses and not (isinstance(block, cst.Module) and len(uses) > 1):
                         yield {line: None, **dict.fromkeys(uses, first.value)}
 
@@ -71,11 +71,11 @@ def _written_out(outline: Outline, function: cst.FunctionDef, calls: Sequence[cs
     *before, last = function.body.body
     if any(isinstance(each, cst.Return) for line in before for each in below(line)):
         return None
-    small = last.body[0] if isinstance(last, cst.SimpleStatementLine) else None
+    ending = small(last)
     result: cst.BaseExpression | None = cst.Name("None")
-    if isinstance(small, cst.Return):
-        result = small.value or result
-    elif not isinstance(small, cst.Pass):
+    if isinstance(ending, cst.Return):
+        result = ending.value or result
+    elif not isinstance(ending, cst.Pass):
         before.append(last)
     edit: dict[cst.CSTNode, Replacement] = {function: None}
     assert result is not None
@@ -133,9 +133,7 @@ def _bindings(
     for name in sorted(stored & set(given)):
         value = given.pop(name)
         if not (isinstance(value, cst.Name) and value.value == name):
-            first.append(
-                cst.SimpleStatementLine([cst.Assign([cst.AssignTarget(cst.Name(name))], value)])
-            )
+            first.append(cst.SimpleStatementLine([cst.Assign([cst.AssignTarget(cst.Name(name))], value)]))
     words = {node.attr for node in below(function.body) if isinstance(node, cst.Attribute)}
     words |= {node.keyword for node in below(function.body) if isinstance(node, cst.Arg) and node.keyword}
     new: dict[cst.CSTNode, cst.CSTNode] = {

@@ -8,7 +8,7 @@ import libcst as cst
 
 from harness.minimizing.outline import is_of_torch
 from harness.minimizing.passes.registry import reduction
-from harness.minimizing.tree import Edit, Replacement, Tree
+from harness.minimizing.tree import Edit, Replacement, Tree, text
 
 MAKERS = ("ones", "zeros")
 """How to make a tensor of a given shape, the simplest first."""
@@ -27,7 +27,9 @@ def shaped(tree: Tree) -> Iterator[Edit]:
 def plain_values(tree: Tree) -> Iterator[Edit]:
     """Fill a tensor with ones, or zeros, whatever it was made of."""
     for call in tree.of(cst.Call):
-        if is_of_torch(call.func) and call.args:
+        if text(call.func) == "torch.tensor":
+            yield {call: cst.parse_expression("torch.ones(())")}
+        elif is_of_torch(call.func) and call.args:
             for name in MAKERS:
                 yield {call: cst.Call(_torch(name), call.args)}
                 yield {call: cst.Call(_torch(name), call.args[:1])}
@@ -56,7 +58,11 @@ def layers(tree: Tree) -> Iterator[Edit]:
                 value: cst.parse_expression("nn.Parameter(torch.ones(1))"),
             }
             for call in tree.of(cst.Call):
-                if isinstance(call.func, cst.Attribute) and call.func.attr.value == target.attr.value and call.args:
+                if (
+                    isinstance(call.func, cst.Attribute)
+                    and call.func.attr.value == target.attr.value
+                    and call.args
+                ):
                     edit[call] = cst.BinaryOperation(call.func, cst.Multiply(), call.args[0].value)
             yield edit
             yield {value: cst.parse_expression("nn.Linear(1, 1)")}
@@ -77,4 +83,3 @@ def buffers(tree: Tree) -> Iterator[Edit]:
 
 def _torch(name: str) -> cst.BaseExpression:
     return cst.Attribute(cst.Name("torch"), cst.Name(name))
-

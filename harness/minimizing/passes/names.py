@@ -8,7 +8,7 @@ import libcst as cst
 
 from harness.minimizing.outline import Outline, is_own_attribute
 from harness.minimizing.passes.registry import reduction
-from harness.minimizing.tree import Edit, Tree, below, text
+from harness.minimizing.tree import Edit, Tree, below, inside, text
 
 VARIABLES = ("x", "y", "z")
 CLASSES = ("Child", "Inner", "Other")
@@ -33,11 +33,11 @@ def classes(tree: Tree) -> Iterator[Edit]:
 def variables_renamed(tree: Tree) -> Iterator[Edit]:
     """Call parameters and variables ``x``, ``y``, ``z``: within their function, and in keywords and keys."""
     for function in tree.of(cst.FunctionDef):
-        bound = [each.name.value for each in tree.inside(function, cst.Param)]
-        for target in tree.inside(function, cst.AssignTarget):
+        bound = [each.name.value for each in inside(function, cst.Param)]
+        for target in inside(function, cst.AssignTarget):
             bound += [each.value for each in below(target.target) if isinstance(each, cst.Name)]
-        inside = {each.value for each in below(function) if isinstance(each, cst.Name)}
-        free = iter([name for name in VARIABLES if name not in inside])
+        taken = {each.value for each in below(function) if isinstance(each, cst.Name)}
+        free = iter([name for name in VARIABLES if name not in taken])
         for name in dict.fromkeys(bound):
             if name not in (*VARIABLES, "self") and (new := next(free, None)):
                 edit: dict[cst.CSTNode, cst.CSTNode] = {}
@@ -59,20 +59,22 @@ def attributes(tree: Tree) -> Iterator[Edit]:
     outline = Outline(tree)
     found: dict[str, str] = {}
     for method in outline.methods.values():
-        for node in tree.inside(method, cst.Assign):
+        for node in inside(method, cst.Assign):
             target = node.targets[0].target
             if isinstance(target, cst.Attribute) and is_own_attribute(target, method, target.attr.value):
                 found[target.attr.value] = _role(outline, node.value)
-        for call in tree.inside(method, cst.Call):
+        for call in inside(method, cst.Call):
             func = call.func
             if isinstance(func, cst.Attribute) and func.attr.value in TENSORS and call.args:
-                name = call.args[0].value
-                if isinstance(name, cst.SimpleString):
-                    found[name.value[1:-1]] = TENSORS[func.attr.value]
+                written = call.args[0].value
+                if isinstance(written, cst.SimpleString):
+                    found[written.value[1:-1]] = TENSORS[func.attr.value]
     for name, role in found.items():
         wanted = CHILDREN if role == "child" else (role, "other")
         if name not in wanted:
-            new = next((each for each in wanted if each not in tree.names and each not in _strings(tree)), None)
+            new = next(
+                (each for each in wanted if each not in tree.names and each not in _strings(tree)), None
+            )
             if new is not None:
                 yield _renamed(tree, name, new)
 

@@ -14,8 +14,9 @@ from harness.minimizing.tree import Edit, Tree, below, children, substituted
 @reduction(level=0)
 def blocks(tree: Tree) -> Iterator[Edit]:
     """Put the body of a ``with``, ``if``, ``while`` or ``try`` in its place; of a loop, as if run once."""
-    for node in tree.of(cst.With, cst.If, cst.While, cst.Try):
-        yield {node: _lines(node.body)}
+    for node in tree.statements():
+        if isinstance(node, cst.With | cst.If | cst.While | cst.Try):
+            yield {node: _lines(node.body)}
     for loop in tree.of(cst.For):
         for value in _first_values(loop):
             yield {loop: [_line(cst.Assign([cst.AssignTarget(loop.target)], value)), *_lines(loop.body)]}
@@ -30,23 +31,23 @@ def other_branches(tree: Tree) -> Iterator[Edit]:
             yield {node: _lines(node.orelse.body)}
         elif isinstance(node.orelse, cst.If):
             yield {node: node.orelse}
-    for node in tree.of(cst.For, cst.While):
-        if node.orelse is not None:
-            yield {node: _lines(node.orelse.body)}
-    for node in tree.of(cst.Try):
-        for part in (*node.handlers, node.orelse, node.finalbody):
+    for loop in tree.of(cst.For, cst.While):
+        if loop.orelse is not None:
+            yield {loop: _lines(loop.orelse.body)}
+    for attempt in tree.of(cst.Try):
+        for part in (*attempt.handlers, attempt.orelse, attempt.finalbody):
             if part is not None:
-                yield {node: _lines(part.body)}
-    for node in tree.of(cst.Match):
-        for case in node.cases:
-            yield {node: _lines(case.body)}
+                yield {attempt: _lines(part.body)}
+    for match in tree.of(cst.Match):
+        for case in match.cases:
+            yield {match: _lines(case.body)}
 
 
 @reduction(level=0, together="all")
 def branches(tree: Tree) -> Iterator[Edit]:
     """Leave out an ``else``, an ``except`` or a ``case``, and keep the rest of the statement."""
-    for node in tree.of(cst.Else, cst.Finally, cst.ExceptHandler, cst.MatchCase):
-        yield {node: None}
+    for branch in (*tree.of(cst.Else, cst.Finally), *tree.of(cst.ExceptHandler, cst.MatchCase)):
+        yield {branch: None}
     for node in tree.of(cst.If):
         if isinstance(node.orelse, cst.If):
             yield {node.orelse: None}
@@ -74,7 +75,9 @@ def unrolled(tree: Tree) -> Iterator[Edit]:
         elif isinstance(loop.target, cst.Name) and len(values := list(_values(loop.iter))) > 1:
             yield {
                 loop: [
-                    substituted(line, {each: value for each in below(line) if _is_name(each, loop.target.value)})
+                    substituted(
+                        line, {each: value for each in below(line) if _is_name(each, loop.target.value)}
+                    )
                     for value in values[:2]
                     for line in _lines(loop.body)
                 ]
@@ -89,7 +92,11 @@ def local_functions(tree: Tree) -> Iterator[Edit]:
         block = tree.parents[function]
         around = tree.parents.get(block)
         first = body[0].body[0] if len(body) == 1 and isinstance(body[0], cst.SimpleStatementLine) else None
-        if not isinstance(around, cst.FunctionDef) or not isinstance(first, cst.Return) or first.value is None:
+        if (
+            not isinstance(around, cst.FunctionDef)
+            or not isinstance(first, cst.Return)
+            or first.value is None
+        ):
             continue
         uses = [each for each in below(around) if _is_name(each, function.name.value)]
         uses = [each for each in uses if each is not function.name]
@@ -107,7 +114,9 @@ def _is_name(node: cst.CSTNode, name: str) -> bool:
 def _lines(body: cst.BaseSuite) -> Sequence[cst.BaseStatement]:
     if isinstance(body, cst.IndentedBlock):
         return body.body
-    return [cst.SimpleStatementLine([each]) for each in children(body) if isinstance(each, cst.BaseSmallStatement)]
+    return [
+        cst.SimpleStatementLine([each]) for each in children(body) if isinstance(each, cst.BaseSmallStatement)
+    ]
 
 
 def _line(statement: cst.BaseSmallStatement) -> cst.SimpleStatementLine:

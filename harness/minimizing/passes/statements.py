@@ -9,14 +9,12 @@ import libcst as cst
 
 from harness.minimizing.outline import FACTORY
 from harness.minimizing.passes.registry import reduction
-from harness.minimizing.tree import Edit, Tree, below
-
-STATEMENTS = (cst.SimpleStatementLine, cst.BaseCompoundStatement)
+from harness.minimizing.tree import Edit, Tree, below, small, suite
 
 
 @reduction(level=0)
 def definitions(tree: Tree) -> Iterator[Edit]:
-    """Leave out a class or a function; pays first, as most of a generated program has no part in a finding."""
+    """Leave out a class or a function; pays first: most of a program has no part in a finding."""
     for node in reversed(list(tree.of(cst.ClassDef, cst.FunctionDef))):
         if node.name.value != FACTORY:
             yield {node: None}
@@ -25,7 +23,7 @@ def definitions(tree: Tree) -> Iterator[Edit]:
 @reduction(level=0)
 def statements(tree: Tree) -> Iterator[Edit]:
     """Leave out a statement with all that is in it; from the end, as what is used comes before its use."""
-    for node in reversed(list(tree.of(*STATEMENTS))):
+    for node in reversed(list(tree.statements())):
         if not (isinstance(node, cst.FunctionDef) and node.name.value == FACTORY) and not _is_pass(node):
             yield {node: None}
 
@@ -42,7 +40,7 @@ def unused(tree: Tree) -> Iterator[Edit]:
         if counts[node.name.value] == own and not hook and not special:
             yield {node: None}
     for line in tree.of(cst.SimpleStatementLine):
-        first = line.body[0]
+        first = small(line)
         if isinstance(first, cst.Import | cst.ImportFrom) and not isinstance(first.names, cst.ImportStar):
             names = [(alias.asname.name if alias.asname else alias.name) for alias in first.names]
             roots = [next(each for each in below(name) if isinstance(each, cst.Name)) for name in names]
@@ -53,10 +51,9 @@ def unused(tree: Tree) -> Iterator[Edit]:
 @reduction(level=0, together="all")
 def imported_names(tree: Tree) -> Iterator[Edit]:
     """Leave out one of several names that a line imports."""
-    for node in tree.of(cst.Import, cst.ImportFrom):
-        if not isinstance(node.names, cst.ImportStar) and len(node.names) > 1:
-            for alias in node.names:
-                yield {alias: None}
+    for alias in tree.of(cst.ImportAlias):
+        if len(list(tree.siblings(alias))) > 1:
+            yield {alias: None}
 
 
 @reduction(level=0, together="all")
@@ -68,8 +65,7 @@ def after_the_end(tree: Tree) -> Iterator[Edit]:
         for node in block.body:
             if ended:
                 dead[node] = None
-            first = node.body[0] if isinstance(node, cst.SimpleStatementLine) else None
-            ended = ended or isinstance(first, cst.Return | cst.Raise)
+            ended = ended or isinstance(small(node), cst.Return | cst.Raise)
         if dead:
             yield dead
 
@@ -82,32 +78,30 @@ def only_pass(tree: Tree) -> Iterator[Edit]:
         if _is_pass(node) and isinstance(parent, cst.IndentedBlock) and len(parent.body) > 1:
             yield {node: None}
     for branch in tree.of(cst.Else, cst.Finally):
-        if isinstance(branch.body, cst.IndentedBlock) and all(map(_is_pass, branch.body.body)):
+        if all(map(_is_pass, suite(branch.body))):
             yield {branch: None}
 
 
 @reduction(level=1)
 def results(tree: Tree) -> Iterator[Edit]:
     """Drop what a result is assigned to, or that it is returned: ``y = f(x)`` becomes ``f(x)``."""
-    for node in tree.of(cst.Assign, cst.AugAssign, cst.Return, cst.AnnAssign):
+    for node in (*tree.of(cst.Assign, cst.AugAssign), *tree.of(cst.Return, cst.AnnAssign)):
         if node.value is not None:
             yield {node: cst.Expr(node.value)}
 
 
 @reduction(level=1, together="never")
 def returned_early(tree: Tree) -> Iterator[Edit]:
-    """Return what is assigned, and leave out the rest of the block: ``y = f(x); …`` becomes ``return f(x)``."""
+    """Return what is assigned, and leave out what follows: ``y = f(x); …`` becomes ``return f(x)``."""
     for block in tree.of(cst.IndentedBlock):
         if not isinstance(tree.parents[block], cst.FunctionDef):
             continue
         for number, node in enumerate(block.body):
-            first = node.body[0] if isinstance(node, cst.SimpleStatementLine) else None
+            first = small(node)
             if isinstance(first, cst.Assign | cst.Expr) and number + 1 < len(block.body):
                 rest: dict[cst.CSTNode, None] = dict.fromkeys(block.body[number + 1 :])
                 yield {first: cst.Return(first.value), **rest}
 
 
 def _is_pass(node: cst.CSTNode) -> bool:
-    return isinstance(node, cst.SimpleStatementLine) and isinstance(node.body[0], cst.Pass)
-
-
+    return isinstance(node, cst.SimpleStatementLine) and isinstance(small(node), cst.Pass)
