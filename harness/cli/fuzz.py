@@ -14,6 +14,7 @@ from harness.cli.arguments import (
     chosen_paths,
     chosen_profile,
     duration,
+    duration_or_none,
     natural,
     positive,
     shard,
@@ -65,6 +66,13 @@ def add(commands: Subparsers) -> None:
         help="run every N-th example only, the I-th of each N",
     )
     parser.add_argument(
+        "--minimize",
+        type=duration_or_none,
+        default=60.0,
+        metavar="TIME",
+        help="for the program of each new finding, at the end; 0: none (default: 60s)",
+    )
+    parser.add_argument(
         "--corpora",
         type=Path,
         default=CORPORA,
@@ -97,6 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
         device=arguments.device,
         profile=chosen_profile(arguments.profile),
         shard=arguments.shard,
+        minimize_seconds=arguments.minimize,
         corpora=arguments.corpora.resolve() if arguments.corpora.is_dir() else None,
     )
     folder = Folder(arguments.out)
