@@ -56,7 +56,7 @@ class Settings:
     shard: tuple[int, int] = (1, 1)
     example_seconds: float = 60.0
     """A program that takes longer hangs."""
-    minimize_seconds: float = 60.0
+    minimize_seconds: float = 0.0
     """For the program of each new finding, once the examples are done; 0: leave them as they are."""
     corpora: File | None = None
     """The corpus whose bugs are known; None: every finding is new."""

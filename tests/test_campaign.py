@@ -18,12 +18,14 @@ from harness.events import (
     Event,
     ExampleDone,
     FindingFound,
+    FindingMinimized,
     FindingShrunk,
     FindingUnconfirmed,
     HarnessError,
     KnownSeen,
 )
 from harness.findings import Finding
+from harness.minimizing import Minimized
 from harness.paths import core_paths, select_paths
 from harness.plan import paths_for
 from harness.triage import MAX_ATTEMPTS
@@ -145,6 +147,25 @@ def test_the_smallest_program_that_confirms_stands_for_a_finding() -> None:
     first = [event for event in events if isinstance(event, FindingFound)]
     assert [event.example for event in first] == [0]
     assert [event.example for event in events if isinstance(event, FindingShrunk)] == [21]
+
+
+def halved(source: str, finding: Finding, **how: object) -> Minimized:
+    """Stand in for the minimizer: the same small program for whatever is found."""
+    small = "class M:\n    y = 1\n\n\ndef make():\n    return M(), ()\n"
+    return Minimized(small, finding, tried=7, seconds=0.5, finished=True)
+
+
+def test_new_findings_are_minimized_at_the_end_and_get_their_final_fingerprint() -> None:
+    settings = Settings(NONSTRICT, examples=4, minimize_seconds=1.0)
+    campaign = Campaign(settings, work=calm, source=source_of, confirm=yes, minimize=halved)
+    events = list(campaign.run())
+    (told,) = [event for event in events if isinstance(event, FindingMinimized)]
+    assert events.index(told) == len(events) - 2
+    assert (told.was, told.tried, told.seconds) == (found("third").fingerprint, 7, 0.5)
+    assert told.finding.fingerprint != told.was
+    assert told.finding.fingerprint in told.repro
+    unconfirmed = Campaign(settings, work=calm, source=source_of, confirm=no, minimize=halved)
+    assert not any(isinstance(event, FindingMinimized) for event in unconfirmed.run())
 
 
 def test_what_does_not_confirm_is_tried_a_few_times_and_never_shown() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,11 @@ from harness.events import (
     Event,
     ExampleDone,
     FindingFound,
+    FindingMinimized,
     FindingShrunk,
     FindingUnconfirmed,
     HarnessError,
+    KnownSeen,
 )
 from harness.findings import Finding
 from harness.reporting.console import ConsoleReport
@@ -71,6 +74,37 @@ EVENTS: tuple[Event, ...] = (
     FindingShrunk(1.9, FINDING, 2, "y = 1\n", "smaller\n"),
     CampaignFinished(2.0, "examples"),
 )
+MINIMAL = replace(FINDING, minimal="abcdef0123")
+
+
+def test_minimized_findings_keep_their_file_and_the_same_bug_is_counted_once(folder: Folder) -> None:
+    tally, files = Tally(), ReproFiles(folder)
+    for event in (
+        EVENTS[0],
+        example(0, FINDING.fingerprint),
+        FindingFound(1.0, FINDING, 0, "x = 1\n", "first\n"),
+        example(1, OTHER.fingerprint, FINDING.fingerprint),
+        FindingFound(1.1, OTHER, 1, "x = 2\n", "second\n"),
+        FindingMinimized(1.2, FINDING.fingerprint, MINIMAL, 0, "x\n", "small\n", 3.0, 9),
+        FindingMinimized(1.3, OTHER.fingerprint, MINIMAL, 1, "x\n", "small too\n", 3.0, 9),
+    ):
+        tally(event)
+        files(event)
+    assert folder.repro(FINDING.fingerprint).read_text() == "small\n"
+    (finding,) = tally.as_dict()["findings"]
+    assert (finding["fingerprint"], finding["count"]) == ("abcdef0123", 3)
+    assert finding["repro"] == f"findings/{FINDING.fingerprint}.py"
+
+
+def test_known_findings_point_to_their_files(folder: Folder) -> None:
+    tally = Tally(folder.root, folder.root.parent / "corpora")
+    tally(KnownSeen(1.0, "adds_wrongly", FINDING, 3))
+    tally(ExampleDone(1.0, 3, True, "", (), (), (), ("adds_wrongly",), 0.5, 0.6))
+    (finding,) = tally.as_dict()["findings"]
+    assert (finding["known"], finding["entry"], finding["count"]) == (True, "adds_wrongly", 1)
+    assert finding["repro"] == "../corpora/open/adds_wrongly.py"
+    assert tally.new == tally.unconfirmed == 0
+
 
 FINDING_KEYS = {
     "fingerprint",
