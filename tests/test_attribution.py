@@ -89,7 +89,7 @@ def entry(
         f"# trigger = {list(trigger)}".replace("'", '"'),
         "# ///",
     ]
-    (folder / "corpora" / "open" / f"{name}.py").write_text("\n".join(lines) + "\n")
+    (folder / "corpora" / "open" / f"{name}.py").write_text("\n".join(lines) + "\ndef make():\n    ...\n")
 
 
 @pytest.fixture

@@ -9,6 +9,8 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
+# fix = "read_clones_of_assigned_buffers"
+# upstream = ""
 # affected = "2.13.0"
 # at-fault = "torch/export/_trace.py, _make_fx_helper: aten.copy_ for every assigned buffer"
 # ///
@@ -19,18 +21,10 @@ tensor changes with it: the output here, and just as well a parameter that the b
 the other side of a swap of two buffers by `self.a, self.b = self.b[:], self.a[:]`.
 """
 
-import sys
-import warnings
-
 import torch
-from torch import nn
 
 
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("state", torch.zeros(1))
-
+class Model(torch.nn.Module):
     def forward(self, x):
         previous = self.state
         self.state = self.state + x
@@ -38,14 +32,15 @@ class Model(nn.Module):
 
 
 def make():
-    return Model(), (torch.ones(1),)
+    model = Model()
+    model.register_buffer("state", torch.zeros(1))
+    return model, (torch.ones(1),)
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")
     model, args = make()
-    program = torch.export.export(make()[0], args, strict=False).module()
+    program = torch.export.export(*make(), strict=False).module()
     expected, seen = model(*args), program(*args)
     bug = not torch.equal(expected, seen)
     print(f"{'BUG' if bug else 'ok'}: eager returns {expected}, the exported program {seen}")
-    sys.exit(bug)
+    raise SystemExit(bug)

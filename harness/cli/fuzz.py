@@ -20,6 +20,7 @@ from harness.cli.arguments import (
     workers,
 )
 from harness.corpus import CORPORA
+from harness.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
@@ -63,6 +64,13 @@ def add(commands: Subparsers) -> None:
         metavar="I/N",
         help="run every N-th example only, the I-th of each N",
     )
+    parser.add_argument(
+        "--corpora",
+        type=Path,
+        default=CORPORA,
+        metavar="DIR",
+        help="the corpus whose bugs are known (default: corpora/)",
+    )
     parser.set_defaults(run=run)
 
 
@@ -77,6 +85,8 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.reporting.summary import SummaryFile, Tally
     from harness.reporting.text import make_console
 
+    if arguments.corpora != CORPORA and not arguments.corpora.is_dir():
+        raise UsageError(f"--corpora {arguments.corpora}: there is no such folder")
     server()  # it imports torch while we do
     settings = Settings(
         paths=chosen_paths(arguments.paths, arguments.device, dear=False),
@@ -87,11 +97,11 @@ def run(arguments: argparse.Namespace) -> int:
         device=arguments.device,
         profile=chosen_profile(arguments.profile),
         shard=arguments.shard,
-        corpora=CORPORA.resolve() if CORPORA.is_dir() else None,
+        corpora=arguments.corpora.resolve() if arguments.corpora.is_dir() else None,
     )
     folder = Folder(arguments.out)
     folder.prepare()
-    tally = Tally(folder.root, CORPORA)
+    tally = Tally(folder.root, arguments.corpora)
     listeners = (
         tally,
         NdjsonLog(folder.log),

@@ -1,0 +1,43 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "export drops a no_grad region that holds a torch.cond"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "requires-grad"]]
+# fix = "split_module_keeps_get_attr_in_place"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/fx/passes/split_module.py, split_module: get_attr nodes of modules come first"
+# ///
+"""Eager returns a tensor without history, the exported program one that requires grad, in silence.
+
+Export splits the graph at each change of grad mode, and split_module moves the get_attr nodes of the branches
+to the front of their piece. The piece then no longer begins with the change, so that
+_is_set_grad_enabled_sub_mod takes it for one without: it is inlined, and the region is lost.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        with torch.no_grad():
+            return torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,))
+
+
+def make():
+    return Model(), (torch.ones(1, requires_grad=True),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    expected = model(*args)
+    seen = torch.export.export(model, args, strict=False).module()(*args)
+    bug = expected.requires_grad != seen.requires_grad
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the exported program {seen}")
+    raise SystemExit(bug)
