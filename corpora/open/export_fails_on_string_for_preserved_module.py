@@ -19,6 +19,8 @@
 #         "proxy_tensor.py:extract_val",
 #     ],
 # ]
+# fix = "extract_val_takes_strings"
+# upstream = ""
 # affected = "2.13.0"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, extract_val"
 # ///
@@ -29,18 +31,16 @@ what they look like, and knows numbers and None, but no strings: "Expected code 
 """
 
 import sys
-import warnings
 
 import torch
-from torch import nn
 
 
-class Child(nn.Module):
+class Child(torch.nn.Module):
     def forward(self, x, mode):
         return x + 1 if mode == "add" else x
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def __init__(self):
         super().__init__()
         self.child = Child()
@@ -54,13 +54,9 @@ def make():
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")
-    model, args = make()
-    kept = tuple(name for name, _ in model.named_modules() if name)
     try:
-        ep = torch.export.export(model, args, strict=False, preserve_module_call_signature=kept)
-        seen = torch.export.unflatten(ep)(*args)
+        torch.export.export(*make(), strict=False, preserve_module_call_signature=("child",))
     except AssertionError as error:
-        print(f"BUG: eager gives {model(*args)}, export raises {error!r}")
+        print(f"BUG: eager gives 2, export raises {error!r}")
         sys.exit(1)
-    print(f"ok: eager gives {model(*args)}, unflatten {seen}")
+    print("ok: the model is exported")
