@@ -8,7 +8,7 @@
 # check = "structure"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["structure", "mismatch", "steps", "operands", "result", "result"]]
+# signatures = [["structure", "mismatch", "steps", "operands", "input", "result"]]
 # fix = "unflatten_returns_what_it_writes_to"
 # upstream = ""
 # affected = "2.13.0"
