@@ -14,7 +14,7 @@
 # affected = "2.13.0"
 # at-fault = "torch/export/unflatten.py, _check_graph_equivalence"
 # ///
-"""The second call of `outer` has a scalar, which `inner` treats otherwise: unflatten runs the first graph twice.
+"""The second call of `outer` gets a scalar, which `inner` multiplies: unflatten runs its first graph twice.
 
 `inner` gets two graphs, `inner` and `inner@1`. The two graphs of `outer` then differ in nothing but the
 target of their call_module node, and that is the one thing that _check_graph_equivalence leaves out of

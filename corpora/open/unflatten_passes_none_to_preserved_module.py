@@ -14,11 +14,11 @@
 # affected = "2.13.0"
 # at-fault = "torch/export/_remove_effect_tokens_pass.py, _remove_effect_tokens: eliminate_dead_code"
 # ///
-"""The result of `child` is not used, but it counts its calls; an eager `child` is called with None: TypeError.
+"""The result of `child` is not used, but it counts its calls. The eager `child`, put in its place, gets None.
 
-What the argument is computed from has been cleared away as dead code: only the signature of `child` refers to
-it, by name, which the eliminate_dead_code in _remove_effect_tokens does not know. unflatten calls that with or
-without tokens, and then passes None for whatever it does not find.
+Its argument has been cleared away as dead code: only the signature of `child` refers to it, by name, which
+the eliminate_dead_code in _remove_effect_tokens does not know. unflatten calls that with or without
+tokens, and then passes None for whatever it does not find: TypeError.
 """
 
 import torch
