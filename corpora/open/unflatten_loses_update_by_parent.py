@@ -22,15 +22,14 @@ given those alone. In the root nothing is written: eager gives 2, unflatten give
 """
 
 import torch
-from torch import nn
 
 
-class Child(nn.Module):
+class Child(torch.nn.Module):
     def forward(self, x):
         return x + self.count
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def forward(self, x):
         self.child.count.add_(1)
         x = self.child(x)

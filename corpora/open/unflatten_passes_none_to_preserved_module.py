@@ -22,16 +22,15 @@ tokens, and then passes None for whatever it does not find: TypeError.
 """
 
 import torch
-from torch import nn
 
 
-class Child(nn.Module):
+class Child(torch.nn.Module):
     def forward(self, x):
         self.calls.add_(1)
         return x * 2
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def forward(self, x):
         self.child(x + 1)
         return x

@@ -32,10 +32,9 @@ it, under a target put together from names alone, as if the parent were no varia
 """
 
 import torch
-from torch import nn
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def forward(self, x):
         self.seq(x)
         x = self.seq(x + 1)
@@ -44,7 +43,7 @@ class Model(nn.Module):
 
 def make():
     model = Model()
-    model.seq = nn.Sequential(nn.ReLU())
+    model.seq = torch.nn.Sequential(torch.nn.ReLU())
     return model, (torch.ones(1),)
 
 

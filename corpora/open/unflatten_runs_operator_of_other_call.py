@@ -22,15 +22,14 @@ value tells. The cause is that of unflatten_merges_calls_of_other_variants.
 """
 
 import torch
-from torch import nn
 
 
-class Inner(nn.Module):
+class Inner(torch.nn.Module):
     def forward(self, x):
         return x.mul_(2) + 1
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def forward(self, x):
         y = self.outer(x)
         self.outer(y)
@@ -39,7 +38,7 @@ class Model(nn.Module):
 
 def make():
     model = Model()
-    model.outer = nn.Sequential(Inner())
+    model.outer = torch.nn.Sequential(Inner())
     return model, (torch.zeros(1),)
 
 

@@ -21,17 +21,16 @@ unflatten_merges_calls_of_other_variants.
 """
 
 import torch
-from torch import nn
 
 
-class Inner(nn.Module):
+class Inner(torch.nn.Module):
     def forward(self, x):
         x.mul_(2)
         with torch.no_grad():
             return x + 1
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def forward(self, x):
         y = self.outer(x)
         self.outer(y)
@@ -40,7 +39,7 @@ class Model(nn.Module):
 
 def make():
     model = Model()
-    model.outer = nn.Sequential(Inner())
+    model.outer = torch.nn.Sequential(Inner())
     return model, (torch.zeros(1),)
 
 

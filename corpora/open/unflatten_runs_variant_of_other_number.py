@@ -22,20 +22,19 @@ The cause is that of unflatten_merges_calls_of_other_variants.
 """
 
 import torch
-from torch import nn
 
 
-class Inner(nn.Module):
+class Inner(torch.nn.Module):
     def forward(self, x, n):
         return x * n
 
 
-class Outer(nn.Module):
+class Outer(torch.nn.Module):
     def forward(self, x, n):
         return self.first(x, n) if n == 2 else self.second(x, n)
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def forward(self, x):
         return self.outer(self.outer(x, 2), 3) > 99
 

@@ -22,24 +22,23 @@ The cause is that of unflatten_merges_calls_of_other_variants.
 """
 
 import torch
-from torch import nn
 
 
-class Inner(nn.Module):
+class Inner(torch.nn.Module):
     def forward(self, x):
         return self.child(x if x.dim() else x.abs())
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def forward(self, x):
         return self.outer(self.outer(x)[0]) > 99
 
 
 def make():
     model = Model()
-    model.outer = nn.Sequential()
+    model.outer = torch.nn.Sequential()
     model.outer.inner = Inner()
-    model.outer.inner.child = nn.LeakyReLU()
+    model.outer.inner.child = torch.nn.LeakyReLU()
     return model, (torch.ones(1),)
 
 
