@@ -14,31 +14,29 @@
 # affected = "2.13.0"
 # at-fault = "torch/export/unflatten.py, _check_graph_equivalence"
 # ///
-"""The second call of `outer` has a scalar, which `inner` treats otherwise: unflatten runs the first graph twice.
+"""The second call of `outer` gets a scalar, which its child multiplies: unflatten sums it, as in the first.
 
-`inner` gets two graphs, `inner` and `inner@1`. The two graphs of `outer` then differ in nothing but the
-target of their call_module node, and that is the one thing that _check_graph_equivalence leaves out of
-the comparison. So they are merged, and `inner@1` is never run: eager gives 20, unflatten gives 2.
+The child gets two graphs, `0` and `0@1`. The two graphs of `outer` then differ in nothing but the target of
+their call_module node, and that is the one thing that _check_graph_equivalence leaves out of the comparison.
+So they are merged, and `0@1` is never run: eager gives 20, unflatten gives 2.
 """
 
 import torch
-from torch import nn
 
 
-class Inner(nn.Module):
+class Inner(torch.nn.Module):
     def forward(self, x):
         return x.sum() if x.dim() else x * 10
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def forward(self, x):
         return self.outer(self.outer(x))
 
 
 def make():
     model = Model()
-    model.outer = nn.Sequential()
-    model.outer.inner = Inner()
+    model.outer = torch.nn.Sequential(Inner())
     return model, (torch.ones(2),)
 
 

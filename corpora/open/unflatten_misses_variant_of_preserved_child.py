@@ -22,20 +22,19 @@ the root, `outer@1.child`, among the names of preserved submodules, which are wr
 """
 
 import torch
-from torch import nn
 
 
-class Child(nn.Module):
+class Child(torch.nn.Module):
     def forward(self, x, n):
         return x + n
 
 
-class Outer(nn.Module):
+class Outer(torch.nn.Module):
     def forward(self, x, n):
         return self.child(x, n) * n
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def forward(self, x):
         return self.outer(self.outer(x, 2), 3)
 

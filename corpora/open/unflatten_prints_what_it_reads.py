@@ -23,10 +23,9 @@ import contextlib
 import io
 
 import torch
-from torch import nn
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def forward(self, x):
         self.child.running_mean.add_(1)
         return self.child(x)
@@ -34,7 +33,7 @@ class Model(nn.Module):
 
 def make():
     model = Model()
-    model.child = nn.BatchNorm1d(1)
+    model.child = torch.nn.BatchNorm1d(1)
     return model.eval(), (torch.ones(1, 1),)
 
 

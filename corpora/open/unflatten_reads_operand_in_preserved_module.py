@@ -22,15 +22,14 @@ place, be it one that mutates or not: eager gives 11, unflatten gives 2.
 """
 
 import torch
-from torch import nn
 
 
-class Child(nn.Module):
+class Child(torch.nn.Module):
     def forward(self, x):
         return x + self.scaled
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def forward(self, x):
         self.child.scaled = x * 10
         return self.child(x)

@@ -21,17 +21,16 @@ nothing is raised and all outputs are right. Put another tensor in the place of 
 """
 
 import torch
-from torch import nn
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def forward(self, x):
         return x > self.data
 
 
 def make():
     model = Model()
-    model.w = nn.Parameter(torch.zeros(1))
+    model.w = torch.nn.Parameter(torch.zeros(1))
     model.register_buffer("data", model.w.detach())
     return model, (torch.ones(1),)
 

@@ -26,16 +26,15 @@
 # ///
 """A call of seq.0 is redirected to seq.0@1, which hangs under seq@1, not under seq.
 
-The first call of `seq` is never used, so that nothing is left of it, and the second call, seq@1, keeps a graph
+The first call of `seq` is never used, so that nothing is left of it, and the second, seq@1, keeps a graph
 of its own, with the child 0@1 in it. The third call of the child has the same graph as 0@1 and is merged with
 it, under a target put together from names alone, as if the parent were no variant.
 """
 
 import torch
-from torch import nn
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def forward(self, x):
         self.seq(x)
         x = self.seq(x + 1)
@@ -44,7 +43,7 @@ class Model(nn.Module):
 
 def make():
     model = Model()
-    model.seq = nn.Sequential(nn.ReLU())
+    model.seq = torch.nn.Sequential(torch.nn.ReLU())
     return model, (torch.ones(1),)
 
 

@@ -21,10 +21,9 @@ graph of the root alone is checked, so that unflatten returns a module, and ever
 """
 
 import torch
-from torch import nn
 
 
-class Outer(nn.Module):
+class Outer(torch.nn.Module):
     def forward(self, x):
         self.seq(x)
         x = self.seq(x + 1)
@@ -33,8 +32,8 @@ class Outer(nn.Module):
 
 def make():
     outer = Outer()
-    outer.seq = nn.Sequential(nn.ReLU())
-    return nn.Sequential(outer), (torch.ones(1),)
+    outer.seq = torch.nn.Sequential(torch.nn.ReLU())
+    return torch.nn.Sequential(outer), (torch.ones(1),)
 
 
 if __name__ == "__main__":

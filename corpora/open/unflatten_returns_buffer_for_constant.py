@@ -22,10 +22,9 @@ longer finds it in `part`.
 """
 
 import torch
-from torch import nn
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def forward(self, x):
         return x + 1, self.part
 

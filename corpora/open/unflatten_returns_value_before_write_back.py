@@ -8,7 +8,7 @@
 # check = "structure"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["structure", "mismatch", "steps", "operands", "result", "result"]]
+# signatures = [["structure", "mismatch", "steps", "operands", "input", "result"]]
 # fix = "unflatten_returns_what_it_writes_to"
 # upstream = ""
 # affected = "2.13.0"
@@ -22,10 +22,9 @@ then sets the outputs anew from what it read before that (return_args): they are
 """
 
 import torch
-from torch import nn
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def forward(self, x):
         return x.add_(1)
 

@@ -22,10 +22,9 @@ never reaches the buffer that it is a part of.
 """
 
 import torch
-from torch import nn
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def forward(self, x):
         self.part.add_(1)
         return x + self.whole

@@ -22,17 +22,16 @@ clone of its own. One call leaves 1 in child.count; in the unflattened module it
 """
 
 import torch
-from torch import nn
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def forward(self, x):
         return x + self.count.add_(1)
 
 
 def make():
     model = Model()
-    model.child = nn.Module()
+    model.child = torch.nn.Module()
     model.register_buffer("count", torch.zeros(1), persistent=False)
     model.child.register_buffer("count", model.count, persistent=False)
     return model, (torch.ones(1),)

@@ -23,17 +23,16 @@ state) gives other values than eager, without a word.
 """
 
 import torch
-from torch import nn
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def forward(self, x):
         return self.relu(self.same)
 
 
 def make():
     model = Model()
-    model.relu = nn.ReLU(inplace=True)
+    model.relu = torch.nn.ReLU(inplace=True)
     model.register_buffer("state", torch.zeros(1), persistent=False)
     model.same = model.state
     return model, (torch.ones(1),)

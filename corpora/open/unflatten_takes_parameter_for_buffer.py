@@ -31,17 +31,16 @@ but the output now has a gradient that the model had cut off with detach().
 """
 
 import torch
-from torch import nn
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def forward(self, x):
         return x + self.data.add_(1)
 
 
 def make():
     model = Model()
-    model.w = nn.Parameter(torch.zeros(1))
+    model.w = torch.nn.Parameter(torch.zeros(1))
     model.register_buffer("data", model.w.detach())
     return model, (torch.ones(1),)
 

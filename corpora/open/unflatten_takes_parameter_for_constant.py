@@ -22,17 +22,16 @@ unflatten_takes_parameter_for_buffer, with a tensor that is a plain attribute in
 """
 
 import torch
-from torch import nn
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def forward(self, x):
         return x * self.part
 
 
 def make():
     model = Model()
-    model.w = nn.Parameter(torch.ones(1))
+    model.w = torch.nn.Parameter(torch.ones(1))
     model.part = model.w.detach()
     return model, (torch.ones(1, requires_grad=True),)
 

@@ -21,17 +21,16 @@ consts_map takes `w` and `data` for two names of one tensor, so that `data.view(
 """
 
 import torch
-from torch import nn
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def forward(self, x):
         return x + self.data.view(1).add_(1)
 
 
 def make():
     model = Model()
-    model.w = nn.Parameter(torch.zeros(1))
+    model.w = torch.nn.Parameter(torch.zeros(1))
     model.register_buffer("data", model.w.detach())
     return model, (torch.ones(1),)
 

@@ -192,7 +192,9 @@ class Reader:
     def _copied(self, target: str, value: object, frames: Frames | None) -> _Value:
         operands: list[Operand] = []
         text = _text((_Value(target), value), operands)
-        self.steps.append(Step("aten.copy_.default", text, tuple(operands), frames, writes=(target,)))
+        self.steps.append(
+            Step("aten.copy_.default", text, tuple(operands), frames, writes=(target,), shares=(target,))
+        )
         return _Value(len(self.steps) - 1)
 
 
