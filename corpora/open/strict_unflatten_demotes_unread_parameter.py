@@ -9,6 +9,8 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["state", "mismatch"]]
+# fix = "unflatten_tells_parameters_from_their_views"
+# upstream = ""
 # affected = "2.13.0"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, restoring what is aliased or unused"
 # ///
@@ -19,32 +21,25 @@ such names back asks whether `_id(w)` is that of a buffer, and _TensorID tells n
 tensor on the same memory. So `w` is registered as a buffer, without a gradient.
 """
 
-import sys
-import warnings
-
 import torch
-from torch import nn
 
 
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.w = nn.Parameter(torch.zeros(1))
-        self.register_buffer("data", self.w.detach())
-
+class Model(torch.nn.Module):
     def forward(self, x):
         return x + self.data
 
 
 def make():
-    return Model(), (torch.ones(1),)
+    model = Model()
+    model.w = torch.nn.Parameter(torch.zeros(1))
+    model.register_buffer("data", model.w.detach())
+    return model, (torch.ones(1),)
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")
     model, args = make()
     unflattened = torch.export.unflatten(torch.export.export(model, args, strict=True))
-    expected, seen = dict(model.named_parameters()), dict(unflattened.named_parameters())
-    bug = expected.keys() != seen.keys()
-    print(f"{'BUG' if bug else 'ok'}: eager has the parameters {list(expected)}, unflatten {list(seen)}")
-    sys.exit(bug)
+    expected, seen = (list(dict(module.named_parameters())) for module in (model, unflattened))
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: eager has the parameters {expected}, unflatten {seen}")
+    raise SystemExit(bug)

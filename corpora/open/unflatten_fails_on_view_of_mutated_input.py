@@ -14,6 +14,8 @@
 #         "unflatten.py:_fix_nn_module_stacks",
 #     ],
 # ]
+# fix = "unflatten_roots_nodes_of_no_module"
+# upstream = ""
 # affected = "2.13.0"
 # at-fault = "torch/export/unflatten.py, _fix_nn_module_stacks: prev_fqn, *next_fqns = fqns"
 # ///
@@ -23,18 +25,13 @@ Functionalization takes the view anew, of the input's new value, once forward() 
 no module, its nn_module_stack is empty. _fix_nn_module_stacks takes the first entry of each stack.
 """
 
-import sys
-import warnings
-
 import torch
-from torch import nn
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def forward(self, x):
-        y = x[0]
         x.relu_()
-        return y
+        return x[0]
 
 
 def make():
@@ -42,14 +39,12 @@ def make():
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")
     model, args = make()
-    ep = torch.export.export(model, args, strict=False).run_decompositions()
+    ep = torch.export.export(model, args).run_decompositions()
     try:
-        torch.export.unflatten(ep)
-        seen = "nothing"
-    except Exception as error:
-        seen = f"{type(error).__name__}: {error}"
-    bug = seen.startswith("ValueError")
-    print(f"{'BUG' if bug else 'ok'}: unflatten raises {seen}")
-    sys.exit(bug)
+        seen = torch.export.unflatten(ep)(*args)
+    except ValueError as error:
+        seen = error
+    bug = isinstance(seen, ValueError)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, unflatten {seen!r}")
+    raise SystemExit(bug)

@@ -9,54 +9,38 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["sharing", "mismatch", "several-tensors-became-one"]]
+# trigger = ["state.one_storage"]
+# upstream = ""
 # affected = "2.13.0"
 # at-fault = "torch/export/unflatten.py, _id: shape, stride and memory, not identity"
 # ///
 """`whole` and `same` are two tensors in one memory; in the unflattened module they are one object.
 
-What acts on one of them by name (`t_`, `requires_grad_`, `.data =`) acts on both from then on.
+What acts on one of them by name (`t_`, `requires_grad_`, `.data =`) acts on both from then on. Parameters and
+buffers are looked up by memory and layout, not by identity, and identity alone would not do: a program that
+was saved and loaded holds a tensor of its own for each name of one buffer. So nothing here can be mended
+without mending what is saved.
 """
 
-import itertools
-import sys
-import warnings
-
 import torch
-from torch import nn
 
 
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("whole", torch.ones(2, 2))
-        self.register_buffer("same", self.whole.detach())
-
+class Model(torch.nn.Module):
     def forward(self, x):
         return x + self.whole
 
 
 def make():
-    return Model(), (torch.ones(2),)
-
-
-def look(module):
-    """All parameters and buffers by name."""
-    state = [*module.named_parameters(remove_duplicate=False)]
-    state += module.named_buffers(remove_duplicate=False)
-    return dict(state)
+    model = Model()
+    model.register_buffer("whole", torch.ones(1))
+    model.register_buffer("same", model.whole.detach())
+    return model, (torch.ones(1),)
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")
-    eager, args = make()
     model, args = make()
-    ep = torch.export.export(model, args, strict=False)
-    candidate = torch.export.unflatten(ep)
-    ours, theirs = look(eager), look(candidate)
-    pairs = itertools.combinations(sorted(ours.keys() & theirs.keys()), 2)
-    wrong = [(a, b) for a, b in pairs if theirs[a] is theirs[b] and ours[a] is not ours[b]]
-    for a, b in wrong[:1]:
-        print(f"BUG: {a} and {b} are two tensors in eager, one in the unflatten")
-    if not wrong:
-        print("ok: unflatten shares what eager shares")
-    sys.exit(bool(wrong))
+    unflattened = torch.export.unflatten(torch.export.export(model, args))
+    expected, seen = model.whole is model.same, unflattened.whole is unflattened.same
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: one tensor: {expected} in eager, {seen} in unflatten")
+    raise SystemExit(bug)
