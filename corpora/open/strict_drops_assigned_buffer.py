@@ -9,7 +9,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["state", "mismatch"]]
-# trigger = ["state.rebound", "state.buffer"]
+# fix = "strict_writes_back_assigned_buffers"
 # upstream = ""
 # affected = "2.13.0"
 # at-fault = "torch/export/_trace.py, ExportDynamoConfig: replay_side_effects = False, _buffers included"
