@@ -43,6 +43,13 @@ def knowledge(corpora: Path) -> Knowledge:
 
 
 def _fitting(fixes: Mapping[str, Fix]) -> Iterator[tuple[str, Fix]]:
+    try:
+        # As a rule all do, and then it is enough to find that out once.
+        with applied(fixes.values()):
+            yield from fixes.items()
+        return
+    except FixError:
+        pass
     for name, fix in fixes.items():
         try:
             with applied([fix]):

@@ -8,15 +8,19 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from itertools import count, islice
 from pathlib import Path as File
 
-from harness import events
+from harness import canonical, events
+from harness.attribution import knowledge
 from harness.confirm import Confirmation, confirm
 from harness.findings import Finding
+from harness.fixes import Fix
+from harness.minimizing import Minimized, minimize
 from harness.paths import Path
 from harness.plan import paths_for
 from harness.pool import Death, Failure, Stopped, Task, Workers
@@ -35,6 +39,7 @@ AHEAD = 3
 Work = Callable[[Job, Sequence[int]], tuple[ExampleResult, ...]]
 Source = Callable[[int, int, str], tuple[str, tuple[str, ...]]]
 Confirm = Callable[[str], Confirmation]
+Minimize = Callable[..., Minimized]
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,8 @@ class Settings:
     shard: tuple[int, int] = (1, 1)
     example_seconds: float = 60.0
     """A program that takes longer hangs."""
+    minimize_seconds: float = 60.0
+    """For the program of each new finding, once the examples are done; 0: leave them as they are."""
     corpora: File | None = None
     """The corpus whose bugs are known; None: every finding is new."""
 
@@ -74,6 +81,7 @@ class Campaign:
         work: Work = run_batch,
         source: Source = program_source,
         confirm: Confirm = confirm,
+        minimize: Minimize = minimize,
     ) -> None:
         """Prepare a run.
 
@@ -84,6 +92,7 @@ class Campaign:
         self._work = work
         self._source = source
         self._confirm = confirm
+        self._minimize = minimize
         self._job = Job(settings.seed, settings.paths, settings.profile, settings.corpora)
         self._causes: dict[str, Cause] = {}
         self._met: set[str] = set()
@@ -111,6 +120,7 @@ class Campaign:
         try:
             yield from self._examples()
             yield from self._shrink()
+            yield from self._reduce()
             reason = "examples" if settings.examples is not None else "time"
             if self._over() and settings.seconds is not None:
                 reason = "time"
@@ -262,6 +272,54 @@ class Campaign:
                 yield from self._try(cause, witness)
                 if cause.shown is not before:
                     break
+
+    def _reduce(self) -> Iterator[events.Event]:
+        """Make the program of each new finding as small as the time allows, some at a time."""
+        settings = self._settings
+        shown = [cause.shown for _, cause in sorted(self._causes.items()) if cause.shown is not None]
+        if not settings.minimize_seconds or not shown:
+            return
+        # With the fixes in place, no known bug takes the place of the new one on the way.
+        fixes = tuple(knowledge(settings.corpora).fixes.values()) if settings.corpora else ()
+        with ThreadPoolExecutor(settings.workers) as threads:
+            tasks = [threads.submit(self._reduced, witness, fixes) for witness in shown]
+            try:
+                for witness, task in zip(shown, tasks, strict=True):
+                    yield from self._told(witness, task)
+            except Stopped:
+                threads.shutdown(cancel_futures=True)
+                raise
+
+    def _reduced(self, witness: Witness, fixes: tuple[Fix, ...]) -> Minimized:
+        return self._minimize(
+            witness.source,
+            witness.finding,
+            seconds=self._settings.minimize_seconds,
+            stop=self._stop,
+            fixes=fixes,
+        )
+
+    def _told(self, witness: Witness, task: Future[Minimized]) -> Iterator[events.Event]:
+        """Wait for a minimized program; tell of it if a fresh process confirms it."""
+        try:
+            small = task.result()
+            if self._stop.is_set():
+                raise Stopped
+            found, source = small.finding, small.source
+            digest = canonical.fingerprint(found.path, found.check, found.kind, found.signature, source)
+            finding = replace(found, minimal=digest)
+            repro = repro_source(finding, source)
+            confirmed = self._confirm(repro).confirmed
+        except Stopped:
+            raise
+        except Exception:
+            yield events.HarnessError(self._now(), witness.example, traceback.format_exc())
+            return
+        if confirmed:
+            was = witness.finding.fingerprint
+            yield events.FindingMinimized(
+                self._now(), was, finding, witness.example, source, repro, small.seconds, small.tried
+            )
 
 
 def add_death(findings: list[Finding], path: Path, death: Death) -> None:

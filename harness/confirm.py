@@ -62,23 +62,24 @@ class Confirmation:
     """What it printed, or why it does not count."""
 
 
-def confirm(source: str) -> Confirmation:
-    """Run the text of a repro file in a fresh process."""
+def confirm(source: str, beside: str = "") -> Confirmation:
+    """Run the text of a repro file in a fresh process; as if in a folder, whose modules it may import."""
     with tempfile.TemporaryDirectory(prefix="exportdiff-") as folder:
         file = Path(folder, "repro.py")
         file.write_text(source)
-        run = run_file(file)
+        run = run_file(file, beside=beside)
     return Confirmation(run.code == 1, run.problem or run.last_line)
 
 
-def run_file(file: Path, seconds: float = SECONDS, fixes: Collection[Fix] = ()) -> Run:
+def run_file(file: Path, seconds: float = SECONDS, fixes: Collection[Fix] = (), beside: str = "") -> Run:
     """Run a file as ``__main__`` in a process of its own, with torch loaded and nothing run.
 
-    Fixes are held in place meanwhile; one that does not fit ends the run with exit code 70.
+    Fixes are held in place meanwhile; one that does not fit ends the run with exit code 70. The modules of a
+    folder named by ``beside`` can be imported.
     """
     # By name, not by descriptor: a fork server's children inherit no descriptors of ours.
     with tempfile.NamedTemporaryFile(prefix="exportdiff-") as log:
-        process = server().Process(target=_run, args=(str(file), log.name, tuple(fixes)))
+        process = server().Process(target=_run, args=(str(file), log.name, tuple(fixes), beside))
         process.start()
         try:
             process.join(seconds)
@@ -89,7 +90,7 @@ def run_file(file: Path, seconds: float = SECONDS, fixes: Collection[Fix] = ()) 
     return Run(None if late else process.exitcode, text)
 
 
-def _run(file: str, log: str, fixes: Collection[Fix]) -> None:
+def _run(file: str, log: str, fixes: Collection[Fix], beside: str) -> None:
     os.setpgid(0, 0)
     quiet(silent=False)
     with Path(log).open("wb") as target:
@@ -98,6 +99,8 @@ def _run(file: str, log: str, fixes: Collection[Fix]) -> None:
     sys.stdout = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), write_through=True)
     sys.stderr = sys.stdout
     sys.argv = [file]
+    if beside:
+        sys.path.insert(0, beside)
     try:
         with _held(fixes):
             runpy.run_path(file, run_name="__main__")

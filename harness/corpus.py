@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +22,7 @@ FIXES = "fixes"
 EXPECTED = {"seed": 0, "fixed": 0, "open": 1}
 """What a file of each status must exit with."""
 
-_HEADER = re.compile(r"^# /// script\n(?P<toml>(#( .*)?\n)+?)# ///$", re.MULTILINE)
+HEADER = re.compile(r"^# /// script\n(?P<toml>(#( .*)?\n)+?)# ///$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,8 @@ def find_files(names: Iterable[Path]) -> Iterator[Path]:
 def read_entry(file: Path) -> Entry:
     """Read a file's ``[tool.exportdiff]`` table; never raises, and never runs the file."""
     try:
-        match = _HEADER.search(file.read_text(encoding="utf-8"))
+        source = file.read_text(encoding="utf-8")
+        match = HEADER.search(source)
     except FileNotFoundError:
         return Entry(file, problem="there is no such file")
     except (OSError, UnicodeDecodeError) as error:
@@ -73,11 +76,13 @@ def read_entry(file: Path) -> Entry:
     if status not in EXPECTED:
         known = ", ".join(EXPECTED)
         return Entry(file, problem=f"has status {status!r} in [tool.exportdiff]; expected {known}")
+    if flaw := flaw_of(source):
+        return Entry(file, status, problem=flaw)
     return Entry(
         file,
         status,
         fingerprint=str(table.get("fingerprint", "")),
-        signatures=tuple(tuple(map(str, words)) for words in table.get("signatures", ())),
+        signatures=_signatures(table),
         path=str(table.get("path", "")),
         check=str(table.get("check", "")),
         kind=str(table.get("kind", "")),
@@ -90,10 +95,36 @@ def read_entry(file: Path) -> Entry:
     )
 
 
-def open_signatures(corpora: Path) -> dict[tuple[str, ...], Path]:
-    """Return the beginnings of the signatures of what the corpus holds as open, with the file of each."""
-    entries = [read_entry(file) for file in find_files([corpora])]
-    return {words: entry.file for entry in entries if entry.status == "open" for words in entry.signatures}
+def flaw_of(source: str) -> str:
+    """Say why the text of a file is no corpus file's, without running it; empty if it may be one."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError) as error:
+        line = f" (line {error.lineno})" if isinstance(error, SyntaxError) else ""
+        return f"does not parse: {type(error).__name__}: {error.args[0]}{line}"
+    foreign = sorted(_imported(tree) - sys.stdlib_module_names - {"torch"})
+    if foreign:
+        return f"imports {', '.join(foreign)}: a corpus file imports torch and nothing else"
+    if not any(isinstance(node, ast.FunctionDef) and node.name == "make" for node in tree.body):
+        return "defines no make() that returns (model, args)"
+    return ""
+
+
+def _imported(tree: ast.Module) -> set[str]:
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add((node.module or "").partition(".")[0])
+    return names
+
+
+def _signatures(table: dict[str, Any]) -> tuple[tuple[str, ...], ...]:
+    """Read ``signatures``; files that a campaign wrote have one, whole: ``signature``."""
+    if "signature" in table:
+        return (tuple(map(str, table["signature"])),)
+    return tuple(tuple(map(str, words)) for words in table.get("signatures", ()))
 
 
 def _table(header: str) -> dict[str, Any]:

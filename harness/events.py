@@ -106,6 +106,21 @@ class FindingShrunk(Event):
 
 
 @dataclass(frozen=True)
+class FindingMinimized(Event):
+    """The program of a finding was made as small as it would become; the last that is told of a finding."""
+
+    was: str
+    """The fingerprint that the finding had until now."""
+    finding: Finding
+    example: int
+    source: str
+    repro: str
+    seconds: float
+    tried: int
+    """How many smaller programs were judged."""
+
+
+@dataclass(frozen=True)
 class HarnessError(Event):
     """An exception in our own code. Never the model's fault, never a finding."""
 

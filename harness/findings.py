@@ -35,10 +35,14 @@ class Finding:
     """Which of the consecutive calls; None for what holds without one."""
     also: tuple[str, ...] = ()
     """One line for each further place where the same cause shows."""
+    minimal: str = ""
+    """The fingerprint that the minimized program gave it (harness/canonical.py); empty before that."""
 
     @property
     def fingerprint(self) -> str:
-        """Short id of the cause: signature and first path that shows it, whatever the device."""
+        """Short id of the cause: until it is minimized, of signature and path, whatever the device."""
+        if self.minimal:
+            return self.minimal
         cause = json.dumps([self.signature, self.mode, self.transforms, self.runner])
         return hashlib.sha256(cause.encode()).hexdigest()[:10]
 
@@ -62,4 +66,5 @@ class Finding:
             message=str(data["message"]),
             call=data.get("call"),
             also=tuple(data.get("also", ())),
+            minimal=str(data.get("minimal", "")),
         )

@@ -69,6 +69,8 @@ class Fix:
     """The versions of torch that it was tried with: the patch's ``Fits:`` line."""
     files: tuple[tuple[str, tuple[Hunk, ...]], ...]
     """By path in PyTorch's repository: ``torch/export/unflatten.py``."""
+    diff: str
+    """The patch, as it is in the file."""
 
 
 def read_fixes(folder: Path) -> dict[str, Fix]:
@@ -90,10 +92,10 @@ def read_fix(file: Path) -> Fix:
         files.append((patch.path, tuple(map(_hunk, patch))))
     if not files:
         raise FixError(f"{file}: holds no patch")
-    message = text.partition("\n---\n")[0].strip()
+    message, _, diff = text.partition("\n---\n")
     fits = [line.partition(":")[2] for line in message.splitlines() if line.startswith("Fits:")]
     versions = tuple(version.strip() for line in fits for version in line.split(","))
-    return Fix(file.stem, message, versions, tuple(files))
+    return Fix(file.stem, message.strip(), versions, tuple(files), diff)
 
 
 def _hunk(hunk: PatchHunk) -> Hunk:

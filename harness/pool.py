@@ -199,6 +199,80 @@ def call_fresh(seconds: float, task: Callable[..., T], *args: object) -> T | Dea
         end(process)
 
 
+class Servant:
+    """One process that does one task after the other, and is replaced when a task takes it down."""
+
+    def __init__(self) -> None:
+        """Start nothing yet; the first ``ask`` does."""
+        self._process: BaseProcess | None = None
+        self._pipe: Connection | None = None
+
+    def __enter__(self) -> Servant:
+        """Leaving the block stops the process, whatever it is doing."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop the process."""
+        self.stop()
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the next task starts a process, which has everything to warm up."""
+        return self._process is None
+
+    def ask(self, seconds: float, task: Callable[..., T], *args: object) -> T | Death | Failure:
+        """``task(*args)`` in that process. Whatever interrupts the wait ends the process as well."""
+        if self._process is None or self._pipe is None:
+            self._pipe, theirs = server().Pipe()
+            self._process = server().Process(target=_serve, args=(theirs,))
+            self._process.start()
+            theirs.close()
+        try:
+            self._pipe.send((task, args))
+            if self._pipe.poll(seconds):
+                answer: T | Failure = self._pipe.recv()
+                return answer
+        except (EOFError, OSError):
+            self._process.join(POLL_SECONDS)
+            code = self._process.exitcode
+            self.stop()
+            return Death("abort", exit_reason(code))
+        except BaseException:
+            self.stop()
+            raise
+        self.stop()
+        return Death("hang", f"no answer within {seconds:g} s")
+
+    def stop(self) -> None:
+        """End the process; the next task starts another."""
+        if self._process is not None:
+            end(self._process)
+        if self._pipe is not None:
+            self._pipe.close()
+        self._process = self._pipe = None
+
+
+def _serve(pipe: Connection) -> None:
+    os.setpgid(0, 0)
+    _start(silent=True)
+    while True:
+        try:
+            task, args = pipe.recv()
+        except EOFError:  # whoever asked is gone
+            return
+        answer: object
+        try:
+            answer = task(*args)
+        except Exception as error:
+            answer = Failure(RuntimeError("".join(traceback.format_exception(error))))
+        pipe.send(answer)
+
+
 def end(process: BaseProcess) -> None:
     """End a child that leads a process group, and whatever it started."""
     if process.is_alive():

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from harness.case import Case
+    from harness.findings import Finding
     from harness.paths import Path as RunPath
     from harness.verdict import Verdict
 
@@ -51,6 +52,16 @@ def judge_target(target: Target, paths: Sequence[RunPath]) -> Verdict | str:
         return judge_case(load(target), paths)
     except UsageError as error:
         return str(error)
+
+
+def explain_target(target: Target, findings: Sequence[Finding], corpora: Path) -> dict[str, tuple[str, ...]]:
+    """Say which of the findings a fix of the corpus explains; see ``attribution.explain``.
+
+    Of a user's own model the feature tags are not known, so no trigger fits it.
+    """
+    from harness.attribution import explain, knowledge
+
+    return explain(load(target), findings, (), knowledge(corpora))
 
 
 def load(target: Target) -> Case:

@@ -71,6 +71,22 @@ REFUSALS: tuple[Refusal, ...] = (
         stage="lower",
     ),
     Refusal(
+        "metadata-mutation",
+        "RuntimeError",
+        "torch/_functorch/aot_autograd.py, create_aot_state: 'This is currently banned in the aot_export "
+        "workflow'",
+        r"^Found an input that received a metadata mutation",
+        stage="lower",
+    ),
+    Refusal(
+        "mutated-aliases",
+        "RuntimeError",
+        "torch/_functorch/_aot_autograd/runtime_wrappers.py, AOTDedupeWrapper and AOTSyntheticBaseWrapper: "
+        "'This functionality is currently not supported'",
+        r"^\s*Encountered (duplicated|aliased|duplicated or aliased) inputs that are mutated in the graph",
+        stage="lower",
+    ),
+    Refusal(
         "input-metadata-mutation",
         "AssertionError",
         "torch/_functorch/_aot_autograd/functional_utils.py, _check_if_mutation_can_be_in_graph: 'This is "

@@ -34,12 +34,13 @@ def problems(entry: Entry, fixes: Mapping[str, Fix], tags: Collection[str] = ())
         return
     if entry.status != "open":
         return
-    yield from _incomplete(entry, fixes, tags)
+    yield from incomplete(entry, fixes, tags)
     if entry.fix in fixes:
         yield from _unmended(entry, fixes[entry.fix])
 
 
-def _incomplete(entry: Entry, fixes: Mapping[str, Fix], tags: Collection[str]) -> Iterator[str]:
+def incomplete(entry: Entry, fixes: Mapping[str, Fix], tags: Collection[str]) -> Iterator[str]:
+    """Yield what an open entry lacks, without running it."""
     wanted = {
         "title": entry.title,
         "path": entry.path,
@@ -80,7 +81,7 @@ def _unmended(entry: Entry, fix: Fix) -> Iterator[str]:
             yield f"the checks still report {list(start)} with the fix {fix.name}"
 
 
-def entry_signatures(file: Path, path: str, fixes: tuple[Fix, ...]) -> set[tuple[str, ...]]:
+def entry_signatures(file: Path, path: str, fixes: Collection[Fix] = ()) -> set[tuple[str, ...]]:
     """Judge a file along the core paths and its own; return the signatures of what is found."""
     from harness.case import case_from_source
     from harness.fixes import applied

@@ -281,7 +281,7 @@ def test_an_unknown_profile_is_2_and_the_names_are_given(
 
 def test_paths_are_listed_with_what_they_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     header = '# [tool.exportdiff]\n# status = "open"\n# path = "nonstrict+reload:module@cpu"\n'
-    (tmp_path / "one.py").write_text(f"# /// script\n{header}# ///\n")
+    (tmp_path / "one.py").write_text(f"# /// script\n{header}# ///\ndef make():\n    ...\n")
     assert main(["paths", "--paths", "*+reload:*", "--corpora", str(tmp_path), "--json"]) == 0
     flat, rebuilt = json.loads(capsys.readouterr().out)
     assert flat["path"] == "nonstrict+reload:module@cpu" and flat["found"] == 1 and rebuilt["found"] == 0

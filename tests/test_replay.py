@@ -8,7 +8,16 @@ import pytest
 
 from harness.cli import main
 
-HEADER = '# /// script\n# dependencies = ["torch"]\n#\n# [tool.exportdiff]\n# status = "{}"\n# ///\n'
+HEADER = """\
+# /// script
+# dependencies = ["torch"]
+#
+# [tool.exportdiff]
+# status = "{}"
+# ///
+def make():
+    return None
+"""
 
 FILES = {
     "ok_open": (HEADER.format("open") + "import sys\nprint('BUG')\nsys.exit(1)\n", "as recorded"),
@@ -16,7 +25,10 @@ FILES = {
     "fixed": (HEADER.format("open") + "print('ok')\n", "FIXED"),
     "again": (HEADER.format("fixed") + "import sys\nsys.exit(1)\n", "BROKEN"),
     "syntax": (HEADER.format("open") + "def f(:\n", "BROKEN"),
-    "no_make": (HEADER.format("open") + "make()\n", "BROKEN"),
+    "raises": (HEADER.format("open") + "made()\n", "BROKEN"),
+    "no_make": (HEADER.format("open").replace("make", "mock"), "BROKEN"),
+    "foreign": (HEADER.format("open") + "import numpy\n", "BROKEN"),
+    "null": (HEADER.format("open") + "\0", "BROKEN"),
     "endless": (HEADER.format("open") + "while True:\n    pass\n", "BROKEN"),
     "segfault": (HEADER.format("open") + "import ctypes\nctypes.string_at(0)\n", "BROKEN"),
     "odd_exit": (HEADER.format("open") + "import os\nos._exit(3)\n", "BROKEN"),
@@ -28,7 +40,10 @@ FILES = {
 
 DETAILS = {
     "syntax": "SyntaxError",
-    "no_make": "NameError: name 'make' is not defined (line 7)",
+    "raises": "NameError: name 'made' is not defined (line 9)",
+    "no_make": "defines no make()",
+    "foreign": "imports numpy",
+    "fixed": "exportdiff corpus close",
     "endless": "time limit",
     "segfault": "SIGSEGV",
     "odd_exit": "exit code 3",

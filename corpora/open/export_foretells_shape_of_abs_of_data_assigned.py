@@ -9,6 +9,8 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["fake", "mismatch", "shape", "aten.abs.default"]]
+# fix = "record_assignment_to_data"
+# upstream = ""
 # affected = "2.13.0"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
 # ///
@@ -19,13 +21,11 @@ for the old one. The cause is that of export_ignores_assignment_to_data; here th
 """
 
 import sys
-import warnings
 
 import torch
-from torch import nn
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def forward(self, x):
         y = x.clone()
         y.data = x[:1]
@@ -37,11 +37,9 @@ def make():
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")
-    model, args = make()
-    ep = torch.export.export(model, args, strict=False)
+    ep = torch.export.export(*make(), strict=False)
     (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.abs.default)
-    told, given = node.meta["val"].shape, node.args[0].meta["val"].shape
-    bug = told != given
-    print(f"{'BUG' if bug else 'ok'}: abs of {list(given)} is recorded as {list(told)}")
+    given, told = node.args[0].meta["val"].shape, node.meta["val"].shape
+    bug = given != told
+    print(f"{'BUG' if bug else 'ok'}: abs is given {given}, and recorded as {told}")
     sys.exit(bug)

@@ -9,24 +9,24 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
+# fix = "record_assignment_to_data"
+# upstream = ""
 # affected = "2.13.0"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
 # ///
 """`y.data = x + 1` is traced as if it were not there: the program returns zeros, without any warning.
 
-The setter changes the fake tensor from C++ and dispatches nothing but _has_compatible_shallow_copy_type,
-which is all that the graph keeps of it; the proxy of `y` goes on standing for the zeros. With an input or
-a buffer in place of `y` it is the same. Strict export records such a setter as set_, or refuses it.
+The setter changes the fake tensor from C++ and calls no operator but _has_compatible_shallow_copy_type, which
+is all that the graph keeps of it; the proxy of `y` goes on standing for the zeros. With an input or a buffer
+in place of `y` it is the same. Strict export records such a setter as set_, or refuses it.
 """
 
 import sys
-import warnings
 
 import torch
-from torch import nn
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def forward(self, x):
         y = torch.zeros_like(x)
         y.data = x + 1
@@ -38,7 +38,6 @@ def make():
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")
     model, args = make()
     program = torch.export.export(model, args, strict=False).module()
     expected, seen = model(*args), program(*args)

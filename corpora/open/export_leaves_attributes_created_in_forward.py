@@ -9,7 +9,9 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["purity", "mismatch", "export", "attribute"]]
+# fix = "export_removes_new_attributes"
 # affected = "2.13.0"
+# upstream = ""
 # at-fault = "torch/_functorch/_aot_autograd/frontend_utils.py, _restore_all_module_attributes"
 # ///
 """A model that caches a tensor on its first call is of no use after it was exported.
@@ -18,9 +20,6 @@ Non-strict export means to put all attributes back as they were, but does so wit
 old ones: what did not exist before is never deleted. The cached fake tensor stays, the next eager call
 finds it and returns a FakeTensor without data. One that exists beforehand, as None, is put back.
 """
-
-import sys
-import warnings
 
 import torch
 from torch import nn
@@ -38,9 +37,9 @@ def make():
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")
     model, args = make()
-    torch.export.export(model, args, strict=False)
-    bug = type(model(*args)) is not torch.Tensor
-    print(f"{'BUG' if bug else 'ok'}: eager gives {make()[0](*args)}, after export it gives {model(*args)}")
-    sys.exit(bug)
+    torch.export.export(model, args)
+    seen = model(*args)
+    bug = type(seen) is not torch.Tensor
+    print(f"{'BUG' if bug else 'ok'}: eager gives {make()[0](*args)}, after export it gives {seen}")
+    raise SystemExit(bug)

@@ -9,23 +9,23 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["aliasing", "mismatch", "no-longer-shared", "buffer", "input", "output"]]
+# fix = "record_assignment_to_data"
+# upstream = ""
 # affected = "2.13.0"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
 # ///
 """`x.data = self.state` puts the caller's tensor into the memory of the buffer; the program does not.
 
-As in export_loses_alias_made_by_data.py: the setter dispatches no operator, and as the values are equal
-beforehand, nothing shows until somebody writes to the output.
+As in export_loses_alias_made_by_data: the setter calls no operator, and as the values are equal beforehand,
+nothing shows until somebody writes to the output.
 """
 
 import sys
-import warnings
 
 import torch
-from torch import nn
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def __init__(self):
         super().__init__()
         self.register_buffer("state", torch.ones(1))
@@ -40,12 +40,8 @@ def make():
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")
-    model, args = make()
     program = torch.export.export(*make(), strict=False).module()
-    model(*args).zero_()
-    program(*make()[1]).zero_()
-    expected, seen = model.state, program.state
-    bug = not torch.equal(expected, seen)
-    print(f"{'BUG' if bug else 'ok'}: the output zeroed, state is {expected} in eager, {seen} after export")
+    program(torch.ones(1)).zero_()
+    bug = program.state.item() != 0
+    print(f"{'BUG' if bug else 'ok'}: the output zeroed, state is 0 in eager, {program.state} after export")
     sys.exit(bug)

@@ -19,24 +19,23 @@
 #         "unflatten.py:_deduplicate_modules",
 #     ],
 # ]
+# fix = "nodes_of_regions_have_module_stack"
 # affected = "2.13.0"
+# upstream = ""
 # at-fault = "torch/_dynamo/output_graph.py, OutputGraph.create_node, which records no nn_module_stack"
 # ///
 """The autocast block of a submodule is filed under the root, so that each call of the submodule falls apart.
 
 As in strict_moves_no_grad_region_to_root, Dynamo records no nn_module_stack for what begins and ends the
-block. The two pieces of the second call are both named `a@1` and equal to those of the first: merging
-equal graphs takes `a@1` away, and then again.
+block. The two pieces of the second call are both named `child@1` and equal to those of the first: merging
+equal graphs takes `child@1` away, and then again.
 """
-
-import sys
-import warnings
 
 import torch
 from torch import nn
 
 
-class A(nn.Module):
+class Child(nn.Module):
     def forward(self, x):
         x = x + 1
         with torch.autocast("cpu", dtype=torch.bfloat16):
@@ -46,24 +45,22 @@ class A(nn.Module):
 class Model(nn.Module):
     def __init__(self):
         super().__init__()
-        self.a = A()
+        self.child = Child()
 
     def forward(self, x):
-        return self.a(self.a(x))
+        return self.child(self.child(x))
 
 
 def make():
-    return Model(), (torch.ones(2),)
+    return Model(), (torch.ones(1),)
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")
-    model, args = make()
-    ep = torch.export.export(model, args, strict=True)
+    ep = torch.export.export(*make(), strict=True)
     seen = "nothing"
     try:
         torch.export.unflatten(ep)
     except KeyError as error:
-        seen = f"KeyError {error}"
+        seen = error
     print(f"{'ok' if seen == 'nothing' else 'BUG'}: unflatten raises {seen}")
-    sys.exit(seen != "nothing")
+    raise SystemExit(seen != "nothing")

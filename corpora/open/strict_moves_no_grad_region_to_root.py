@@ -9,20 +9,19 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "shape"]]
+# fix = "nodes_of_regions_have_module_stack"
 # affected = "2.13.0"
+# upstream = ""
 # at-fault = "torch/_dynamo/output_graph.py, OutputGraph.create_node, which records no nn_module_stack"
 # ///
 """A submodule with a no_grad region: eager gives 4, unflatten gives 2, and another shape.
 
 Dynamo emits _set_grad_enabled (and _enter_autocast) with create_node, which unlike create_proxy records
 no nn_module_stack; export then files the node under the root, and _replace_with_hop_helper copies that
-to the whole region. So the nodes of `child` are no longer in one run: unflatten makes a module for each
-run, all of them named `child`, and each replaces the one before. Both calls run the last graph, a
-getitem: `x * 3` is never computed.
+to the whole region. So the nodes of the submodule are no longer in one run: unflatten makes a module for
+each run, all of one name, and each replaces the one before. Both calls run the last graph, a getitem:
+`x * 3` is never computed.
 """
-
-import sys
-import warnings
 
 import torch
 from torch import nn
@@ -35,24 +34,14 @@ class Child(nn.Module):
             return x + 1
 
 
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.child = Child()
-
-    def forward(self, x):
-        return self.child(x)
-
-
 def make():
-    return Model(), (torch.ones(2),)
+    return nn.Sequential(Child()), (torch.ones(2),)
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")
     model, args = make()
-    expected = model(*args)
-    seen = torch.export.unflatten(torch.export.export(model, args, strict=True))(*args)
+    unflattened = torch.export.unflatten(torch.export.export(model, args, strict=True))
+    expected, seen = model(*args), unflattened(*args)
     bug = not torch.equal(expected, seen)
     print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {seen}")
-    sys.exit(bug)
+    raise SystemExit(bug)

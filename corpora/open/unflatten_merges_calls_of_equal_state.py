@@ -9,6 +9,8 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["sharing", "mismatch", "edit", "value"]]
+# fix = "unflatten_compares_graphs_by_content"
+# upstream = ""
 # affected = "2.13.0"
 # at-fault = "torch/export/unflatten.py, _check_graph_equivalence"
 # ///
@@ -18,51 +20,32 @@ So an unflattened model can pass every test with its first weights and compute s
 it is trained to, or loaded with. The cause is that of unflatten_merges_calls_of_other_variants.
 """
 
-import sys
-import warnings
-
 import torch
-from torch import nn
 
 
-class Inner(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("w", torch.ones(1))
-
-    def forward(self, x, flag):
-        return x * self.w if flag else x / self.w
-
-
-class Outer(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.inner = Inner()
-
-    def forward(self, x, flag):
-        return self.inner(x, flag)
-
-
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.outer = Outer()
-
+class Inner(torch.nn.Module):
     def forward(self, x):
-        return self.outer(x, True), self.outer(x, False)
+        return x * self.w if x.dim() else x / self.w
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return self.outer(x), self.outer(x.sum())
 
 
 def make():
-    return Model(), (torch.ones(1),)
+    model = Model()
+    model.outer = torch.nn.Sequential(Inner())
+    model.outer[0].register_buffer("w", torch.tensor(1.0))
+    return model, (torch.ones(1),)
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")
     model, args = make()
-    unflattened = torch.export.unflatten(torch.export.export(make()[0], args, strict=False))
+    unflattened = torch.export.unflatten(torch.export.export(make()[0], args))
     for module in (model, unflattened):
-        module.outer.inner.w.mul_(0.5)
+        module.outer.get_submodule("0").w.fill_(2)
     expected, seen = model(*args), unflattened(*args)
     bug = expected != seen
-    print(f"{'BUG' if bug else 'ok'}: with w = 0.5 eager gives {expected}, unflatten gives {seen}")
-    sys.exit(bug)
+    print(f"{'BUG' if bug else 'ok'}: with w = 2 eager gives {expected}, unflatten gives {seen}")
+    raise SystemExit(bug)

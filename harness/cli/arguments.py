@@ -27,6 +27,11 @@ def duration(text: str) -> float:
     return float(match["number"]) * _UNITS[match["unit"]]
 
 
+def duration_or_none(text: str) -> float:
+    """Read a duration as ``duration`` does, or 0."""
+    return 0.0 if text == "0" else duration(text)
+
+
 def natural(text: str) -> int:
     """Read an integer from 0 up."""
     if not text.isascii() or not text.isdigit():

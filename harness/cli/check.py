@@ -7,11 +7,12 @@ import sys
 from typing import TYPE_CHECKING
 
 from harness.cli.arguments import add_path_options, chosen_paths, duration
+from harness.corpus import CORPORA
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from harness.cli.types import Subparsers
     from harness.findings import Finding
@@ -51,10 +52,11 @@ def run(arguments: argparse.Namespace) -> int:
     verdict = _verdict(target, paths, arguments.limit)
     if not verdict.valid:
         raise UsageError(f"{target.written}: {verdict.invalid_reason}")
+    known = _known(target, verdict.findings, arguments.limit)
     if arguments.json:
-        _print_json(verdict)
+        _print_json(verdict, known)
     else:
-        _print_table(target, verdict)
+        _print_table(target, verdict, known)
     return 1 if verdict.findings else 0
 
 
@@ -116,19 +118,39 @@ def _one_by_one(target: Target, paths: Sequence[Path], limit: float) -> Verdict:
     return Verdict(True, "", tuple(results), tuple(findings), seconds)
 
 
-def _print_json(verdict: Verdict) -> None:
+def _known(target: Target, findings: Sequence[Finding], limit: float) -> dict[str, tuple[str, ...]]:
+    """Ask a fresh process which findings the corpus explains, if there is one here."""
+    from harness.pool import Death, Failure, call_fresh
+    from harness.target import explain_target
+
+    if not findings or not CORPORA.is_dir():
+        return {}
+    answer = call_fresh(limit, explain_target, target, tuple(findings), CORPORA.resolve())
+    if isinstance(answer, Failure):
+        raise answer.error
+    return {} if isinstance(answer, Death) else answer
+
+
+def _print_json(verdict: Verdict, known: Mapping[str, tuple[str, ...]]) -> None:
     from harness.reporting.summary import finding_dict
 
     document = {
         "paths": {
             r.path: {"status": r.status, "reason": r.reason, "excused": r.excused} for r in verdict.paths
         },
-        "findings": [finding_dict(finding) for finding in verdict.findings],
+        "findings": [
+            {
+                **finding_dict(finding),
+                "known": finding.fingerprint in known,
+                "entries": list(known.get(finding.fingerprint, ())),
+            }
+            for finding in verdict.findings
+        ],
     }
     print(json.dumps(document, indent=1, ensure_ascii=False))
 
 
-def _print_table(target: Target, verdict: Verdict) -> None:
+def _print_table(target: Target, verdict: Verdict, known: Mapping[str, tuple[str, ...]]) -> None:
     from harness.reporting.text import finding_block, make_console, table
 
     console = make_console()
@@ -141,5 +163,7 @@ def _print_table(target: Target, verdict: Verdict) -> None:
         console.print()
         command = f"exportdiff check {target.written} --paths '{finding.path}'"
         console.print(finding_block(finding, (command,), console), soft_wrap=True)
+        for name in known.get(finding.fingerprint, ()):
+            console.print(f"known: {CORPORA / 'open' / name}.py", style="dim", highlight=False)
     if not verdict.findings:
         console.print(f"no difference on {len(verdict.paths)} paths", highlight=False)

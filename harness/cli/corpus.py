@@ -1,7 +1,9 @@
-"""``exportdiff corpus``: list and verify the entries of the corpus."""
+"""``exportdiff corpus``: list, verify, add and close the entries of the corpus."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,13 +20,64 @@ if TYPE_CHECKING:
 
 def add(commands: Subparsers) -> None:
     """Add the command."""
-    parser = commands.add_parser("corpus", help="list and verify the committed bugs")
+    parser = commands.add_parser("corpus", help="list, verify, add and close the committed bugs")
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    listing = actions.add_parser("list", help="print one line an entry")
+    listing.add_argument("--json", action="store_true", help="print JSON, with all that the headers say")
+    listing.set_defaults(run=run_list)
+    adding = actions.add_parser("add", help="take a repro file into corpora/open")
+    adding.add_argument("file", type=Path, metavar="FILE")
+    adding.add_argument("--name", required=True, metavar="NAME", help="what is wrong: export_forgets_offsets")
+    adding.add_argument(
+        "--title", default="", metavar="TEXT", help="default: the first line of its docstring"
+    )
+    adding.add_argument("--force", action="store_true", help="although a fix of the corpus mends it")
+    adding.set_defaults(run=run_add)
+    closing = actions.add_parser("close", help="move an open entry that passes now to corpora/fixed")
+    closing.add_argument("file", type=Path, metavar="FILE")
+    closing.set_defaults(run=run_close)
     verify = actions.add_parser("verify", help="does each entry show its bug, does its fix mend it?")
     verify.add_argument(
         "files", nargs="*", type=Path, metavar="FILE", help="files or folders (default: corpora/)"
     )
     verify.set_defaults(run=run_verify)
+
+
+def run_list(arguments: argparse.Namespace) -> int:
+    """Print the entries; return 0."""
+    from harness.corpus import find_files, read_entry
+
+    entries = [read_entry(file) for file in find_files(_wanted(()))]
+    if arguments.json:
+        documents = [{**asdict(entry), "file": str(entry.file)} for entry in entries]
+        print(json.dumps(documents, indent=1, ensure_ascii=False))
+        return 0
+    for entry in entries:
+        told = f"fix {entry.fix}" if entry.fix else ", ".join(entry.trigger)
+        row = (entry.status, entry.file, entry.path, entry.check, entry.kind, told, entry.upstream)
+        line = "  ".join(str(cell) for cell in row if cell)
+        print(f"{entry.file} {entry.problem}" if entry.problem else line)
+    return 0
+
+
+def run_add(arguments: argparse.Namespace) -> int:
+    """Take a file in; return 0."""
+    from harness.entering import enter
+
+    added = enter(arguments.file, arguments.name, CORPORA, title=arguments.title, force=arguments.force)
+    print(f"added {added.file}")
+    if added.missing:
+        print(f"write into its header: {', '.join(added.missing)}")
+        print(f"then: exportdiff corpus verify {added.file}")
+    return 0
+
+
+def run_close(arguments: argparse.Namespace) -> int:
+    """Move an entry; return 0."""
+    from harness.entering import close
+
+    print(f"moved to {close(arguments.file, CORPORA)}")
+    return 0
 
 
 def run_verify(arguments: argparse.Namespace) -> int:

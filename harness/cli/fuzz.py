@@ -14,12 +14,14 @@ from harness.cli.arguments import (
     chosen_paths,
     chosen_profile,
     duration,
+    duration_or_none,
     natural,
     positive,
     shard,
     workers,
 )
 from harness.corpus import CORPORA
+from harness.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
@@ -63,6 +65,20 @@ def add(commands: Subparsers) -> None:
         metavar="I/N",
         help="run every N-th example only, the I-th of each N",
     )
+    parser.add_argument(
+        "--minimize",
+        type=duration_or_none,
+        default=60.0,
+        metavar="TIME",
+        help="for the program of each new finding, at the end; 0: none (default: 60s)",
+    )
+    parser.add_argument(
+        "--corpora",
+        type=Path,
+        default=CORPORA,
+        metavar="DIR",
+        help="the corpus whose bugs are known (default: corpora/)",
+    )
     parser.set_defaults(run=run)
 
 
@@ -77,6 +93,8 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.reporting.summary import SummaryFile, Tally
     from harness.reporting.text import make_console
 
+    if arguments.corpora != CORPORA and not arguments.corpora.is_dir():
+        raise UsageError(f"--corpora {arguments.corpora}: there is no such folder")
     server()  # it imports torch while we do
     settings = Settings(
         paths=chosen_paths(arguments.paths, arguments.device, dear=False),
@@ -87,11 +105,12 @@ def run(arguments: argparse.Namespace) -> int:
         device=arguments.device,
         profile=chosen_profile(arguments.profile),
         shard=arguments.shard,
-        corpora=CORPORA.resolve() if CORPORA.is_dir() else None,
+        minimize_seconds=arguments.minimize,
+        corpora=arguments.corpora.resolve() if arguments.corpora.is_dir() else None,
     )
     folder = Folder(arguments.out)
     folder.prepare()
-    tally = Tally(folder.root, CORPORA)
+    tally = Tally(folder.root, arguments.corpora)
     listeners = (
         tally,
         NdjsonLog(folder.log),

@@ -67,5 +67,5 @@ def outcome(entry: Entry, run: Run) -> tuple[str, str]:
     if run.code == EXPECTED[entry.status]:
         return "as recorded", f"({entry.status}) {run.last_line}"
     if run.code == 0:
-        return "FIXED", f"(was {entry.status}) {run.last_line}"
+        return "FIXED", f"(was {entry.status}) {run.last_line}; move it: exportdiff corpus close {entry.file}"
     return "BROKEN", f"(was {entry.status}) {run.last_line}"

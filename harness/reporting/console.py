@@ -14,6 +14,7 @@ from harness.events import (
     Event,
     ExampleDone,
     FindingFound,
+    FindingMinimized,
     HarnessError,
 )
 from harness.reporting.text import finding_block, headline, show_command, table
@@ -49,6 +50,8 @@ class ConsoleReport:
             self._progress(event.at)
         elif isinstance(event, FindingFound):
             self._finding(event)
+        elif isinstance(event, FindingMinimized):
+            self._minimized(event)
         elif isinstance(event, HarnessError):
             last = event.traceback.strip().splitlines()[-1] if event.traceback.strip() else ""
             number, first = self._errors.get(last, (0, event.traceback))
@@ -109,6 +112,12 @@ class ConsoleReport:
         block = finding_block(event.finding, commands, self._console, source=event.source)
         self._console.print(block, soft_wrap=True)
 
+    def _minimized(self, event: FindingMinimized) -> None:
+        self._console.print(Text(f"minimized ({event.tried} tried, {event.seconds:.0f} s)", style="dim"))
+        commands = self._commands(event.was, event.finding.path)
+        block = finding_block(event.finding, commands, self._console, source=event.source)
+        self._console.print(block, soft_wrap=True)
+
     def _finish(self, event: CampaignFinished) -> None:
         if self._live:
             self._live.stop()
@@ -133,7 +142,7 @@ class ConsoleReport:
         for fingerprint, shown in self._tally.shown.items():
             what = headline(shown.finding).rpartition("  [")[0]
             rows.add_row(
-                fingerprint,
+                shown.finding.fingerprint,
                 str(self._tally.occurrences[fingerprint]),
                 what,
                 str(shown.first_example),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.events import Event, FindingFound, FindingShrunk
+from harness.events import Event, FindingFound, FindingMinimized, FindingShrunk
 
 if TYPE_CHECKING:
     from harness.reporting.folder import Folder
@@ -20,5 +20,7 @@ class ReproFiles:
     def __call__(self, event: Event) -> None:
         """Take one event."""
         if isinstance(event, FindingFound | FindingShrunk):
-            file = self._folder.repro(event.finding.fingerprint)
-            file.write_text(event.repro, encoding="utf-8")
+            self._folder.repro(event.finding.fingerprint).write_text(event.repro, encoding="utf-8")
+        elif isinstance(event, FindingMinimized):
+            # Under the name that people were told of.
+            self._folder.repro(event.was).write_text(event.repro, encoding="utf-8")

@@ -15,6 +15,7 @@ from harness.events import (
     Event,
     ExampleDone,
     FindingFound,
+    FindingMinimized,
     FindingShrunk,
     HarnessError,
     KnownSeen,
@@ -76,7 +77,7 @@ class Tally:
     exports: dict[str, ExportTally] = field(default_factory=dict)
     occurrences: Counter[str] = field(default_factory=Counter)
     shown: dict[str, Shown] = field(default_factory=dict)
-    """New findings, by fingerprint."""
+    """New findings, by the fingerprint that they had when they were found."""
     known: dict[str, Shown] = field(default_factory=dict)
     """Findings that the corpus explains, by entry."""
 
@@ -96,10 +97,26 @@ class Tally:
         elif isinstance(event, FindingShrunk):
             self.shown[event.finding.fingerprint].finding = event.finding
             self.shown[event.finding.fingerprint].example = event.example
+        elif isinstance(event, FindingMinimized):
+            self._minimized(event)
         elif isinstance(event, HarnessError):
             self.harness_errors += 1
         elif isinstance(event, CampaignFinished):
             self.finished = event
+
+    def _minimized(self, event: FindingMinimized) -> None:
+        same = [
+            key
+            for key, shown in self.shown.items()
+            if key != event.was and shown.finding.fingerprint == event.finding.fingerprint
+        ]
+        if same:
+            # Two that looked different are one when they are small.
+            self.occurrences[same[0]] += self.occurrences.pop(event.was)
+            del self.shown[event.was]
+        else:
+            self.shown[event.was].finding = event.finding
+            self.shown[event.was].example = event.example
 
     def _example(self, event: ExampleDone) -> None:
         self.examples += 1

@@ -47,12 +47,12 @@ class _Program:
 
 def repro_source(finding: Finding, source: str) -> str:
     """Return the text of the repro file. Raises NoReproError for an unknown check or mode."""
-    program = _read(_program_of(source, probes=_call(finding) >= CALLS))
+    program = _read(program_of(source, probes=_call(finding) >= CALLS))
     body = _body(finding, program)
     return "\n".join((_header(finding), _imports(body), program.source.strip("\n"))) + body
 
 
-def _program_of(source: str, *, probes: bool) -> str:
+def program_of(source: str, *, probes: bool = True) -> str:
     """Cut a repro file back to its program; any other source is one already.
 
     What a finding does not need of ``probes`` goes as well.

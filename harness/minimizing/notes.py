@@ -1,0 +1,74 @@
+"""What a run of the minimizer remembers for the next: the best so far, and what need not be tried again."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+
+class Notes:
+    """An NDJSON file, appended to as it happens: readable after a kill, whose torn last line is ignored."""
+
+    def __init__(self, file: Path, *key: str) -> None:
+        """Read what is there, if it is about the same thing; else begin anew."""
+        self._file = file
+        self._key = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:16]
+        self.best = ""
+        self.tried: set[str] = set()
+        with contextlib.suppress(FileNotFoundError):
+            self._read(file.read_text(encoding="utf-8", errors="replace"))
+        self._stream = file.open("w", encoding="utf-8")
+        self._write({"of": self._key})
+        if self.best:
+            self.note(self.best)
+        for digest in sorted(self.tried):
+            self.reject(digest)
+
+    def _read(self, text: str) -> None:
+        for number, line in enumerate(text.splitlines()):
+            try:
+                fact = json.loads(line)
+            except json.JSONDecodeError:
+                continue
+            if not isinstance(fact, dict) or (number == 0 and fact.get("of") != self._key):
+                return
+            self.best = str(fact.get("best", self.best))
+            if "tried" in fact:
+                self.tried.add(str(fact["tried"]))
+
+    def __enter__(self) -> Notes:
+        """Leaving the block closes the file."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the file."""
+        self._stream.close()
+
+    def note(self, best: str) -> None:
+        """Remember what was reached."""
+        self.best = best
+        self._write({"best": best})
+
+    def reject(self, digest: str) -> None:
+        """Remember a text that does not show the finding."""
+        self._write({"tried": digest})
+
+    def remove(self) -> None:
+        """Nothing is left to do: the file goes."""
+        self._stream.close()
+        self._file.unlink(missing_ok=True)
+
+    def _write(self, fact: dict[str, str]) -> None:
+        self._stream.write(json.dumps(fact) + "\n")
+        self._stream.flush()

@@ -1,0 +1,59 @@
+"""What was reached -> a repro file that shows the finding in a fresh process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from harness.confirm import Confirmation, confirm
+from harness.minimizing.layout import laid_out
+from harness.repro import NoReproError, repro_source
+
+if TYPE_CHECKING:
+    from harness.findings import Finding
+    from harness.minimizing.minimize import Minimized
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """A file, and whether it does what it says."""
+
+    text: str
+    """Of the repro file; of the program alone where there is no way to write such a file."""
+    source: str
+    finding: Finding
+    confirmed: bool
+    reason: str
+    """What it printed, or why it does not count."""
+    smallest: bool = True
+    """Whether it holds the smallest program, rather than one that was reached before."""
+
+
+def ship(minimized: Minimized, confirm: Callable[[str], Confirmation] = confirm) -> Shipped:
+    """Write the smallest program down; if that file does not show the finding, one before it.
+
+    A worker that has judged much and a fresh process may disagree, and so may a check and the few lines of a
+    file. Going back by steps that double, it takes few attempts to find what both agree on.
+    """
+    back = 0
+    smallest: Shipped | None = None
+    history = [(laid_out(source), finding) for source, finding in minimized.history]
+    while True:
+        place = max(len(history) - 1 - back, 0)
+        shipped = _written(*history[place], confirm)
+        if shipped.confirmed:
+            return shipped if smallest is None else Shipped(**{**vars(shipped), "smallest": False})
+        smallest = smallest or shipped
+        if place == 0:
+            return smallest
+        back = 2 * back + 1
+
+
+def _written(source: str, finding: Finding, confirm: Callable[[str], Confirmation]) -> Shipped:
+    try:
+        text = repro_source(finding, source)
+    except NoReproError as error:
+        return Shipped(source, source, finding, False, str(error))
+    answer = confirm(text)
+    return Shipped(text, source, finding, answer.confirmed, answer.reason)

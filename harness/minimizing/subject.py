@@ -1,0 +1,120 @@
+"""A file of the user's -> what is to be reduced: a text with ``make()``, and what is known of its finding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from harness.corpus import read_entry
+from harness.errors import UsageError
+from harness.minimizing.outline import FACTORY
+from harness.repro.source import program_of
+
+if TYPE_CHECKING:
+    from harness.findings import Finding
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a file holds."""
+
+    source: str
+    folder: str
+    """Of the file, whose neighbours it may import."""
+    path: str = ""
+    """The path that its header names; likewise the others."""
+    check: str = ""
+    fingerprint: str = ""
+    signatures: tuple[tuple[str, ...], ...] = ()
+
+    def names(self, finding: Finding) -> bool:
+        """Whether the header speaks of a finding."""
+        if self.fingerprint and finding.fingerprint == self.fingerprint:
+            return True
+        starts = [finding.signature[: len(start)] == start for start in self.signatures]
+        return any(starts) if starts else finding.check == self.check
+
+
+def read_subject(written: str) -> Subject:
+    """Read ``FILE.py`` or ``FILE.py:NAME``. Raises UsageError."""
+    name = FACTORY
+    if not Path(written).is_file() and ":" in written:
+        written, _, name = written.rpartition(":")
+    file = Path(written)
+    if file.suffix != ".py" or not name.isidentifier():
+        raise UsageError(f"{written!r}: write FILE.py or FILE.py:NAME")
+    try:
+        source = file.read_text(encoding="utf-8")
+        compile(source, written, "exec", dont_inherit=True)
+        module = cst.parse_module(source)
+    except FileNotFoundError:
+        raise UsageError(f"{file}: there is no such file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file}: cannot be read: {error}") from None
+    except (SyntaxError, ValueError, cst.ParserSyntaxError) as error:
+        where = f" (line {error.lineno})" if isinstance(error, SyntaxError) else ""
+        raise UsageError(f"{file}: is no Python: {getattr(error, 'msg', error)}{where}") from None
+    if name not in _defined(module):
+        raise UsageError(
+            f"{file} defines no {name!r}: name a callable that returns (model, args), FILE.py:NAME"
+        )
+    entry = read_entry(file)
+    folder = str(file.resolve().parent)
+    if entry.problem:
+        return Subject(_with_factory(source, name), folder)
+    source = program_of(source)
+    return Subject(
+        _with_factory(source, name), folder, entry.path, entry.check, entry.fingerprint, entry.signatures
+    )
+
+
+def _defined(module: cst.Module) -> set[str]:
+    """Return the names that a module binds at its top."""
+    names: set[str] = set()
+    for line in module.body:
+        if isinstance(line, cst.FunctionDef | cst.ClassDef):
+            names.add(line.name.value)
+        elif isinstance(line, cst.SimpleStatementLine):
+            for small in line.body:
+                names |= _bound(small)
+    return names
+
+
+def _bound(statement: cst.BaseSmallStatement) -> set[str]:
+    if isinstance(statement, cst.Assign):
+        return {t.target.value for t in statement.targets if isinstance(t.target, cst.Name)}
+    if isinstance(statement, cst.ImportFrom) and not isinstance(statement.names, cst.ImportStar):
+        return {alias.evaluated_alias or alias.evaluated_name for alias in statement.names}
+    return set()
+
+
+def _with_factory(source: str, name: str) -> str:
+    """Call the factory ``make``; what else has that name gives way."""
+    if name == FACTORY:
+        return source
+    source = _renamed(source, FACTORY, "make_other")
+    if any(
+        isinstance(line, cst.FunctionDef) and line.name.value == name
+        for line in cst.parse_module(source).body
+    ):
+        return _renamed(source, name, FACTORY)
+    return f"{source.rstrip()}\n\n\ndef {FACTORY}():\n    return {name}()\n"
+
+
+def _renamed(source: str, old: str, new: str) -> str:
+    module = cst.parse_module(source).visit(_Renaming(old, new))
+    return module.code
+
+
+class _Renaming(cst.CSTTransformer):
+    def __init__(self, old: str, new: str) -> None:
+        super().__init__()
+        self._old = old
+        self._new = new
+
+    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.Name:  # noqa: N802
+        # LibCST finds it by its name.
+        return cst.Name(self._new) if original_node.value == self._old else updated_node

@@ -1,0 +1,193 @@
+"""Into the corpus and about: adding, closing, listing, verifying, reporting."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.canonical import canonical_digest
+from harness.cli import main
+from harness.code_lines import code_lines
+from harness.corpus import read_entry
+
+REPRO = '''\
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# fingerprint = "0123456789"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# stage = "run"
+# signature = ["outputs", "mismatch", "value"]
+# torch = "2.13.0"
+# status = "open"
+# ///
+"""One and one is not two."""
+
+import sys
+
+import torch
+
+
+def make():
+    return torch.nn.Identity(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    print("BUG: 1 + 1 is 3")
+    sys.exit(1)
+'''
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Start in an empty folder that has a repro file."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "repro.py").write_text(REPRO)
+    (tmp_path / "corpora").mkdir()
+    return tmp_path
+
+
+def test_a_repro_file_becomes_an_entry(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["corpus", "add", "repro.py", "--name", "adds_wrongly"]) == 0
+    said = capsys.readouterr().out
+    assert "corpora/open/adds_wrongly.py" in said
+    assert "at-fault, fix or trigger, upstream" in said
+    entry = read_entry(here / "corpora" / "open" / "adds_wrongly.py")
+    assert (entry.status, entry.problem, entry.title) == ("open", "", "One and one is not two.")
+    assert entry.signatures == (("outputs", "mismatch", "value"),)
+    assert len(entry.fingerprint) == 10
+    assert main(["replay"]) == 0
+    assert main(["corpus", "list"]) == 0
+    assert "corpora/open/adds_wrongly.py" in capsys.readouterr().out
+    assert main(["corpus", "list", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["fingerprint"] == entry.fingerprint
+
+
+def test_verify_says_what_an_entry_lacks(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["corpus", "add", "repro.py", "--name", "adds_wrongly"])
+    assert main(["corpus", "verify"]) == 1
+    said = capsys.readouterr().out
+    assert "has no at-fault" in said
+    assert "has no upstream" in said
+    assert "needs either a fix or a trigger" in said
+    file = here / "corpora" / "open" / "adds_wrongly.py"
+    lacking = '# at-fault = "arithmetic"\n# upstream = ""\n# trigger = ["op.cond"]\n# status'
+    file.write_text(file.read_text().replace("# status", lacking))
+    assert main(["corpus", "verify"]) == 1
+    assert "'op.cond' in its trigger, which is no feature tag" in capsys.readouterr().out
+    file.write_text(file.read_text().replace('["op.cond"]', '["control.cond"]'))
+    main(["corpus", "verify"])
+    said = capsys.readouterr().out
+    assert "no feature tag" not in said or "control.cond" in said
+    file.write_text(file.read_text() + "    x = 1\n" * 30)
+    main(["corpus", "verify"])
+    assert "lines of code; at most 30" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "what"),
+    [
+        (REPRO, "not-a-name", "name an entry like a Python module"),
+        (REPRO.replace("import sys", "import sys, numpy"), "a", "imports numpy"),
+        (REPRO.replace("def make", "def made"), "a", "defines no make()"),
+        (REPRO.replace("sys.exit(1)", "sys.exit(0)"), "a", "does not show its bug"),
+        (REPRO.replace("sys.exit(1)", "raise KeyError(2)"), "a", "KeyError: 2"),
+        ("print('hello')\n", "a", "has no '# /// script' header"),
+        ("def f(:\n", "a", "header"),
+        (REPRO.replace("def make()", "def make(:"), "a", "does not parse"),
+    ],
+)
+def test_what_is_no_repro_file_is_not_added(
+    here: Path, text: str, name: str, what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "repro.py").write_text(text)
+    assert main(["corpus", "add", "repro.py", "--name", name]) == 2
+    error = capsys.readouterr().err
+    assert what in error
+    assert len(error.splitlines()) == 1
+    assert not list((here / "corpora").rglob("*.py"))
+
+
+def test_an_entry_that_passes_is_closed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["corpus", "add", "repro.py", "--name", "a"])
+    file = here / "corpora" / "open" / "a.py"
+    assert main(["corpus", "close", str(file)]) == 2
+    assert "does not pass with this torch: BUG" in capsys.readouterr().err
+    file.write_text(file.read_text().replace("sys.exit(1)", "sys.exit(0)"))
+    assert main(["replay"]) == 1
+    assert f"exportdiff corpus close {Path('corpora/open/a.py')}" in capsys.readouterr().out
+    assert main(["corpus", "close", str(file)]) == 0
+    assert not file.exists()
+    assert read_entry(here / "corpora" / "fixed" / "a.py").status == "fixed"
+    assert main(["replay"]) == 0
+
+
+def test_a_report_has_the_fields_of_the_form(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["issue", "repro.py"]) == 0
+    said = capsys.readouterr()
+    title, _, rest = said.out.partition("\n")
+    assert title.startswith("torch.export: nonstrict module differs from eager")
+    fields = ["### 🐛 Describe the bug", "### Error logs", "### Versions"]
+    assert [line for line in rest.splitlines() if line.startswith("###")] == fields
+    assert "One and one is not two.\n\n```python\nimport sys" in rest
+    assert "BUG: 1 + 1 is 3" in rest
+    assert "PyTorch version: 2.13.0" in rest
+    assert "# ///" not in rest
+    assert "topic: fuzzer" in said.err
+
+
+def test_what_shows_no_bug_is_not_reported(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "repro.py").write_text(REPRO.replace("sys.exit(1)", "sys.exit(0)"))
+    assert main(["issue", "repro.py"]) == 2
+    assert "does not show its bug here" in capsys.readouterr().err
+    assert main(["issue", "gone.py"]) == 2
+    assert "there is no such file" in capsys.readouterr().err
+
+
+PROGRAM = """
+import torch
+from torch import nn
+
+class Child(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", torch.zeros(1))
+
+    def forward(self, x, flag=True):
+        "What it does."
+        self.count.add_(1)  # once
+        return x + self.count
+
+def make():
+    return Child(), (torch.ones(1),)
+"""
+
+
+def test_names_comments_and_layout_do_not_count() -> None:
+    renamed = PROGRAM
+    for old, new in (
+        ("Child", "M0"),
+        ("count", "state"),
+        ("flag", "f"),
+        ("self, x", "self, y"),
+        ("return x +", "return y +"),
+        ("  # once", ""),
+        ('"What it does."', ""),
+    ):
+        renamed = renamed.replace(old, new)
+    assert canonical_digest(renamed) == canonical_digest(PROGRAM)
+
+
+@pytest.mark.parametrize(("old", "new"), [("add_", "sub_"), ("ones(1)", "ones(2)"), ("x + self", "self")])
+def test_what_a_program_does_counts(old: str, new: str) -> None:
+    assert canonical_digest(PROGRAM.replace(old, new)) != canonical_digest(PROGRAM)
+
+
+def test_lines_of_code_are_those_with_code() -> None:
+    assert code_lines(PROGRAM) == 11

@@ -1,0 +1,209 @@
+"""Candidate fixes: what a patch changes, it changes wherever that is held, and only for the time being."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from harness.corpus import FIXES
+from harness.fixes import Fix, FixError, applied, read_fix, read_fixes
+
+CORPORA = Path(__file__).parents[1] / "corpora"
+
+SOURCE = """
+import functools
+
+TABLE = {}
+LIMIT = 3
+
+
+def register(function):
+    TABLE[function.__name__] = function
+
+    @functools.wraps(function)
+    def wrapper(*args):
+        return function(*args)
+
+    return wrapper
+
+
+def one(x):
+    y = x + 1
+    return y
+
+
+@register
+def two(x):
+    def inner(y):
+        return y * 2
+
+    return inner(x)
+
+
+def three(
+    x,
+):
+    return x
+
+
+class Thing:
+    def method(self, x):
+        total = 0
+        for each in range(x):
+            total += each
+        return total
+""".lstrip()
+
+Patch = Callable[..., Fix]
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    """Write a module of its own for each test: what functions a file has is looked for only once."""
+    package = f"patched_{tmp_path.name}"
+    (tmp_path / package).mkdir()
+    (tmp_path / package / "__init__.py").write_text("")
+    (tmp_path / package / "code.py").write_text(SOURCE)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield importlib.import_module(f"{package}.code")
+    for name in (package, f"{package}.code"):
+        del sys.modules[name]
+
+
+@pytest.fixture
+def patch(tmp_path: Path, module: ModuleType) -> Patch:
+    """Make a fix from replacements in the text of the module."""
+
+    def make(*changes: tuple[str, str], name: str = "fix", base: str = SOURCE) -> Fix:
+        text = base
+        for old, new in changes:
+            assert old in text
+            text = text.replace(old, new)
+        path = module.__name__.replace(".", "/") + ".py"
+        before, after = (t.splitlines(keepends=True) for t in (base, text))
+        diff = "".join(difflib.unified_diff(before, after, f"a/{path}", f"b/{path}"))
+        file = tmp_path / f"{name}.patch"
+        file.write_text(f"Mend it\n\nIt was wrong.\n\nFits: 2.13.0, 2.14.0\n---\n{diff}")
+        return read_fix(file)
+
+    return make
+
+
+def test_a_patch_says_what_it_is_for(patch: Patch) -> None:
+    fix = patch(("x + 1", "x + 5"))
+    assert fix.name == "fix"
+    assert fix.message.startswith("Mend it\n\nIt was wrong.")
+    assert fix.fits == ("2.13.0", "2.14.0")
+
+
+def test_a_function_is_mended_wherever_it_is_held_and_only_meanwhile(
+    module: ModuleType, patch: Patch
+) -> None:
+    held = module.one
+    with applied([patch(("x + 1", "x + 5"))]):
+        assert held(1) == module.one(1) == 6
+    assert held(1) == 2
+
+
+def test_functions_inside_wrappers_tables_and_classes_are_mended(module: ModuleType, patch: Patch) -> None:
+    thing = module.Thing()
+    with applied([patch(("y * 2", "y * 3"), ("total += each", "total += each + LIMIT"))]):
+        assert module.two(2) == module.TABLE["two"](2) == 6
+        assert thing.method(3) == 12
+    assert (module.two(2), thing.method(3)) == (4, 3)
+
+
+def test_a_removed_line_is_gone(module: ModuleType, patch: Patch) -> None:
+    with applied([patch(("            total += each\n", "            pass\n"))]):
+        assert module.Thing().method(3) == 0
+    with applied([patch(("    y = x + 1\n    return y\n", "    return x\n"))]):
+        assert module.one(3) == 3
+
+
+def test_a_patch_may_add_functions_and_imports(module: ModuleType, patch: Patch) -> None:
+    helper = "import math\n\n\ndef helper(x, *, more=LIMIT):\n    return one(x) + math.floor(more)\n\n\n"
+    fix = patch(("def one", helper + "def one"), ("inner(x)", "inner(helper(x))"))
+    with applied([fix]):
+        assert module.two(1) == 10
+    assert module.two(1) == 2
+    assert not hasattr(module, "helper")
+    assert not hasattr(module, "math")
+
+
+def test_fixes_of_one_function_are_held_together(module: ModuleType, patch: Patch) -> None:
+    fixes = [
+        patch(("total = 0", "total = 100"), name="a"),
+        patch(("return total", "return -total"), name="b"),
+        patch(("return total", "return -total"), name="same"),
+    ]
+    with applied(fixes):
+        assert module.Thing().method(3) == -103
+    with applied(fixes[:1]), applied(fixes[1:2]):
+        assert module.Thing().method(3) == -3
+
+
+def test_fixes_that_disagree_are_named(patch: Patch) -> None:
+    fixes = [patch(("x + 1", "x + 5"), name="a"), patch(("x + 1", "x + 6"), name="b")]
+    with pytest.raises(FixError, match="a and b change the same line"), applied(fixes):
+        pass
+
+
+def test_an_exception_inside_takes_the_fix_away(module: ModuleType, patch: Patch) -> None:
+    with pytest.raises(ZeroDivisionError), applied([patch(("x + 1", "x / 0"))]):
+        module.one(1)
+    assert module.one(1) == 2
+
+
+def test_a_patch_made_for_a_file_with_other_lines_above_fits(module: ModuleType, patch: Patch) -> None:
+    other = SOURCE.replace("LIMIT = 3\n", "LIMIT = 3\nMORE = 4\nMOST = 5\n")
+    with applied([patch(("x + 1", "x + 5"), base=other)]):
+        assert module.one(1) == 6
+
+
+@pytest.mark.parametrize(
+    ("changes", "base", "what"),
+    [
+        ([("x + 1", "x + 5")], SOURCE.replace("y = x", "y = +x").replace("+x + 1", "x + 1 # old"), "not fit"),
+        ([("LIMIT = 3", "LIMIT = 4")], SOURCE, "in no function: LIMIT = 4"),
+        ([("def one(x)", "def one(x, z=0)")], SOURCE, "in no function"),
+        ([("    x,\n", "    x,\n    z=0,\n")], SOURCE, "arguments"),
+        ([("x + 1", "x +")], SOURCE, "does not compile"),
+        ([("return function(*args)", "return None")], SOURCE, "takes from around it"),
+    ],
+)
+def test_what_cannot_be_held_is_refused(
+    patch: Patch, changes: list[tuple[str, str]], base: str, what: str
+) -> None:
+    fix = patch(*changes, base=base)
+    with pytest.raises(FixError, match=what), applied([fix]):
+        pass
+
+
+def test_what_is_no_patch_is_refused(tmp_path: Path) -> None:
+    for text in ("", "hello", "--- a/x.py\n+++ b/x.py\n@@ -1 +1,9 @@\n-a\n+b\n"):
+        (tmp_path / "bad.patch").write_text(text)
+        with pytest.raises(FixError, match=r"bad\.patch"):
+            read_fix(tmp_path / "bad.patch")
+
+
+COMMITTED = read_fixes(CORPORA / FIXES)
+
+
+@pytest.mark.parametrize("fix", COMMITTED.values(), ids=COMMITTED.keys())
+def test_a_committed_fix_fits_the_pinned_torch(fix: Fix) -> None:
+    import torch
+
+    assert torch.__version__.partition("+")[0] in fix.fits
+    with applied([fix]):
+        pass
+
+
+def test_all_committed_fixes_can_be_held_together() -> None:
+    with applied(COMMITTED.values()):
+        pass
