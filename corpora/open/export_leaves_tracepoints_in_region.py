@@ -26,8 +26,9 @@
 # ///
 """The exported program still calls the operator _export_tracepoint in the region, and unflatten fails on it.
 
-CollectTracepointsPass walks through all graphs, but returns from inside the loop, after the first of them;
-_rewrite_tracepoint_node in torch/export/_trace.py does not look into the others either.
+CollectTracepointsPass walks through all graphs, but returns from inside the loop, after the first of them.
+After the call, `x` is read as a result of the tracepoint, so that the region has to return it; that result
+counts as part of `child`, where unflatten (_IVals.read) takes the region for a mutation.
 """
 
 import torch

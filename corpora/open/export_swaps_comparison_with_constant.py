@@ -9,6 +9,8 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "stride"]]
+# trigger = ["op.compare", "state.constant"]
+# upstream = ""
 # affected = "2.13.0"
 # at-fault = "torch/export/_trace.py, non-strict tracing: plain constants meet fake inputs as they are"
 # ///
@@ -16,33 +18,27 @@
 
 So `self.k > x` calls `x.__lt__(self.k)`, and the graph holds lt(x, k). The values are the same, but the
 layout of the result follows the first operand: eager gives the strides of k, the exported program those of x.
+No fix: which operand came first is lost before torch is asked, unless constants are made fake as well.
 """
 
-import sys
-import warnings
-
 import torch
-from torch import nn
 
 
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.k = torch.zeros(2, 3)
-
+class Model(torch.nn.Module):
     def forward(self, x):
         return self.k > x
 
 
 def make():
-    return Model(), (torch.ones(3, 2).t(),)
+    model = Model()
+    model.k = torch.zeros(2, 3)
+    return model, (torch.ones(3, 2).t(),)
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")
     model, args = make()
     expected = model(*args).stride()
     seen = torch.export.export(model, args, strict=False).module()(*args).stride()
     bug = expected != seen
     print(f"{'BUG' if bug else 'ok'}: eager gives strides {expected}, the exported program {seen}")
-    sys.exit(bug)
+    raise SystemExit(bug)

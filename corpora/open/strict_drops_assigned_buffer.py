@@ -9,6 +9,8 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["state", "mismatch"]]
+# fix = "strict_writes_back_assigned_buffers"
+# upstream = ""
 # affected = "2.13.0"
 # at-fault = "torch/export/_trace.py, ExportDynamoConfig: replay_side_effects = False, _buffers included"
 # ///
@@ -19,33 +21,26 @@ Non-strict export writes the same assignment back with copy_. All that is said i
 "certain side effects happened", naming `_buffers`. Eager leaves 1, the program 0.
 """
 
-import sys
-import warnings
-
 import torch
-from torch import nn
 
 
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("count", torch.zeros(1))
-
+class Model(torch.nn.Module):
     def forward(self, x):
         self.count = self.count + 1
         return x + self.count
 
 
 def make():
-    return Model(), (torch.ones(1),)
+    model = Model()
+    model.register_buffer("count", torch.zeros(1))
+    return model, (torch.ones(1),)
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")
     model, args = make()
-    program = torch.export.export(make()[0], args, strict=True).module()
+    program = torch.export.export(*make(), strict=True).module()
     model(*args)
     program(*args)
     bug = not torch.equal(model.count, program.count)
     print(f"{'BUG' if bug else 'ok'}: eager leaves {model.count} in count, export leaves {program.count}")
-    sys.exit(bug)
+    raise SystemExit(bug)

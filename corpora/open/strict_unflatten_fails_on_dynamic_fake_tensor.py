@@ -9,22 +9,22 @@
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "TypeError", "unflatten.py:unflatten", "unflatten.py:__init__"]]
+# fix = "strict_records_reading_of_data"
+# upstream = ""
 # affected = "2.13.0"
-# at-fault = "torch/export/_trace.py, _export_for_training: fake constants are looked for if not strict"
+# at-fault = "torch/_dynamo/variables/tensor.py, TensorVariable.method_attr_data: _get_data_attr"
 # ///
-"""The other face of strict_bakes_in_a_fake_tensor.py: the fake tensor that the program holds has symbols
-for sizes, and UnflattenedModule.__init__ puts the sizes of constants into a dict key (_id): no SymInt has a
-hash.
+"""The exported program holds a fake tensor with symbols for sizes, and unflatten raises a TypeError.
+
+UnflattenedModule.__init__ puts the sizes of constants into a dict key (_id), and no SymInt has a hash. That
+there is a fake constant at all has the cause of strict_bakes_in_a_fake_tensor: make_fx has no proxy for what
+Dynamo makes of .data.
 """
 
-import sys
-import warnings
-
 import torch
-from torch import nn
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def forward(self, x):
         return x.data + 1
 
@@ -38,13 +38,11 @@ def dynamic_shapes():
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")
     model, args = make()
     ep = torch.export.export(model, args, dynamic_shapes=dynamic_shapes(), strict=True)
     try:
-        seen = torch.export.unflatten(ep)(*args)
-    except Exception as error:
-        seen = f"{type(error).__name__}: {error}"
-    bug = not isinstance(seen, torch.Tensor)
-    print(f"{'BUG' if bug else 'ok'}: eager returns {model(*args)}, unflatten {seen}")
-    sys.exit(bug)
+        seen, bug = torch.export.unflatten(ep)(*args), False
+    except TypeError as error:
+        seen, bug = error, True
+    print(f"{'BUG' if bug else 'ok'}: eager returns {model(*args)}, unflatten {seen!r}")
+    raise SystemExit(bug)
