@@ -147,7 +147,7 @@ def test_a_pass_says_what_it_does(name: str) -> None:
 
 def is_python(text: str) -> bool:
     try:
-        compile(text, "candidate", "exec")
+        ast.parse(text)
     except (SyntaxError, ValueError):
         return False
     return True
