@@ -87,6 +87,8 @@ def _laid_out(node: cst.CSTNode) -> cst.CSTNode:
             return node.with_changes(leading_lines=[], trailing_whitespace=_ASIDE)
         case cst.IndentedBlock():
             return node.with_changes(body=_apart(node.body, 1), header=_ASIDE, footer=[])
+        case cst.SimpleStatementSuite():
+            return cst.IndentedBlock([cst.SimpleStatementLine([each]) for each in node.body])
         case cst.Decorator():
             return node.with_changes(leading_lines=[], trailing_whitespace=_ASIDE)
         case cst.Module():

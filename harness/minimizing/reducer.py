@@ -95,11 +95,8 @@ class Reducer:
         digest = hashlib.sha256(text.encode()).hexdigest()[:16]
         if digest in self._rejected:
             return False
-        try:
-            measured = size(text)
-        except (SyntaxError, ValueError):
-            return False
-        if measured >= self._size or not _compiles(text):
+        measured = _measured(text)
+        if measured is None or measured >= self._size:
             return False
         self.tried += 1
         accepted = self._is_interesting(text)
@@ -131,11 +128,12 @@ def _lengths(each: Pass, count: int) -> Sequence[int]:
     return lengths
 
 
-def _compiles(text: str) -> bool:
+def _measured(text: str) -> Size | None:
+    """Return the size of a text; None for one that is no Python."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # of the compiler, about candidates that nobody sees
         try:
-            compile(text, "<candidate>", "exec")
+            compile(text, "<candidate>", "exec", dont_inherit=True)
+            return size(text)
         except (SyntaxError, ValueError):
-            return False
-    return True
+            return None

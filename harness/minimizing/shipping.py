@@ -12,7 +12,7 @@ from harness.repro import NoReproError, repro_source
 
 if TYPE_CHECKING:
     from harness.findings import Finding
-    from harness.minimizing.minimize import Minimized
+    from harness.minimizing.minimizer import Minimized
 
 
 @dataclass(frozen=True)

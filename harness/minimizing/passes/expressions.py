@@ -39,6 +39,15 @@ def deeper_parts(tree: Tree) -> Iterator[Edit]:
                     yield {node: part}
 
 
+@reduction(level=1, together="never")
+def sums(tree: Tree) -> Iterator[Edit]:
+    """Put ``x + 1`` in the place of a call with ``x``; pays where all that matters is a new tensor."""
+    for call in tree.of(cst.Call):
+        for arg in call.args[:1]:
+            if isinstance(arg.value, cst.Name | cst.Attribute):
+                yield {call: cst.BinaryOperation(arg.value, cst.Add(), cst.Integer("1"))}
+
+
 @reduction(level=2, together="never")
 def variables_at_hand(tree: Tree) -> Iterator[Edit]:
     """Put a parameter in the place of an expression."""
