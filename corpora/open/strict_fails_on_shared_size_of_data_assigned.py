@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "strict export fails with KeyError after an assignment to .data of an input of a shared size"
+# title = "strict export fails with KeyError where .data is assigned to of an input of a shared size"
 # path = "strict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -26,8 +26,8 @@
 # ///
 """`x` and `y` have one size, a dynamic one; the model assigns to the .data of `x`.
 
-When Dynamo comes upon the assignment it drops `x` from the inputs that guards are produced for. That the sizes
-are equal is checked all the same, and get_expression looks `x` up. The cause is that of
+When Dynamo comes upon the assignment it drops `x` from the inputs that guards are produced for. That the
+sizes are equal is checked all the same, and get_expression looks `x` up. The cause is that of
 strict_fails_on_size_of_data_assigned.
 """
 
