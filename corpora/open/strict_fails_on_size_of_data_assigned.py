@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "strict export fails with IndexError where .data is assigned to of an input whose size was asked for"
+# title = "strict export fails with IndexError after an assignment to .data of an input of a known size"
 # path = "strict:module@cpu"
 # check = "outputs"
 # kind = "crash"
