@@ -46,7 +46,7 @@ def incomplete(entry: Entry, fixes: Mapping[str, Fix], tags: Collection[str]) ->
         "path": entry.path,
         "check": entry.check,
         "kind": entry.kind,
-        "signatures": entry.signatures,
+        "signatures": entry.signatures or entry.unseen,
         "affected": entry.affected,
         "at-fault": entry.at_fault,
     }
