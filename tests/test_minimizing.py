@@ -94,6 +94,10 @@ EXAMPLES: dict[str, tuple[str, str]] = {
     ),
     "parts": ("y = f(x.t())", "y = x.t()"),
     "deeper_parts": ("y = f(x.t().view(2))", "y = x"),
+    "fields": (
+        "class A:\n    a: int\n    b: int\ndef f(p): return p.b\nf(A(1, b=2))",
+        "class A:\n    b: int\ndef f(p): return p.b\nf(A(b=2))",
+    ),
     "sums": ("y = self.a(x)", "y = x + 1"),
     "variables_at_hand": ("def f(x):\n    return g(1)", "def f(x):\n    return x"),
     "constants": ("y = f(x)", "y = torch.ones(1)"),
@@ -165,6 +169,11 @@ def test_parameters_of_the_model_go_with_example_probes_and_sizes() -> None:
     )
     after = before.replace(", torch.ones(2)", ",").replace(", torch.ones(3)", ",").replace("x, y", "x")
     assert written(after.replace(', "y": {0: n}', "")) in map(written, proposed("unread_parameters", before))
+
+
+def test_a_class_with_fields_gives_way_to_one_of_them() -> None:
+    before = "class A:\n    a: int\n    b: int\ndef f(p): return p.b\nf(A(1, 2))"
+    assert written("def f(p): return p\nf(2)") in map(written, proposed("fields", before))
 
 
 def reduce(source: str, is_interesting: Callable[[str], bool]) -> Reducer:

@@ -8,7 +8,7 @@ import libcst as cst
 
 from harness.minimizing.outline import Outline, is_own_attribute, parameters, self_name
 from harness.minimizing.passes.registry import reduction
-from harness.minimizing.tree import Edit, Replacement, Tree, below, inside, substituted, text
+from harness.minimizing.tree import Edit, Replacement, Tree, below, inside, small, substituted, suite, text
 
 
 @reduction(level=0, together="never")
@@ -64,6 +64,34 @@ def children_taken_apart(tree: Tree) -> Iterator[Edit]:
             if len(made_of_it) == 1:
                 edit[outline.classes[cls]] = None
             yield edit
+
+
+@reduction(level=1, together="never")
+def fields(tree: Tree) -> Iterator[Edit]:
+    """Leave out a field of a dataclass or named tuple; or the class, for the value of one of its fields."""
+    for cls in tree.of(cst.ClassDef):
+        lines = [line for line in suite(cls.body) if isinstance(small(line), cst.AnnAssign)]
+        names = [text(line).partition(":")[0].strip() for line in lines]
+        calls = [call for call in tree.of(cst.Call) if _names(call.func, cls.name.value)]
+        for place, name in enumerate(names):
+            given = [_field(call, place, name) for call in calls]
+            yield {lines[place]: None, **{arg: None for arg in given if arg is not None}}
+            edit: dict[cst.CSTNode, Replacement] = {cls: None}
+            for call, arg in zip(calls, given, strict=True):
+                if arg is not None:
+                    edit[call] = arg.value
+            for node in tree.of(cst.Attribute):
+                if node.attr.value == name and not _names(node.value, "self"):
+                    edit[node] = node.value
+            yield edit
+
+
+def _field(call: cst.Call, place: int, name: str) -> cst.Arg | None:
+    """Return what a call gives for a field."""
+    for number, arg in enumerate(call.args):
+        if arg.keyword.value == name if arg.keyword is not None else number == place:
+            return arg
+    return None
 
 
 def _made(line: cst.SimpleStatementLine, outline: Outline) -> tuple[str, cst.Call, str] | None:
