@@ -20,7 +20,7 @@ from harness.attribution import knowledge
 from harness.confirm import Confirmation, confirm
 from harness.findings import Finding
 from harness.fixes import Fix
-from harness.minimizing import Minimized, minimize
+from harness.minimizing import Minimized, minimize, ship
 from harness.paths import Path
 from harness.plan import paths_for
 from harness.pool import Death, Failure, Stopped, Task, Workers
@@ -305,17 +305,17 @@ class Campaign:
             small = task.result()
             if self._stop.is_set():
                 raise Stopped
-            found, source = small.finding, small.source
+            shipped = ship(small, self._confirm)
+            found, source = shipped.finding, shipped.source
             digest = canonical.fingerprint(found.path, found.check, found.kind, found.signature, source)
             finding = replace(found, minimal=digest)
             repro = repro_source(finding, source)
-            confirmed = self._confirm(repro).confirmed
         except Stopped:
             raise
         except Exception:
             yield events.HarnessError(self._now(), witness.example, traceback.format_exc())
             return
-        if confirmed:
+        if shipped.confirmed:
             was = witness.finding.fingerprint
             yield events.FindingMinimized(
                 self._now(), was, finding, witness.example, source, repro, small.seconds, small.tried

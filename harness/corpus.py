@@ -48,6 +48,8 @@ class Entry:
     upstream: str | None = None
     """The thread where PyTorch knows it; empty: looked for and not found; None: not looked for."""
     affected: str = ""
+    behind: tuple[tuple[str, ...], ...] = ()
+    """Beginnings of the signatures of what shows only once the fix is in place."""
     unseen: str = ""
     """Why the checks cannot show the bug, though the file does; empty: they do."""
     problem: str = ""
@@ -94,6 +96,7 @@ def read_entry(file: Path) -> Entry:
         trigger=tuple(map(str, table.get("trigger", ()))),
         upstream=str(table["upstream"]) if "upstream" in table else None,
         affected=str(table.get("affected", "")),
+        behind=tuple(tuple(map(str, words)) for words in table.get("behind", ())),
         unseen=str(table.get("unseen", "")),
     )
 

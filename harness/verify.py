@@ -82,14 +82,14 @@ def _unmended(entry: Entry, fix: Fix) -> Iterator[str]:
 
 
 def entry_signatures(file: Path, path: str, fixes: Collection[Fix] = ()) -> set[tuple[str, ...]]:
-    """Judge a file along the core paths and its own; return the signatures of what is found."""
+    """Judge a file along the cheap paths and its own; return the signatures of what is found."""
     from harness.case import case_from_source
     from harness.fixes import applied
     from harness.paths import Path as Route
-    from harness.paths import core_paths
+    from harness.paths import select_paths
     from harness.work import judge_case
 
-    routes = dict.fromkeys((*core_paths(["cpu"]), Route.parse(path)))
+    routes = dict.fromkeys((*select_paths(["nonstrict:*"], ["cpu"]), Route.parse(path)))
     # Of the calls that leave the spec, compiling makes a few only, and the bug may be in another one.
     case = case_from_source(file.read_text(encoding="utf-8"))
     case = replace(case, thorough=path.startswith("compile"))

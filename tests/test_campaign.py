@@ -152,7 +152,7 @@ def test_the_smallest_program_that_confirms_stands_for_a_finding() -> None:
 def halved(source: str, finding: Finding, **how: object) -> Minimized:
     """Stand in for the minimizer: the same small program for whatever is found."""
     small = "class M:\n    y = 1\n\n\ndef make():\n    return M(), ()\n"
-    return Minimized(small, finding, tried=7, seconds=0.5, finished=True)
+    return Minimized(small, finding, 7, 0.5, True, ((source, finding), (small, finding)))
 
 
 def test_new_findings_are_minimized_at_the_end_and_get_their_final_fingerprint() -> None:
