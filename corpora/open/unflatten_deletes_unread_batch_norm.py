@@ -1,0 +1,50 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten deletes a batch norm that is called for its statistics alone"
+# path = "nonstrict:unflatten@cpu"
+# check = "state"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["state", "mismatch", "value", "buffer"]]
+# fix = "batch_norm_writes_to_its_statistics"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/_library/utils.py, is_impure: schema.is_mutable"
+# ///
+"""In training, `norm` moves its running mean from 0 to 0.1, whoever reads its result; unflattened it stays 0.
+
+is_impure asks the schema of an operator whether it writes to anything, and those of batch_norm and
+instance_norm do not say that they write to the running statistics (pytorch/pytorch issue 73050). So the
+eliminate_dead_code in _remove_effect_tokens, which unflatten begins with, takes the call for dead. It works
+in place: `ep.module()` no longer updates the statistics either. num_batches_tracked counts on.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = torch.nn.BatchNorm1d(1)
+
+    def forward(self, x):
+        self.norm(x)
+        return x + 1
+
+
+def make():
+    return Model(), (torch.ones(2, 1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(*make()))
+    model(*args)
+    unflattened(*args)
+    expected, seen = model.norm.running_mean, unflattened.norm.running_mean
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager leaves {expected} in running_mean, unflatten leaves {seen}")
+    raise SystemExit(bug)
