@@ -1,0 +1,49 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "compiled, the assignment of a buffer after a torch.cond that reads it is lost"
+# path = "compile:compiled@cpu"
+# check = "state"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["state", "mismatch", "value", "buffer"]]
+# fix = "track_what_bodies_read_first"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/_dynamo/side_effects.py, track_runahead_tensor_and_symvar_side_effects: tensors alone"
+# ///
+"""A branch of torch.cond reads the buffer `count`, which is assigned after it: eager leaves 1, compiled 0.
+
+Once a branch is traced, Dynamo puts its table of side effects back as it was, and keeps of what the branch
+has read tensors alone. The dict `_buffers`, first read there, is no longer in the table; its variable comes
+from a cache by its source and is not entered again, so that no change of it is replayed. So it is with
+`self.list.append(...)` after a branch that reads the list, and with while_loop and map.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        y = torch.cond(x.sum() > 0, lambda x: x + self.count, lambda x: x + 1, (x,))
+        self.count = self.count + 1
+        return y
+
+
+def make():
+    model = Model()
+    model.register_buffer("count", torch.zeros(1))
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    other, _ = make()
+    model(*args)
+    torch.compile(other, backend="eager")(*args)
+    expected, seen = model.count, other.count
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager leaves {expected} in count, compiled {seen}")
+    raise SystemExit(bug)
