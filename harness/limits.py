@@ -208,7 +208,7 @@ def written_back_is_no_alias(check: str, found: Difference, eager: Observation, 
     if "+decompose" not in path.path or found.call is None or found.what[-1] == "new":
         return False
     if check == "aliasing" and found.what[:1] == ("write",):
-        return found.about <= path.written
+        return bool(found.about & path.written) or _parted_by_writing_back(found, eager, path)
     if (check, *found.what[:1]) not in (("outputs", "identity"), ("aliasing", "no-longer-shared")):
         return False
     seen = path.calls[found.call].memory
@@ -220,6 +220,13 @@ def written_back_is_no_alias(check: str, found: Difference, eager: Observation, 
     groups = seen.same if check == "outputs" else seen.shared
     together = len(outputs) < 2 or any(outputs <= group for group in groups)
     return together and bool(found.about & path.written)
+
+
+def _parted_by_writing_back(found: Difference, eager: Observation, path: Observation) -> bool:
+    """Ask whether both have the memory of what is written to in eager, and one of them has it here."""
+    together = any(found.about <= group and group & path.written for group in eager.calls[-1].memory.shared)
+    here = [group for group in path.calls[-1].memory.shared if group & path.written]
+    return together and any(found.about & group and not found.about <= group for group in here)
 
 
 def _for_inference(path: Observation) -> bool:

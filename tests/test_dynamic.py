@@ -354,3 +354,19 @@ def test_the_spec_of_all_sizes_follows_the_signature(case: Callable[[str, str], 
     assert spec.keys() == {"x", "pair", "rest"} and len(spec["pair"]) == 2
     verdict = judge(nested, paths)
     assert verdict.findings == () and [each.status for each in verdict.paths] == ["ok"]
+
+
+LAYOUT = """
+class Model(nn.Module):
+    def forward(self, x):
+        return x + 1 if x.is_contiguous() else x * 2
+"""
+
+
+@pytest.mark.parametrize("layout", ["{}", "{}.t()", "{}[:, ::2]", "{}[:1].expand(3, 4)"])
+def test_the_longer_example_lies_in_memory_as_the_example_does(
+    layout: str, case: Callable[[str, str], Case]
+) -> None:
+    """Export fixes how an input lies in memory: a branch on it must not be taken for one on sizes."""
+    branching = case(LAYOUT, layout.format("torch.ones(3, 4)"))
+    assert judge(branching, select_paths(["nonstrict+dynamic:module"])).findings == ()

@@ -176,6 +176,13 @@ def test_a_write_shows_everywhere_but_in_what_is_written_back() -> None:
     name = "written-back-is-no-alias"
     assert excuse("aliasing", parted("write", "buf"), decomposed()) == name
     assert excuse("aliasing", parted("write", "kept"), decomposed()) == ""
+    # Eager writes to a buffer, and returns it and a view of it: here the view is one of the new value.
+    eager = decomposed({"buf", "output[0]", "output[1]"}, path="eager")
+    apart = parted("write", "output[0]", "output[1]")
+    for path, expected in ((decomposed({"buf", "output[0]"}), name), (decomposed(), "")):
+        limit = limit_for("aliasing", apart, eager, path)
+        assert (limit.name if limit else "") == expected
+    assert excuse("aliasing", apart, decomposed({"buf", "output[0]"})) == ""
 
 
 def test_history_is_promised_of_what_trains_only() -> None:

@@ -66,7 +66,7 @@ def _poke(
                 ("write", *partners((name,), reference)),
                 f"{when} {here} in {name} here, in eager it {there}",
                 call=call,
-                about=(name,),
+                about=(ours.output, name),
             )
         elif (found := compare_leaf(expected, seen)) is not None:
             yield mismatch(
@@ -74,7 +74,7 @@ def _poke(
                 f"{when} shows in {name}, but in another way than in eager",
                 found.details,
                 call=call,
-                about=(name,),
+                about=(ours.output, name),
             )
 
 

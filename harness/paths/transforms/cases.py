@@ -50,10 +50,17 @@ def _sized(leaf: object) -> TypeGuard[torch.Tensor]:
 
 
 def _longer(*given: Any) -> Any:
-    """Repeat the last place of the first dimension, of all tensors that are as long as the first one."""
+    """Repeat the last place of the first dimension, of all tensors that are as long as the first one.
+
+    Export fixes how a tensor lies in memory: the copies lie as what they are copies of, or are left out.
+    """
     tensors = [leaf for leaf in torch.utils._pytree.tree_leaves(given) if _sized(leaf) and leaf.dim()]
     copies = {}
     for t in tensors:
         if len(t) == len(tensors[0]) > 1:
-            copies[id(t)] = torch.cat([t, t[-1:]]).detach().requires_grad_(t.requires_grad)
+            order = sorted(range(t.dim()), key=t.stride().__getitem__, reverse=True)
+            longer = torch.cat([t, t[-1:]]).permute(order).contiguous()
+            longer = longer.permute([order.index(d) for d in range(t.dim())])
+            if t.is_contiguous() == longer.is_contiguous() and 0 not in t.stride():
+                copies[id(t)] = longer.detach().requires_grad_(t.requires_grad)
     return torch.utils._pytree.tree_map(lambda leaf: copies.get(id(leaf), leaf), given)
