@@ -267,6 +267,34 @@ def as_strided_is_not_functionalized(
 
 
 @_limit(
+    says="AOTAutograd does not take a write to what unfold returns if its windows are longer than the step, "
+    "be there one window only.",
+    documented="github.com/pytorch/pytorch/issues/165409; pull 99919",
+    everywhere=True,
+)
+def overlapping_windows_are_not_functionalized(
+    check: str, found: Difference, eager: Observation, path: Observation
+) -> bool:
+    """Ask whether functionalization refuses a write to what unfold returns."""
+    return _raised(check, found, path, r"encountered a tensor being mutated that has internal overlap")
+
+
+@_limit(
+    says="A compiled backward is traced with gradients that are laid out like the outputs; others are copied "
+    "into that layout, so that what flows out may be laid out otherwise than in eager.",
+    documented="torch/_functorch/_aot_autograd/collect_metadata_analysis.py, Note [Tangents memory format]: "
+    "'we coerce them at runtime'",
+    everywhere=True,
+)
+def gradients_are_laid_out_as_foreseen(
+    check: str, found: Difference, eager: Observation, path: Observation
+) -> bool:
+    """Ask whether only the strides of a gradient differ, behind a backend that goes through AOTAutograd."""
+    compiles = path.path.startswith("compile") and ":compiled" not in path.path
+    return compiles and check == "gradients" and found.what[:1] == ("stride",)
+
+
+@_limit(
     says="AOTAutograd takes set_ and resize_ of an input only where all that writes to it is under no_grad.",
     documented="torch/_functorch/_aot_autograd/functional_utils.py, _check_if_mutation_can_be_in_graph: "
     "'This is not supported today'",

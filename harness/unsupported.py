@@ -87,6 +87,14 @@ REFUSALS: tuple[Refusal, ...] = (
         stage="lower",
     ),
     Refusal(
+        "windows-mutated",
+        "RuntimeError",
+        "github.com/pytorch/pytorch/issues/165409: 'this is banned as the behavior is not well defined'; "
+        "pull 99919",
+        r"^While executing unfold, functionalization encountered a tensor being mutated that has internal",
+        stage="lower",
+    ),
+    Refusal(
         "input-metadata-mutation",
         "AssertionError",
         "torch/_functorch/_aot_autograd/functional_utils.py, _check_if_mutation_can_be_in_graph: 'This is "

@@ -151,6 +151,16 @@ def test_gradients_by_name() -> None:
     assert whats("gradients", flow(w=ONE), flow()) == []
 
 
+def test_a_compiled_backward_lays_out_as_it_foresaw() -> None:
+    square = torch.ones(2, 3)
+    eager, seen = flow(w=square), flow(w=torch.ones(3, 2).t())
+    assert whats("gradients", eager, seen) == [("stride", "state")]
+    assert whats("gradients", eager, replace(seen, path="compile:compiled@cpu")) == [("stride", "state")]
+    assert whats("gradients", eager, replace(seen, path="compile:aot_eager@cpu")) == []
+    other = replace(flow(w=square + 1), path="compile:aot_eager@cpu")
+    assert whats("gradients", eager, other) == [("value", "state")]
+
+
 def test_a_backward_pass_that_fails() -> None:
     failed = Failure("run", ("RuntimeError", "Exception"), "modified by an inplace operation", ())
     broken = replace(observed(call()), gradients=Gradients(failure=failed))
@@ -257,6 +267,8 @@ def test_prints() -> None:
         "formula was registered. Please use register_autograd to add one.",
         "backend='aot_eager' raised:\nRuntimeError: During torch.compile, encountered a mutation on a view "
         "chain of length 2, where view 1 was an as_strided() call. as_strided() is non-compositional",
+        "backend='aot_eager' raised:\nRuntimeError: While executing unfold, functionalization encountered a "
+        "tensor being mutated that has internal overlap.",
     ],
 )
 def test_documented_failures_of_a_backend(says: str) -> None:

@@ -135,7 +135,10 @@ def dynamo_settings() -> Iterator[None]:
     """
     # Dynamo times its guards against an empty cache, which takes a third of all compiling, to log the figure.
     untimed = mock.patch.object(guards, "profile_guard_manager", lambda *_: 0.0)
-    with untimed, torch._dynamo.config.patch(recompile_limit=64), nothing_cached():
+    # By default random numbers that nobody reads are not drawn (github.com/pytorch/pytorch/pull/147790), and
+    # Inductor draws others than eager.
+    same_random = torch._inductor.config.patch(fallback_random=True)
+    with untimed, same_random, torch._dynamo.config.patch(recompile_limit=64), nothing_cached():
         try:
             yield
         finally:

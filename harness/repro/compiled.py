@@ -21,9 +21,13 @@ def compiled(model):
     return model"""
 
 
-def helper(finding: Finding) -> str:
+_SAME_RANDOM = "    torch._inductor.config.fallback_random = True  # draw random numbers as eager does\n"
+
+
+def helper(finding: Finding, *, random: bool) -> str:
     """Return the function that ``$lower`` calls."""
-    return COMPILED % BACKENDS[finding.runner]
+    text = COMPILED % BACKENDS[finding.runner]
+    return text.replace("    return model", f"{_SAME_RANDOM}    return model") if random else text
 
 
 def without_export(main: str) -> str:

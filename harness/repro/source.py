@@ -210,7 +210,7 @@ def _body(finding: Finding, program: _Program) -> str:
     pieces += special.look if special else looks.look(finding)
     main = special.main if special else parts.main(finding)
     if runs:
-        pieces.insert(0, compiled.helper(finding))
+        pieces.insert(0, compiled.helper(finding, random=program.random_forward))
         main = compiled.without_export(main)
     if finding.mode == "pipeline":
         # Where export fails, it does so by itself.

@@ -1,0 +1,50 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "A stage of a pipeline gets a buffer for a value, and the value for the buffer"
+# path = "pipeline:stages@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [
+#     ["outputs", "mismatch", "value"],
+#     ["outputs", "crash", "run", "TypeError", "_IR.py:forward", "_IR.py:run", "_IR.py:call_module"],
+# ]
+# fix = "pipeline_names_state_as_stages_do"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: inputs_to_state[attr.name]"
+# ///
+"""The second stage is to subtract the buffer `mean` from the mean of `x`: it does the reverse, in silence.
+
+In the traced graph `x.mean()` is the node `mean`, the buffer is `mean_1`, and so the inputs of the stage are
+named. Which of them are state is told by the names in the split module, where the buffer is `mean`. Where no
+value has that name, the input stays, and the call of the stage fails as an argument is missing.
+"""
+
+import torch
+from torch import nn
+from torch.distributed.pipelining import SplitPoint, pipeline
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return self.child(x.mean()) - self.mean
+
+
+def make():
+    model = Model()
+    model.child = nn.ReLU()
+    model.register_buffer("mean", torch.tensor(1.0))
+    return model, (torch.tensor([3.0]),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    expected = model(*args)
+    seen = pipeline(model, args, split_spec={"child": SplitPoint.BEGINNING})(*args)[0]
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the pipeline {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,52 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "A strict export of a model that sets an attribute misnames the modules in its containers"
+# path = "strict:unflatten@cpu"
+# check = "structure"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["structure", "mismatch", "calls", "unknown"]]
+# fix = "strict_names_modules_without_dict"
+# affected = "2.13.0"
+# upstream = ""
+# at-fault = "torch/_dynamo/variables/nn_module.py, record_nn_module_stack: re.sub(...)"
+# ///
+"""`add` is recorded as run by `__dict__['_modules']['layers'].0` instead of `layers.0`.
+
+Once an attribute is set, Dynamo reaches containers by way of the `__dict__` of the model. The names in
+nn_module_stack are made of these expressions: `_modules` is taken out of them, `__dict__` is not.
+"""
+
+import torch
+from torch import nn
+
+
+class AddOne(nn.Module):
+    def forward(self, x):
+        return x + 1
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        self.calls += 1
+        return self.layers[0](x)
+
+
+def make():
+    model = Model()
+    model.calls = 0
+    model.layers = nn.ModuleList([AddOne()])
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    ep = torch.export.export(model, args, strict=True)
+    (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.add.Tensor)
+    seen = [name for name, _ in node.meta["nn_module_stack"].values()][-1]
+    bug = seen != "layers.0"
+    print(f"{'BUG' if bug else 'ok'}: eager adds in layers.0, export says in {seen}")
+    raise SystemExit(bug)
