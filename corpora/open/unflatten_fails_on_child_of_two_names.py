@@ -17,12 +17,22 @@
 """The two calls do the same, and the unflattened module has no attribute 'graph_module' when it is called.
 
 Strict export files the first call under `b`, whose buffer is read, and the second under `a`. Both share their
-children, so that `a.0` takes the place of `b.0`, which is then not finalized. _deduplicate_modules finds the
+children, so that `a.child` takes the place of `b.child`, which is then not finalized. _deduplicate_modules finds the
 two equal and puts the first back as it is. The cause is that of unflatten_runs_child_of_other_name.
 """
 
 import torch
 from torch import nn
+
+
+class Parent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = nn.Tanh()
+        self.register_buffer("step", torch.ones(1))
+
+    def forward(self, x):
+        return self.child(x)
 
 
 class Model(nn.Module):
@@ -32,8 +42,7 @@ class Model(nn.Module):
 
 def make():
     model = Model()
-    model.a = model.b = nn.Sequential(nn.Tanh())
-    model.a.register_buffer("step", torch.ones(1))
+    model.a = model.b = Parent()
     return model, (torch.ones(1),)
 
 
