@@ -1,0 +1,50 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "a decomposed program that writes to a parameter under no_grad cannot be called"
+# path = "nonstrict+decompose:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "run", "RuntimeError", "leaf Variable that requires grad is being used"]]
+# fix = "write_back_to_parameters_detached"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/_unlift.py, _insert_copy_for_mutations: copy_ into a parameter, outside of no_grad"
+# ///
+"""The model adds 1 to its parameter under no_grad; the decomposed program raises, as it does so outside of it.
+
+run_decompositions takes the region away and returns the new value as a PARAMETER_MUTATION of the signature.
+ep.module() copies it into the parameter under the grad mode of its caller: autograd refuses to write to a leaf
+that requires grad. Before it is decomposed the program can be called.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.ones(1))
+
+    def forward(self, x):
+        with torch.no_grad():
+            self.w.add_(1)
+        return x + 1
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    module = torch.export.export(model, args).run_decompositions().module()
+    try:
+        seen, bug = module(*args), False
+    except RuntimeError as error:
+        seen, bug = error, True
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, the decomposed program {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,43 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "strict export computes with the size that a tensor had before squeeze_"
+# path = "strict:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value"]]
+# fix = "dynamo_reads_sizes_after_in_place_views"
+# upstream = "https://github.com/pytorch/pytorch/issues/185888"
+# affected = "2.13.0"
+# at-fault = "torch/_dynamo/variables/tensor.py, TensorVariable._sync_if_inplace_mutation: if has_tensor_arg"
+# ///
+"""After squeeze_ the first dimension has size 2: eager multiplies by 2, the exported program by 1, in silence.
+
+Dynamo keeps sizes and strides of a tensor beside its fake tensor, and brings them up to date after an in-place
+method only if another tensor was among its arguments. squeeze_, transpose_ and their like take numbers: what
+the model then reads of the shape is the old one. torch.compile computes the same.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        x = x + 1
+        x.squeeze_(0)
+        return x * x.shape[0]
+
+
+def make():
+    return Model(), (torch.ones(1, 2),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    expected, seen = model(*args), torch.export.export(model, args, strict=True).module()(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the exported program {seen}")
+    raise SystemExit(bug)

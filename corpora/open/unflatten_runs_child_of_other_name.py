@@ -1,0 +1,60 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten of a strict export runs the child of another call, where a module has two names"
+# path = "strict:unflatten@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value"]]
+# fix = "unflatten_shares_children_under_one_name"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, _ModuleFrame.__init__: base_module_frame.module._modules"
+# ///
+"""`child` is to compute neg in the first call and exp in the second; the unflattened module computes exp in both.
+
+Strict export files the first call under `b`, whose buffer is read, and the second under `a`. unflatten gives
+both the same children, and numbers the variants of a child by name: `a.child` has none, so that it is hung up
+as `child` too and takes the place of `b.child`.
+"""
+
+import torch
+from torch import nn
+
+
+class Child(nn.Module):
+    def forward(self, x, fn):
+        return fn(x)
+
+
+class Parent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+        self.register_buffer("step", torch.ones(1))
+
+    def forward(self, x, fn):
+        return self.child(x, fn)
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return self.a(self.b.step, torch.neg) + self.a(x, torch.exp)
+
+
+def make():
+    model = Model()
+    model.a = model.b = Parent()
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(model, args, strict=True))
+    expected, seen = model(*args), unflattened(*args)
+    bug = not torch.allclose(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {seen}")
+    raise SystemExit(bug)
