@@ -18,7 +18,7 @@
 
 Dynamo makes tag_activation_checkpoint of the call, which runs the body under _CachingTorchDispatchMode also
 where no context_fn was passed. That mode has no rule for control-flow operators, and does not say that its
-__torch_dispatch__ takes them. while_loop and scan fail as torch.cond does.
+__torch_dispatch__ takes them. while_loop and scan fail as torch.cond does, and strict export fails as well.
 """
 
 import torch

@@ -12,7 +12,7 @@
 # fix = "checkpoint_keeps_sizes_of_its_body"
 # upstream = ""
 # affected = "2.13.0"
-# at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint's proxy_mode_key: example_out comes first"
+# at-fault = "torch/_higher_order_ops/wrap.py, proxy_mode_key: example_out is computed first"
 # ///
 """`x[x > 0]` has a size that depends on data. In a checkpointed body it cannot be exported strictly.
 
