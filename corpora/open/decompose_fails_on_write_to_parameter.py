@@ -14,11 +14,11 @@
 # affected = "2.13.0"
 # at-fault = "torch/export/_unlift.py, _insert_copy_for_mutations: copy_ into a parameter, outside of no_grad"
 # ///
-"""The model adds 1 to its parameter under no_grad; the decomposed program raises, as it does so outside of it.
+"""The model adds 1 to its parameter under no_grad; the decomposed program does so outside of it.
 
 run_decompositions takes the region away and returns the new value as a PARAMETER_MUTATION of the signature.
-ep.module() copies it into the parameter under the grad mode of its caller: autograd refuses to write to a leaf
-that requires grad. Before it is decomposed the program can be called.
+ep.module() copies it into the parameter under the grad mode of its caller, and autograd refuses to write to a
+leaf that requires grad. Before it is decomposed the program can be called.
 """
 
 import torch

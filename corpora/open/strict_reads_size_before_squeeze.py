@@ -12,13 +12,13 @@
 # fix = "dynamo_reads_sizes_after_in_place_views"
 # upstream = "https://github.com/pytorch/pytorch/issues/185888"
 # affected = "2.13.0"
-# at-fault = "torch/_dynamo/variables/tensor.py, TensorVariable._sync_if_inplace_mutation: if has_tensor_arg"
+# at-fault = "torch/_dynamo/variables/tensor.py, _sync_if_inplace_mutation: if has_tensor_arg"
 # ///
-"""After squeeze_ the first dimension has size 2: eager multiplies by 2, the exported program by 1, in silence.
+"""After squeeze_ the first dimension has size 2: eager multiplies by 2, the exported program by 1, silently.
 
-Dynamo keeps sizes and strides of a tensor beside its fake tensor, and brings them up to date after an in-place
-method only if another tensor was among its arguments. squeeze_, transpose_ and their like take numbers: what
-the model then reads of the shape is the old one. torch.compile computes the same.
+Dynamo keeps sizes and strides of a tensor beside its fake tensor, and after an in-place method brings them up
+to date only if another tensor was among the arguments. squeeze_, transpose_ and their like take numbers: what
+the model then reads is the old shape. torch.compile computes the same.
 """
 
 import torch

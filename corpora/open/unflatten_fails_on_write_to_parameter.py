@@ -8,7 +8,7 @@
 # check = "outputs"
 # kind = "crash"
 # status = "open"
-# signatures = [["outputs", "crash", "run", "ValueError"]]
+# signatures = [["outputs", "crash", "run", "ValueError", "_pytree.py:tree_unflatten", "_pytree.py:unflatten"]]
 # fix = "unflatten_writes_back_to_parameters"
 # upstream = ""
 # affected = "2.13.0"
@@ -17,8 +17,8 @@
 """The model adds 1 to its parameter under no_grad; once decomposed and unflattened it has an output too many.
 
 Of the updates that a decomposed program returns ahead of its outputs, _inplace_buffer_and_input_mutations
-writes back those of buffers and of inputs, and leaves out parameters_to_mutate: the parameter keeps its value,
-and its new one is taken for an output.
+writes back those of buffers and of inputs, and leaves out parameters_to_mutate: the parameter keeps its
+value, and its new one is taken for an output.
 """
 
 import torch

@@ -14,7 +14,7 @@
 # affected = "2.13.0"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.__init__: base_module_frame.module._modules"
 # ///
-"""`child` is to compute neg in the first call and exp in the second; the unflattened module computes exp in both.
+"""`child` is to compute neg in the first call and exp in the second; unflattened it computes exp in both.
 
 Strict export files the first call under `b`, whose buffer is read, and the second under `a`. unflatten gives
 both the same children, and numbers the variants of a child by name: `a.child` has none, so that it is hung up

@@ -1,0 +1,48 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile fails on torch.cond below torch.utils.checkpoint: no rule registered"
+# path = "compile:compiled@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "run", "NotImplementedError", "wrap.py:run_with_interpreter"]]
+# fix = "checkpoint_passes_control_flow"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint_impl: context_fn_with_graph_id"
+# ///
+"""A body with torch.cond in it, checkpointed: eager runs it, the compiled model raises NotImplementedError.
+
+Dynamo makes tag_activation_checkpoint of the call, which runs the body under _CachingTorchDispatchMode also
+where no context_fn was passed. That mode has no rule for control-flow operators, and does not say that its
+__torch_dispatch__ takes them. while_loop and scan fail as torch.cond does, and strict export fails as well.
+"""
+
+import torch
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        def body(x):
+            return torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,))
+
+        return checkpoint(body, x, use_reentrant=False)
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    try:
+        seen, bug = torch.compile(model, backend="eager")(*args), False
+    except NotImplementedError as error:
+        seen, bug = str(error).split("<")[0], True
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, torch.compile {seen}")
+    raise SystemExit(bug)

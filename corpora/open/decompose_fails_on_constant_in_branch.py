@@ -1,0 +1,53 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "run_decompositions fails where a branch of torch.cond writes out a tensor"
+# path = "nonstrict+decompose:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "lower",
+#         "RuntimeError",
+#         "_symbolic_trace.py:forward",
+#         "proxy_tensor.py:__torch_function__",
+#         "functional_tensor.py:__torch_dispatch__",
+#     ],
+# ]
+# trigger = ["region.cond"]
+# upstream = "https://github.com/pytorch/pytorch/issues/180354"
+# affected = "2.13.0"
+# at-fault = "torch/_higher_order_ops/utils.py, materialize_as_graph: unwraps operands, not constants"
+# ///
+"""A branch adds torch.tensor(1.0): "Attempting to use FunctionalTensor on its own".
+
+Export leaves the constant in the graph of the branch, as an attribute. run_decompositions puts functional
+tensors in the place of all that the program's modules hold, and cond's gen_schema then traces the branch with
+functionalization switched off: the operands are unwrapped for that, the constant is not.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.cond(x.sum() > 0, lambda x: x + torch.tensor(1.0), torch.sin, (x,))
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    try:
+        seen, bug = torch.export.export(model, args).run_decompositions().module()(*args), False
+    except RuntimeError as error:
+        seen, bug = str(error).split(".")[0], True
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, the decomposed program {seen}")
+    raise SystemExit(bug)
