@@ -359,7 +359,7 @@ def test_the_spec_of_all_sizes_follows_the_signature(case: Callable[[str, str], 
 LAYOUT = """
 class Model(nn.Module):
     def forward(self, x):
-        return x + 1 if x.is_contiguous() else x * 2
+        return x + 1 if x.is_contiguous() else x * 3
 """
 
 
