@@ -15,7 +15,7 @@ import torch
 from harness.attribution import explain, knowledge
 from harness.case import Case, case_from_source
 from harness.findings import Finding
-from harness.paths import core_paths
+from harness.paths import core_paths, select_paths
 from harness.verdict import Verdict, judge
 
 PREAMBLES = {
@@ -192,6 +192,12 @@ def test_nothing_is_reported(name: str) -> None:
     assert news(name, seen) == []
     assert {result.status for result in seen.paths} <= {"ok", "unsupported"} or seen.findings
     assert [result.status for result in seen.paths[:2]] == ["ok", "ok"]
+
+
+def test_random_numbers_that_nobody_reads_are_drawn_by_compiled_code_as_well() -> None:
+    text = source("random numbers").replace("return x", "torch.rand(3).add_(1)\n        return x")
+    seen = judge(case_from_source(text), select_paths(["compile:aot_eager"]))
+    assert seen.valid and seen.findings == ()
 
 
 # These leave something behind in the process, unless somebody cleans up after them.

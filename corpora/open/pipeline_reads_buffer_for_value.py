@@ -8,10 +8,7 @@
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
-# signatures = [
-#     ["outputs", "mismatch", "value"],
-#     ["outputs", "crash", "run", "TypeError", "_IR.py:forward", "_IR.py:run", "_IR.py:call_module"],
-# ]
+# signatures = [["outputs", "mismatch", "value"]]
 # fix = "pipeline_names_state_as_stages_do"
 # upstream = ""
 # affected = "2.13.0"
