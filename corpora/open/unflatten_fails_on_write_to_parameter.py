@@ -8,7 +8,7 @@
 # check = "outputs"
 # kind = "crash"
 # status = "open"
-# signatures = [["outputs", "crash", "run", "ValueError", "_pytree.py:tree_unflatten", "_pytree.py:unflatten"]]
+# signatures = [["outputs", "crash", "run", "ValueError", "_pytree.py:tree_unflatten"]]
 # fix = "unflatten_writes_back_to_parameters"
 # upstream = ""
 # affected = "2.13.0"
