@@ -19,16 +19,16 @@
 #         "functional_tensor.py:__torch_dispatch__",
 #     ],
 # ]
-# trigger = ["region.cond"]
+# fix = "decompose_keeps_constants_of_branches"
 # upstream = "https://github.com/pytorch/pytorch/issues/180354"
 # affected = "2.13.0"
-# at-fault = "torch/_higher_order_ops/utils.py, materialize_as_graph: unwraps operands, not constants"
+# at-fault = "torch/export/exported_program.py, _decompose_and_get_gm_with_new_signature_constants"
 # ///
 """A branch adds torch.tensor(1.0): "Attempting to use FunctionalTensor on its own".
 
-Export leaves the constant in the graph of the branch, as an attribute. run_decompositions puts functional
-tensors in the place of all that the program's modules hold, and cond's gen_schema then traces the branch with
-functionalization switched off: the operands are unwrapped for that, the constant is not.
+Export leaves the constant in the graph of the branch, as an attribute that torch.fx makes a buffer. To
+run_decompositions it is one of the program's: a functional tensor takes its place, and cond's gen_schema then
+traces the branch with functionalization switched off, for which only the operands are unwrapped.
 """
 
 import torch

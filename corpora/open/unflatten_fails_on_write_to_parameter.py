@@ -8,7 +8,8 @@
 # check = "outputs"
 # kind = "crash"
 # status = "open"
-# signatures = [["outputs", "crash", "run", "ValueError", "_pytree.py:tree_unflatten", "_pytree.py:unflatten"]]
+# signatures = [["outputs", "crash", "run", "ValueError", "_pytree.py:tree_unflatten"]]
+# behind = [["structure", "mismatch", "steps", "extra", "operator"]]
 # fix = "unflatten_writes_back_to_parameters"
 # upstream = ""
 # affected = "2.13.0"
@@ -18,7 +19,7 @@
 
 Of the updates that a decomposed program returns ahead of its outputs, _inplace_buffer_and_input_mutations
 writes back those of buffers and of inputs, and leaves out parameters_to_mutate: the parameter keeps its
-value, and its new one is taken for an output.
+value, and its new one is taken for an output. With the fix there is one operator more, which detaches it.
 """
 
 import torch
