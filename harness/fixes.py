@@ -25,6 +25,8 @@ from unidiff.errors import UnidiffParseError
 from unidiff.patch import Hunk as PatchHunk
 from unidiff.patch import PatchSet
 
+from harness.errors import UsageError
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
     from types import ModuleType
@@ -33,7 +35,7 @@ Key: TypeAlias = tuple[str, int]
 """Qualified name and first line: what tells the functions of a file apart."""
 
 
-class FixError(Exception):
+class FixError(UsageError):
     """A fix cannot be put in place; says which, and why."""
 
 

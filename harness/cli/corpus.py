@@ -105,9 +105,6 @@ def _wanted(files: Sequence[Path]) -> Sequence[Path]:
 
 
 def _fixes() -> dict[str, Fix]:
-    from harness.fixes import FixError, read_fixes
+    from harness.fixes import read_fixes
 
-    try:
-        return read_fixes(CORPORA / FIXES)
-    except FixError as error:
-        raise UsageError(str(error)) from None
+    return read_fixes(CORPORA / FIXES)

@@ -20,7 +20,7 @@ from harness.cli.arguments import (
     shard,
     workers,
 )
-from harness.corpus import CORPORA
+from harness.corpus import CORPORA, FIXES
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ def add(commands: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run a campaign; return 0 (nothing new), 1 (new findings) or 2 (the harness failed)."""
     from harness.campaign import Campaign, Settings
+    from harness.fixes import read_fixes
     from harness.pool import server
     from harness.reporting.console import ConsoleReport
     from harness.reporting.folder import Folder
@@ -95,6 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.corpora != CORPORA and not arguments.corpora.is_dir():
         raise UsageError(f"--corpora {arguments.corpora}: there is no such folder")
+    read_fixes(arguments.corpora / FIXES)  # what cannot be read is told here, not by every worker
     server()  # it imports torch while we do
     settings = Settings(
         paths=chosen_paths(arguments.paths, arguments.device, dear=False),

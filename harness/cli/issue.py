@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     from harness.confirm import run_file
     from harness.corpus import CORPORA, FIXES, read_entry
-    from harness.fixes import FixError, read_fix
+    from harness.fixes import read_fix
     from harness.upstream import FORM, LABEL, report
 
     entry = read_entry(arguments.file)
@@ -36,10 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     shown = run_file(arguments.file)
     if shown.problem or shown.code != 1:
         raise UsageError(f"{arguments.file} does not show its bug here: {shown.problem or shown.last_line}")
-    try:
-        fix = read_fix(CORPORA / FIXES / f"{entry.fix}.patch") if entry.fix else None
-    except FixError as error:
-        raise UsageError(str(error)) from None
+    fix = read_fix(CORPORA / FIXES / f"{entry.fix}.patch") if entry.fix else None
     versions = get_pretty_env_info()  # type: ignore[no-untyped-call]  # torch leaves it bare
     print(report(entry, shown, versions, fix), end="")
     if entry.upstream:
