@@ -13,7 +13,7 @@ from harness.cli import main
 from harness.code_lines import code_lines
 from harness.confirm import Confirmation
 from harness.findings import Finding
-from harness.minimizing import Minimized, NotShownError, minimize, minimize_here, ship
+from harness.minimizing import Minimized, NotShownError, minimize, ship
 from harness.minimizing.layout import laid_out
 from harness.minimizing.notes import Notes
 from harness.minimizing.passes import PASSES
@@ -355,10 +355,9 @@ def finding(source: str) -> Finding:
     return next(each for each in verdict.findings if each.check == "outputs")
 
 
-@pytest.mark.parametrize("run", [minimize, minimize_here])
-def test_a_finding_is_minimized(run: Callable[..., Minimized]) -> None:
+def test_a_finding_is_minimized() -> None:
     wanted = finding(DIFFERS)
-    found = run(DIFFERS, wanted, seconds=60.0)
+    found = minimize(DIFFERS, wanted, seconds=60.0)
     assert (found.finding.signature, found.finding.path) == (wanted.signature, wanted.path)
     assert "is_exporting" in found.source
     assert code_lines(found.source) <= 10

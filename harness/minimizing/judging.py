@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import linecache
-import signal
 import sys
 import time
 from collections.abc import Callable, Collection
@@ -132,32 +131,6 @@ class Judge:
     def stop(self) -> None:
         """End the worker process."""
         self._servant.stop()
-
-
-class JudgeHere(Judge):
-    """Judges in this very process, for whoever is a worker already; only its main thread may ask.
-
-    A candidate that takes too long is left by an alarm; one that takes the process down ends the run.
-    """
-
-    def _ask(self, task: Callable[[Question, str], T], source: str) -> T | Death | Failure:
-        before = signal.signal(signal.SIGALRM, _late)
-        signal.setitimer(signal.ITIMER_REAL, self._limit)
-        try:
-            return task(self._question, source)
-        except _Late:
-            return Death("hang", f"no answer within {self._limit:g} s")
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0.0)
-            signal.signal(signal.SIGALRM, before)
-
-
-class _Late(BaseException):
-    """Passes through whatever a model catches."""
-
-
-def _late(number: int, frame: object) -> None:
-    raise _Late
 
 
 def find(question: Question, source: str) -> Finding | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from harness.code_lines import code_lines
-from harness.minimizing.judging import Judge, JudgeHere, Question
+from harness.minimizing.judging import Judge, Question
 from harness.minimizing.layout import laid_out
 from harness.minimizing.reducer import Problem, Reducer
 
@@ -66,7 +66,6 @@ def minimize(
     best: str = "",
     tried: Iterable[str] = (),
     on_rejected: Callable[[str], None] = lambda digest: None,
-    judging: type[Judge] = Judge,
 ) -> Minimized:
     """Reduce the source of a program (with its ``make()``) for as long as it shows this finding.
 
@@ -76,7 +75,7 @@ def minimize(
     An interrupt ends it early; it returns what was reached.
     """
     started = time.monotonic()
-    judge = judging(Question.about(finding, folders, fixes))
+    judge = Judge(Question.about(finding, folders, fixes))
     history: list[tuple[str, Finding]] = []
 
     def is_interesting(text: str) -> bool:
@@ -116,12 +115,3 @@ def minimize(
     text, shown = history[-1]
     taken = time.monotonic() - started
     return Minimized(laid_out(text), shown, reducer.tried, taken, reducer.finished, tuple(history))
-
-
-def minimize_here(source: str, finding: Finding, seconds: float = SECONDS) -> Minimized:
-    """Do the same without a process of its own: a task for a pool, whose workers have no children.
-
-    A candidate that takes the process down takes the task with it, so that the pool answers with a Death;
-    ``minimize`` survives that.
-    """
-    return minimize(source, finding, seconds=seconds, judging=JudgeHere)
