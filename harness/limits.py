@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.memory import OUTPUT
+from harness.memory import INPUT, OUTPUT
 from harness.off_spec import PROMISED
 
 if TYPE_CHECKING:
@@ -315,14 +315,23 @@ def _raised(check: str, found: Difference, path: Observation, pattern: str) -> b
 
 
 @_limit(
-    says="What a stage of a pipeline gets is a leaf: autograd refuses in-place operators on it.",
+    says="What a stage of a pipeline gets is a leaf, another tensor than that given if it requires grad: "
+    "autograd refuses in-place operators on it.",
     documented="torch/distributed/pipelining/_IR.py, DetachExecutor: 'detaches all inputs to a module "
     "invocation ... so that the values at the boundary are leaf modules in autograd execution'",
 )
 def stages_begin_with_leaves(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
-    """Ask whether autograd refused an in-place operator in a stage."""
-    crash = check == "outputs" and found.kind == "crash" and path.path.startswith("pipeline")
-    return crash and re.search(r"leaf Variable that requires grad", found.message) is not None
+    """Ask whether autograd refused an in-place operator in a stage, or a stage returns an input."""
+    if check != "outputs" or not path.path.startswith("pipeline"):
+        return False
+    if found.kind == "crash":
+        return re.search(r"leaf Variable that requires grad", found.message) is not None
+    outputs = eager.calls[found.call].outputs if found.call is not None else None
+    if found.what[:1] != ("identity",) or found.what[-1] == "new" or outputs is None:
+        return False
+    given = any(name.startswith(INPUT) for name in found.about)
+    leaves = (leaf for leaf in outputs.leaves if f"{OUTPUT}{leaf.where}" in found.about)
+    return given and any(getattr(leaf.value, "requires_grad", False) for leaf in leaves)
 
 
 @_limit(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
 import torch
 from torch.export import Dim
 
@@ -79,3 +80,20 @@ class Model(nn.Module):
 """
     verdict = judge(case(writes), PATHS)
     assert verdict.findings == () and verdict.paths[0].excused == ("stages-begin-with-leaves",)
+
+
+@pytest.mark.parametrize("requires", [True, False])
+def test_a_stage_gets_another_tensor(case: Callable[[str, str], Case], requires: bool) -> None:
+    """What it returns unchanged is the leaf; an input that requires no grad is the tensor itself."""
+    returns = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Flatten()
+
+    def forward(self, x):
+        return self.layer(x)
+"""
+    verdict = judge(case(returns, f"(torch.ones(2, 3).requires_grad_({requires}),)"), PATHS)
+    assert verdict.findings == ()
+    assert verdict.paths[0].excused == (("stages-begin-with-leaves",) if requires else ())

@@ -15,7 +15,7 @@
 # affected = "2.13.0"
 # at-fault = "torch/export/unflatten.py, _IVals.update: (node.args[0], node)"
 # ///
-"""`child` adds 1 to a buffer twice, and its parent once more: the count is 3 in eager, 2 once unflattened.
+"""`child` adds 1 to a buffer twice, and its parent once more: eager gives 2 + 3, unflatten gives 2 + 2.
 
 What the parent reads between, it reads from the buffer, and _IVals.update is to write it there. It writes to
 the first operand of the value instead: the first sum goes to the buffer, the second into the first sum.
