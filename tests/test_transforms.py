@@ -94,6 +94,23 @@ def test_the_calls_behind_a_dispatcher_get_the_state_as_well(case: Callable[[str
     torch.testing.assert_close(swapped(x), fresh(x), rtol=0, atol=0)
 
 
+def test_a_slice_goes_with_the_container_that_is_swapped(case: Callable[[str], Case]) -> None:
+    """With a module under two names, slices have names of their own."""
+    sliced = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.other = nn.Tanh()
+        self.seq = nn.Sequential(nn.ReLU(), self.other)
+
+    def forward(self, x):
+        return self.seq[:1](self.seq(self.other(x)))
+"""
+    verdict = judge(case(sliced), [Path.parse("nonstrict+preserve+swap:unflatten")])
+    assert verdict.findings == ()
+    assert verdict.paths[0].excused == ("slices-have-names-of-their-own",)
+
+
 def test_what_unflatten_clears_away_is_there_for_the_next_path(case: Callable[[str], Case]) -> None:
     paths = ["nonstrict:unflatten", "nonstrict+retie:module"]
     verdict = judge(case(CLEARED), [Path.parse(path) for path in paths])
