@@ -8,7 +8,7 @@
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["outputs", "mismatch", "value"], ["state", "mismatch", "value", "buffer"]]
+# signatures = [["outputs", "mismatch", "value"]]
 # behind = [["structure", "mismatch", "steps", "extra", "operator"]]
 # fix = "unflatten_writes_each_value_to_the_state"
 # upstream = ""
