@@ -14,7 +14,7 @@
 # affected = "2.13.0"
 # at-fault = "torch/export/_trace.py, _non_strict_export: only registered names get the fake tensors"
 # ///
-"""Whether a buffer is the tensor that an attribute holds: yes in eager and in strict export, no in non-strict.
+"""A buffer is the tensor that an attribute holds in eager and in strict export, and is not in non-strict.
 
 _reparametrize_module puts fake tensors where parameters and buffers are registered. The attribute goes on
 holding the real tensor, so that the program has what the model does where the two are different ones.
@@ -41,5 +41,5 @@ if __name__ == "__main__":
     model, args = make()
     expected, seen = model(*args), torch.export.export(model, args).module()(*args)
     bug = not torch.equal(expected, seen)
-    print(f"{'BUG' if bug else 'ok'}: cache is default: {expected.item()} in eager, {seen.item()} after export")
+    print(f"{'BUG' if bug else 'ok'}: by two names: {expected.item()} in eager, {seen.item()} exported")
     raise SystemExit(bug)
