@@ -8,7 +8,7 @@
 # check = "outputs"
 # kind = "crash"
 # status = "open"
-# signatures = [["outputs", "crash", "run", "RuntimeError"], ["inputs", "mismatch", "stride"]]
+# signatures = [["outputs", "crash", "run", "RuntimeError"]]
 # fix = "decompose_refuses_metadata_mutation"
 # upstream = ""
 # affected = "2.13.0"

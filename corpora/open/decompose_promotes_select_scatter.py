@@ -8,7 +8,7 @@
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["outputs", "mismatch", "dtype"], ["outputs", "mismatch", "stride"]]
+# signatures = [["outputs", "mismatch", "dtype"]]
 # fix = "select_scatter_is_slice_scatter"
 # upstream = ""
 # affected = "2.13.0"

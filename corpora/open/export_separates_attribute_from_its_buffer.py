@@ -8,7 +8,7 @@
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["outputs", "mismatch", "value"], ["outputs", "mismatch", "dtype"]]
+# signatures = [["outputs", "mismatch", "value"]]
 # fix = "state_is_fake_by_all_names"
 # upstream = ""
 # affected = "2.13.0"
