@@ -189,14 +189,14 @@ def other_operators_round(check: str, found: Difference, eager: Observation, pat
 
 
 @_limit(
-    says="Machine code, and a decomposed program, are for inference: whether results have gradient history "
-    "is not promised.",
+    says="Machine code, and a decomposed program, are for inference: whether results, or inputs after the "
+    "call, require gradients is not promised.",
     documented="torch/_inductor/__init__.py, aoti_compile_and_package: for inference; "
     f"{INFERENCE}: training with autograd is a use of training IR alone",
 )
 def results_have_no_history(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
-    """Ask whether only requires_grad of a result is concerned, of what is for inference."""
-    return _for_inference(path) and check == "outputs" and "requires-grad" in found.what
+    """Ask whether only requires_grad of a result or an input is concerned, of what is for inference."""
+    return _for_inference(path) and check in ("outputs", "inputs") and "requires-grad" in found.what
 
 
 @_limit(

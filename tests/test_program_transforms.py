@@ -188,7 +188,10 @@ def test_a_write_shows_everywhere_but_in_what_is_written_back() -> None:
 def test_history_is_promised_of_what_trains_only() -> None:
     found = mismatch(("requires-grad", "fresh"), "", call=0)
     assert excuse("outputs", found, decomposed()) == "results-have-no-history"
-    assert excuse("outputs", found, decomposed(path="nonstrict+reload:module@cpu")) == ""
+    after = mismatch(("requires-grad",), "", call=0)
+    assert excuse("inputs", after, decomposed()) == "results-have-no-history"
+    for check, difference in (("outputs", found), ("inputs", after)):
+        assert excuse(check, difference, decomposed(path="nonstrict+reload:module@cpu")) == ""
     assert excuse("state", mismatch(("requires-grad", "buffer"), ""), decomposed()) == ""
 
 

@@ -1,0 +1,42 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "a decomposed select_scatter has the promoted dtype, and other strides"
+# path = "nonstrict+decompose:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "dtype"]]
+# fix = "select_scatter_is_slice_scatter"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/_refs/__init__.py, select_scatter: where(mask, src, x)"
+# ///
+"""select_scatter gives a copy of its first tensor; once decomposed, it turns integers into floats.
+
+The decomposition is a where() of both tensors: the result has the dtype that both are promoted to, and where
+the dtypes are one, the strides may be those of the second tensor. In eager, and in the fake tensor, both are
+those of the first.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, row):
+        return x.select_scatter(row, 0, 0)
+
+
+def make():
+    return Model(), (torch.ones(2, 2, dtype=torch.int32), torch.full((2,), 0.5))
+
+
+if __name__ == "__main__":
+    model, args = make()
+    ep = torch.export.export(model, args).run_decompositions()
+    expected, seen = model(*args).dtype, ep.module()(*args).dtype
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: the result is {expected} in eager, {seen} once decomposed")
+    raise SystemExit(bug)
