@@ -90,6 +90,11 @@ ALTERATIONS: dict[str, Alteration] = {
     "float": Alteration("type(leaf) is int and float(leaf) == leaf", "float(leaf)"),
     "int": Alteration("type(leaf) is float and leaf.is_integer()", "int(leaf)"),
     "text": Alteration("type(leaf) is str", 'leaf + "x"'),
+    # Of an enumeration.
+    "member": Alteration(
+        'hasattr(type(leaf), "__members__") and len(type(leaf)) > 1',
+        "next(member for member in type(leaf) if member is not leaf)",
+    ),
     "none": Alteration(
         "leaf is None and any(type(t) is torch.Tensor for t in leaves)",
         "next(t for t in leaves if type(t) is torch.Tensor).clone()",
@@ -127,8 +132,8 @@ ALTERATIONS: dict[str, Alteration] = {
 
 PROMISED = {
     "compile": frozenset(ALTERATIONS),
-    "nonstrict": frozenset(("flag", "number", "text", "none", "size", "rank")),
-    "strict": frozenset(("flag", "number", "text", "none", "size", "rank")),
+    "nonstrict": frozenset(("flag", "number", "text", "member", "none", "size", "rank")),
+    "strict": frozenset(("flag", "number", "text", "member", "none", "size", "rank")),
 }
 """By mode, the ways that are promised to be noticed.
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from strategies.ops import Rejected
+from strategies.program import Size
 from strategies.types import TensorType
 from strategies.values import Box, Ref, Value
 
@@ -91,11 +92,19 @@ def _number(value: Value) -> float:
     return value
 
 
+def _length(value: Value) -> int:
+    if not isinstance(value, Size):
+        raise Rejected("not a torch.Size")
+    return len(value)
+
+
 CONDS: dict[str, CondSpec] = {
     "truthy": CondSpec("{0}", ("bool", "int", "rest"), _truthy),
     "not": CondSpec("not {0}", ("bool",), lambda v, p: not _plain(v)),
     "equals": CondSpec("{0} == {p[0]!r}", ("str", "int", "float"), lambda v, p: _plain(v) == p[0]),
     "in": CondSpec("{0} in {p!r}", ("str", "int", "float"), lambda v, p: _plain(v) in p),
+    "is_member": CondSpec("{0} is {p[0]}", ("enum",), lambda v, p: _plain(v) is p[0]),
+    "length": CondSpec("len({0}) == {p[0]}", ("size",), lambda v, p: _length(v) == p[0]),
     "above": CondSpec("{0} > {p[0]}", ("int", "float"), lambda v, p: _number(v) > int(str(p[0]))),
     "is_none": CondSpec("{0} is None", ("optional",), lambda v, p: v is None),
     "is_given": CondSpec("{0} is not None", ("optional",), lambda v, p: v is not None),

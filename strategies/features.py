@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from strategies import facts as f
 from strategies.conditions import CONDS, MODES, RELATIONS
 from strategies.control import CONTROLS
+from strategies.drawing.values import ODD_TEXTS
 from strategies.facts import Facts
 from strategies.layers import LAYERS
 from strategies.ops import OPS
 from strategies.ops.views import TURNS
 from strategies.program import (
+    FLAGS,
     Again,
     Apply,
     Arg,
@@ -38,6 +40,7 @@ from strategies.program import (
     Hook,
     If,
     Item,
+    Kind,
     Lit,
     Loop,
     Method,
@@ -47,6 +50,7 @@ from strategies.program import (
     Program,
     Repeat,
     Return,
+    Size,
     Star,
     Swap,
     Tensor,
@@ -159,7 +163,7 @@ def _dynamic(test: Callable[..., bool]) -> Detector:
 
 def _passes_down(p: Facts) -> bool:
     for cls in p.classes:
-        flags = {arg.name for arg in cls.args if arg.kind in ("bool", "int", "str", "float")}
+        flags = {arg.name for arg in cls.args if arg.kind in FLAGS}
         for call in of_type(cls.body, Call):
             given = [*call.args, *(value for _, value in call.kwargs)]
             names = [getattr(v, "flag", v) for v in given]
@@ -313,6 +317,8 @@ _CONDITIONS = {
     "not": "a branch on a negated flag",
     "equals": "a branch on equality with a constant",
     "in": "a branch on membership in a tuple of constants",
+    "is_member": "a branch on the member of an enumeration",
+    "length": "a branch on the length of a torch.Size",
     "above": "a branch on a comparison of a Python int",
     "is_none": "a branch on `is None`",
     "is_given": "a branch on `is not None`",
@@ -389,6 +395,8 @@ TAGS: dict[str, Tag] = {
     "calls.float": Tag("a child takes a float", _arg("float")),
     "calls.infinite": Tag("a float that is infinite or not a number", _infinite),
     "calls.str": Tag("a child takes a str", _arg("str")),
+    "calls.enum": Tag("a child takes a member of an enumeration", _arg("enum")),
+    "calls.size": Tag("a child takes a torch.Size", _arg("size")),
     "calls.optional": Tag("a child takes an optional tensor", _arg("optional")),
     "calls.group": Tag(
         "a child takes a tuple, list, dict, namedtuple or dataclass",
@@ -561,6 +569,12 @@ TAGS: dict[str, Tag] = {
     "input.number": Tag("a Python int as input", _given(int)),
     "input.float": Tag("a Python float as input", _given(float)),
     "input.string": Tag("a string as input", _given(str)),
+    "input.odd_text": Tag(
+        "a string as input that has to be quoted with care",
+        lambda p: any(isinstance(i, Lit) and i.value in ODD_TEXTS for i in p.inputs),
+    ),
+    "input.enum": Tag("a member of an enumeration as input", _given(Kind)),
+    "input.size": Tag("a torch.Size as input", _given(Size)),
     "input.keyword": Tag("an input by keyword", lambda p: bool(p.program.kwargs)),
     "model.training": Tag("exported in train mode", lambda p: p.program.training),
     **{
@@ -628,6 +642,8 @@ _ARGUMENTS = _starting("calls.other_flags", "calls.flags", "calls.default", "cal
         "int",
         "float",
         "str",
+        "enum",
+        "size",
         "optional",
         "group",
         "either",

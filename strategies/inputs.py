@@ -8,7 +8,7 @@ from strategies.building import fresh
 from strategies.ops import OPS, Rejected
 from strategies.program import Again, Dynamic, Fill, Given, GroupInput, Input, Program, TensorInput
 from strategies.types import TensorType, contiguous_stride, dense, expanded, inexact, swap
-from strategies.values import Box, Ref, Value
+from strategies.values import Box, PythonValue, Ref, Value
 
 LAYOUTS = ("transposed", "sliced", "expanded")
 
@@ -73,7 +73,7 @@ def _value(given: Input, made: dict[str, Value]) -> Value:
         items = [_value(item, made) for item in given.items]
         return Box(given.kind, dict(zip(keys, items, strict=True)))
     literal = given.value
-    assert literal is None or isinstance(literal, bool | int | float | str)
+    assert literal is None or isinstance(literal, PythonValue)
     return literal
 
 

@@ -53,7 +53,18 @@ from strategies.program import (
 from strategies.regions import HOOKS, PARAMETRIZATIONS, REGIONS
 from strategies.trace import Called, Trace, Written
 from strategies.types import TensorType, inexact
-from strategies.values import Box, Family, Frame, Instance, Method, Primitive, Ref, Storage, Value
+from strategies.values import (
+    Box,
+    Family,
+    Frame,
+    Instance,
+    Method,
+    Primitive,
+    PythonValue,
+    Ref,
+    Storage,
+    Value,
+)
 
 FUEL = 14
 """Tensor ops that one call of the model may execute: small programs are fast to test and to read."""
@@ -181,7 +192,7 @@ class Machine:
     ) -> None:
         kind = callee.kind
         name = kind if isinstance(kind, str) else kind.name
-        flags = tuple(v for v in given if v is None or isinstance(v, bool | int | float | str))
+        flags = tuple(v for v in given if v is None or isinstance(v, PythonValue))
         if not method:
             trace.events.append(Called(id(callee), name, id(caller), self._level, flags))
         else:

@@ -46,6 +46,8 @@ BASE: dict[str, int] = {
     "calls.int": 30,
     "calls.float": 35,
     "calls.str": 25,
+    "calls.enum": 14,
+    "calls.size": 10,
     "calls.optional": 30,
     "calls.second_tensor": 30,
     "calls.group": 20,
@@ -120,6 +122,7 @@ BASE: dict[str, int] = {
     # inputs and outputs
     "input.dtype": 24,
     "input.side_dtype": 40,
+    "input.odd_text": 20,
     "input.scalar": 10,
     "input.empty": 6,
     "input.layout": 55,

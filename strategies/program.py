@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from enum import Enum
 from functools import cached_property
 from typing import TypeVar
 
@@ -16,7 +17,21 @@ from strategies.types import Shape
 
 N = TypeVar("N")
 
-Literal = bool | int | float | str | None | tuple["Literal", ...]
+
+class Kind(Enum):
+    """The enumeration that a source defines where a member of it is passed around."""
+
+    A = 1
+    B = 2
+
+
+class Size(tuple[int, ...]):
+    """What the source writes as a ``torch.Size``."""
+
+    __slots__ = ()
+
+
+Literal = bool | int | float | str | Kind | Size | None | tuple["Literal", ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,12 +427,16 @@ class Parametrize:
 Init = Child | Bind | Container | Tensor | Derived | Plain | Hook | Parametrize
 
 
+FLAGS = ("bool", "int", "str", "float", "enum", "size")
+"""The kinds of arguments that are Python values."""
+
+
 @dataclass(frozen=True, slots=True)
 class Arg:
     """An argument of a method.
 
-    ``kind`` is tensor, optional, bool, int, str, float, function, either (a tensor or a tuple), one of the
-    kinds of Group, rest (``*rest``) or options (``**options``).
+    ``kind`` is tensor, optional, one of FLAGS, function, either (a tensor or a tuple), one of the kinds of
+    Group, rest (``*rest``) or options (``**options``).
     """
 
     name: str

@@ -44,6 +44,7 @@ from strategies.program import (
     Input,
     Item,
     Key,
+    Kind,
     Lambda,
     Lit,
     Literal,
@@ -58,6 +59,7 @@ from strategies.program import (
     Repeat,
     Return,
     Set,
+    Size,
     Slice,
     Star,
     Stmt,
@@ -94,12 +96,17 @@ def render(program: Program) -> str:
     return "\n".join((*_imports(body), *imported)) + "\n\n\n" + body + "\n"
 
 
+_ENUM = ("class Kind(Enum):", *(f"{INDENT}{member.name} = {member.value}" for member in Kind))
+
+
 def _imports(body: str) -> Iterator[str]:
     if "@dataclass" in body:
         yield "from dataclasses import dataclass"
+    if "(Enum)" in body:
+        yield "from enum import Enum"
     if "NamedTuple" in body:
         yield "from typing import NamedTuple"
-    if "@dataclass" in body or "NamedTuple" in body:
+    if "@dataclass" in body or "NamedTuple" in body or "(Enum)" in body:
         yield ""
     yield "import torch"
     if re.search(r"\bF\.", body):
@@ -117,6 +124,8 @@ def _preambles(program: Program) -> Iterator[tuple[str, ...]]:
             wanted[node.kind] = PREAMBLES[node.kind]
         elif isinstance(node, Call) and node.form in PREAMBLES:
             wanted[node.form] = PREAMBLES[node.form]
+        elif isinstance(node, Lit) and isinstance(node.value, Kind):
+            wanted["enum"] = _ENUM
         elif isinstance(node, Control) and CONTROLS[node.name].preamble:
             wanted[CONTROLS[node.name].preamble] = PREAMBLES[CONTROLS[node.name].preamble]
         elif isinstance(node, Hook):
@@ -385,6 +394,10 @@ def _expr(expr: Expr | Star) -> str:
 def _literal(value: Literal) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'
+    if isinstance(value, Kind):
+        return str(value)
+    if isinstance(value, Size):
+        return f"torch.Size({list(value)})"
     return repr(value)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from strategies.program import ClassDef, New, Step
+from strategies.program import ClassDef, Kind, New, Size, Step
 from strategies.types import TensorType
 
 
@@ -101,7 +101,10 @@ class Box:
     items: dict[int | str, Value]
 
 
-Value = Ref | Instance | Method | Primitive | Box | bool | int | float | str | tuple[object, ...] | None
+PythonValue = bool | int | float | str | Kind | Size
+"""The Python values that are passed around as they are."""
+
+Value = Ref | Instance | Method | Primitive | Box | PythonValue | tuple[object, ...] | None
 
 
 @dataclass(slots=True)

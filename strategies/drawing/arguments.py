@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from strategies.building import fresh
 from strategies.drawing.style import SIDES, Style
-from strategies.drawing.values import GROUPS, LITERALS, group_keys
+from strategies.drawing.values import GROUPS, LITERALS, ODD_TEXTS, group_keys
 from strategies.inputs import LAYOUTS
 from strategies.machine import FUEL
 from strategies.program import Again, Arg, Fill, GroupInput, Input, Lit, TensorInput
@@ -23,7 +23,14 @@ SCENARIOS = 3
 OPTIONS = ("scale", "offset")
 """What goes to ``**options``."""
 
-_FLAGS = (("flag", "bool"), ("n", "int"), ("mode", "str"), ("limit", "float"))
+_FLAGS = (
+    ("flag", "bool"),
+    ("n", "int"),
+    ("mode", "str"),
+    ("limit", "float"),
+    ("kind", "enum"),
+    ("size", "size"),
+)
 
 
 def draw_args(choose: Chooser, below: set[str], flags: int = 60, root: bool = False) -> tuple[Arg, ...]:
@@ -152,6 +159,8 @@ def _draw_input(choose: Chooser, arg: Arg, style: Style, known: dict[str, Input]
         return GroupInput(arg.kind, tuple(items), keys)
     if arg.default is not None and choose.chance(50):
         return None
+    if arg.kind == "str" and choose.maybe("input.odd_text", 60):
+        return Lit(choose.pick(ODD_TEXTS))
     return Lit(choose.pick(LITERALS[arg.kind]))
 
 

@@ -13,7 +13,7 @@ from strategies.drawing.scope import OPERANDS, Scope, class_of, modules
 from strategies.drawing.state import draw_update
 from strategies.drawing.twins import draw_pair
 from strategies.drawing.values import GROUPS, group_keys
-from strategies.program import Expr, Group, Lit, Stmt, Var
+from strategies.program import FLAGS, Expr, Group, Lit, Stmt, Var
 
 Maker = Callable[[Scope], Stmt | None]
 
@@ -63,9 +63,7 @@ def _openings(scope: Scope) -> list[Maker]:
 
 def _flagged_children(scope: Scope) -> bool:
     classes = [class_of(module) for _, module in modules(scope.frames[0].owner, 1)]
-    return any(
-        arg.kind in ("bool", "int", "str", "float") for cls in classes if cls is not None for arg in cls.args
-    )
+    return any(arg.kind in FLAGS for cls in classes if cls is not None for arg in cls.args)
 
 
 def _tried(maker: Maker) -> Maker:

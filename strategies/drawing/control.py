@@ -50,6 +50,7 @@ _PARAMS: dict[str, tuple[tuple[Literal, ...], ...]] = {
     "rank": ((2,), (1,), (3,)),
     "dtype": (("float32",), ("float64",)),
     "above": ((1,), (0,)),
+    "length": ((1,), (2,)),
     "has_key": (("scale",),),
 }
 
@@ -61,7 +62,7 @@ _ON_TENSORS = {False: "control.shape", True: "control.grad"}
 def _params(name: str, kind: str) -> tuple[tuple[Literal, ...], ...]:
     """The constants that a condition may have."""
     values = LITERALS.get(kind, ())
-    if name == "equals":
+    if name in ("equals", "is_member"):
         return tuple((value,) for value in values[:2])
     if name == "in":
         return ((*[value for value in values[1:] if not isinstance(value, float) or isfinite(value)][:2],),)

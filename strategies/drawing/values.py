@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import math
 
-from strategies.program import FIELDS
+from strategies.program import FIELDS, Kind, Size
+from strategies.values import PythonValue
 
-LITERALS: dict[str, tuple[bool | int | float | str | None, ...]] = {
+LITERALS: dict[str, tuple[PythonValue | None, ...]] = {
     "bool": (True, False),
     "int": (1, 2, 0, 3),
     "str": ("a", "b", "c"),
     "float": (0.5, 2.0, math.nan, math.inf, -1.0, 1.0),
+    "enum": (Kind.A, Kind.B),
+    "size": (Size((2,)), Size((2, 3)), Size(())),
     "optional": (None,),
 }
 """What is passed for each kind of argument; scenarios take the first two."""
+
+ODD_TEXTS = ("it's", 'a "b"', "a\n", "\\", "")
+"""Texts that have to be written down with care."""
 
 GROUPS = ("tuple", "list", "dict", "named", "data")
 """The kinds of containers, simplest first."""
