@@ -17,8 +17,8 @@
 """Called in inference mode, a model that assigns to the .data of a tensor it has made raises once compiled.
 
 Dynamo records the assignment as set_ and a call that lowers the version counter by one again. In a graph that
-runs as it is (backend "eager") that call reads the counter, which inference tensors do not have. The tensor must
-come from outside the graph: here from the caller, as Dynamo breaks the graph where it is made within.
+runs as it is (backend "eager") that call reads the counter, which inference tensors do not have. The tensor
+must come from outside the graph: here from the caller, as Dynamo breaks the graph where it is made within.
 """
 
 import torch

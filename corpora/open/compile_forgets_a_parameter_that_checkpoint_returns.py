@@ -16,8 +16,8 @@
 # ///
 """A module returns its parameter through a checkpoint; to look at a container of it ends in a KeyError.
 
-Dynamo lets whatever the body of a checkpoint returns stand for a result of the call, parameters and inputs too.
-Their node is then the result and no longer the graph's input. Where Dynamo meets a module that has the
+Dynamo lets whatever the body of a checkpoint returns stand for a result of the call, parameters and inputs
+too. Their node is then the result and no longer the graph's input. Where Dynamo meets a module that has the
 parameter, mark_static_input takes that node for an input, and looks for metadata ("tensor_dict").
 """
 

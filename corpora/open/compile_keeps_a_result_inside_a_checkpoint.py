@@ -8,7 +8,10 @@
 # check = "outputs"
 # kind = "crash"
 # status = "open"
-# signatures = [["outputs", "crash", "run", "InternalTorchDynamoError", "output_graph.py:compile_and_call_fx_graph"]]
+# signatures = [
+#     ["outputs", "crash", "run",
+#      "InternalTorchDynamoError", "output_graph.py:compile_and_call_fx_graph", "graph.py:lint"],
+# ]
 # fix = "checkpoint_returns_what_is_from_outside"
 # upstream = ""
 # affected = "2.13.0"
@@ -16,9 +19,9 @@
 # ///
 """The inner of two checkpoints returns the input as it is; once both are done, the input cannot be used.
 
-Dynamo lets whatever the body of a checkpoint returns stand for a result of the call, inputs too. The inner call
-is a node in the body of the outer checkpoint, and the graph outside, which has the input, cannot use that node:
-"Argument 'getitem' of Node 'add' does not belong to this Graph".
+Dynamo lets whatever the body of a checkpoint returns stand for a result of the call, inputs too. The inner
+call is a node in the body of the outer checkpoint, and the graph outside, which has the input, cannot use
+that node: "Argument 'getitem' of Node 'add' does not belong to this Graph".
 """
 
 import torch
