@@ -200,8 +200,9 @@ def test_a_name_that_was_dropped_counts_if_eager_updates_its_tensor() -> None:
     ours = replace(ours, before=State(state({"n": ONE, "m": ONE}).tensors, {}, shared, shared))
     assert run("state", ours, alias) == []
     # A plain attribute will do as well: the tensor has a name.
-    constant = replace(alias, before=State({}, state({"m": ONE}).tensors))
-    assert run("state", ours, constant) == []
+    constants = state({"m": ONE}).tensors
+    ours = replace(ours, before=State(state({"n": ONE}).tensors, constants, shared, shared))
+    assert run("state", ours, replace(alias, before=State({}, constants))) == []
 
 
 def test_a_name_that_eager_itself_gives_up_is_no_update() -> None:
