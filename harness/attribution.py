@@ -148,7 +148,17 @@ class _Trial:
         if names not in self._seen:
             routes = tuple(dict.fromkeys(Route.parse(finding.path) for finding in self.findings))
             with applied([self.known.fixes[name] for name in names]):
-                left = {finding.signature for finding in self.judge(self.case, routes).findings}
-            # Where two paths show the same, the first stands for both: which one that is may change.
-            self._seen[names] = frozenset(each for each in self.findings if each.signature not in left)
+                left = self.judge(self.case, routes).findings
+            # Where several paths show the same, the first stands for all: which one that is may change. But
+            # what shows like this on other paths only was hidden there by something else that is now mended.
+            self._seen[names] = frozenset(
+                each
+                for each in self.findings
+                if not any(one.signature == each.signature and _paths(one) & _paths(each) for one in left)
+            )
         return self._seen[names]
+
+
+def _paths(finding: Finding) -> set[str]:
+    """Return the paths that it shows on. What else is in ``also`` are sentences."""
+    return {finding.path, *(line for line in finding.also if " " not in line)}

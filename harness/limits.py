@@ -249,7 +249,7 @@ def backward_is_built_ahead(check: str, found: Difference, eager: Observation, p
 
 
 _NO_BACKWARD = (
-    r"derivative for aten::\w+ is not implemented",
+    r"derivative for (aten::)?\w+ is not implemented",
     r"no autograd formula was registered",
     r"variables needed for gradient computation has been modified by an inplace operation",
 )

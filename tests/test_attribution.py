@@ -6,6 +6,7 @@ import difflib
 import importlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import TypeAlias
@@ -110,6 +111,8 @@ def judging(torch_like: ModuleType) -> Callable[..., Judge]:
     return make
 
 
+UNFLATTEN, RELOAD, STRICT = "nonstrict:unflatten@cpu", "nonstrict+reload:module@cpu", "strict:module@cpu"
+
 CASE = case_from_source("def make():\n    return None\n")
 
 
@@ -156,6 +159,27 @@ def test_without_a_fix_mode_signature_and_trigger_decide(
     assert (
         explain(CASE, [strict], ("op.cond",), known, lambda *_: Verdict(True, "", (), (strict,), 0.0)) == {}
     )
+
+
+def test_what_a_fix_uncovers_on_another_path_is_another_finding(
+    corpora: Path, torch_like: ModuleType
+) -> None:
+    def on(*paths: str) -> Finding:
+        return replace(finding(VALUE), path=paths[0], also=("aliasing: call 0: alike", *paths[1:]))
+
+    def hidden(case: Case, paths: Sequence[Route]) -> Verdict:
+        shown = on(UNFLATTEN) if torch_like.is_wrong_a() else on(RELOAD)
+        return Verdict(True, "", (), (shown,), 0.0)
+
+    def merged(case: Case, paths: Sequence[Route]) -> Verdict:
+        shown = on(UNFLATTEN, RELOAD) if torch_like.is_wrong_a() else on(STRICT, RELOAD)
+        return Verdict(True, "", (), (shown,), 0.0)
+
+    known = knowledge(corpora)
+    (found,) = hidden(CASE, ()).findings
+    assert explain(CASE, [found], (), known, hidden) == {found.fingerprint: ("a_value",)}
+    (found,) = merged(CASE, ()).findings
+    assert explain(CASE, [found], (), known, merged) == {}
 
 
 def test_it_is_cheap(corpora: Path, judging: Callable[..., Judge]) -> None:

@@ -262,6 +262,7 @@ def test_prints() -> None:
     "says",
     [
         "backend='aot_eager' raised:\nRuntimeError: derivative for aten::floor_divide is not implemented",
+        "backend='aot_eager' raised:\nRuntimeError: derivative for set_ is not implemented",
         "backend='aot_eager' raised:\nAssertionError: Encountered a set_ on a graph input, but",
         "backend='aot_eager' raised:\nRuntimeError: Trying to backward through a.b.default but no autograd "
         "formula was registered. Please use register_autograd to add one.",

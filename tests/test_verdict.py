@@ -150,6 +150,22 @@ class Model(nn.Module):
     assert observe_eager(even, "cpu", Stopwatch()).assigned == {"k"}
 
 
+def test_attributes_that_every_call_swaps_are_assigned(case: Callable[[str], Case]) -> None:
+    body = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.k, self.c = torch.zeros(3), torch.ones(2)
+
+    def forward(self, x):
+        self.k, self.c = self.c, self.k
+        return x + 1
+"""
+    # After an even number of calls they are where they were.
+    even = replace(case(body), probes=lambda: [((torch.ones(2, 3),), {})])
+    assert observe_eager(even, "cpu", Stopwatch()).assigned == {"k", "c"}
+
+
 def test_state_that_moves_in_place_is_judged_on_all_calls(case: Callable[[str], Case]) -> None:
     assert not observe_eager(case(FINE), "cpu", Stopwatch()).notes
 

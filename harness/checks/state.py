@@ -46,15 +46,14 @@ def _missing(ours: State, candidate: Observation) -> Iterator[Difference]:
 
 def _forgotten(before: State, after: State, candidate: Observation, call: int) -> Iterator[Difference]:
     """Look for tensors that eager updates and that the path has under no name."""
-    begins = candidate.before
-    present = begins.tensors.keys() if begins is not None else set()
-    # A constant in the same memory is updated, and compared, as well as a buffer.
-    constants = begins.constants.keys() if begins is not None else set()
+    here = candidate.before
+    present = here.tensors.keys() if here is not None else set()
+    names = present | here.constants.keys() if here is not None else set()
     # What eager itself no longer has under that name is no update.
     for name in sorted((candidate.dropped - present) & after.tensors.keys()):
         aliases = set().union(*(group for group in before.shared if name in group))
         found = compare_leaf(before.tensors[name], after.tensors[name])
-        if found is not None and not aliases & (present | constants):
+        if found is not None and not aliases & names:
             sort = sort_of(before.tensors[name])
             yield mismatch(
                 (found.word, sort, "gone"),

@@ -57,13 +57,18 @@ class Agenda(NamedTuple):
 
 
 def run_calls(
-    runner: Runner, examples: Examples, agenda: Agenda | None, mode: str = "", watch: Watch | None = None
+    runner: Runner,
+    examples: Examples,
+    agenda: Agenda | None,
+    mode: str = "",
+    watch: Watch | None = None,
+    after: Callable[[], None] | None = None,
 ) -> Ran:
     """Make all calls, each after the other; without an agenda the ordinary ones alone.
 
     The order matters: what leaves the artefact in a state of its own comes last. Nothing follows a call
     that raised. Without a ``mode`` it is eager that runs: all of the agenda. ``watch`` gets to see the
-    first call.
+    first call; ``after`` is called after each ordinary one.
     """
     calls: list[Call] = []
     flow: Gradients | None = None
@@ -71,6 +76,8 @@ def run_calls(
         with watch() if watch is not None and number == 0 else contextlib.nullcontext():
             call, named = runner(examples.fresh(number), number, probe=number >= CALLS)
         calls.append(call)
+        if after is not None:
+            after()
         if call.failure is not None:
             return Ran(tuple(calls), flow)
         if watch is not None and number == 0:

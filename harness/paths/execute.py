@@ -67,11 +67,18 @@ def observe_eager(
     attributes, structure, objects = plain_attributes(model), _structure(model), _objects(model)
     agenda = make_agenda(before, examples, modes, case) if modes else None
     watch = Watch(model) if modes else None
+    assigned: set[str] = set()
+    rebound: set[str] = set()
+
+    def look() -> None:
+        # After each call: two that swap attributes leave them as they were.
+        assigned.update(_changed(attributes, plain_attributes(model)))
+        rebound.update(_changed(objects, _objects(model)))
+
     with own_modes(), printing() as printed:
         runner = Runner(model, clock, roles=True, run=None if run is None else run(model))
-        ran = run_calls(runner, examples, agenda, watch=watch)
-    assigned = _changed(attributes, plain_attributes(model))
-    rebound = _changed(objects, _objects(model))
+        ran = run_calls(runner, examples, agenda, watch=watch, after=look)
+    look()
     del alive
     if changed := assigned | _changed(structure, _structure(model)) | _reshaped(before, ran.calls[0].state):
         notes["first call only"] = f"the model changes what {min(changed)} is"
@@ -80,8 +87,8 @@ def observe_eager(
     return Observation(
         f"eager@{device}",
         before=before,
-        assigned=assigned,
-        rebound=rebound,
+        assigned=frozenset(assigned),
+        rebound=frozenset(rebound),
         hierarchy=watch.hierarchy if watch else None,
         notes=notes,
         **ran._asdict(),

@@ -1,0 +1,62 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile fails where a checkpoint returns a parameter and a container of modules holds it"
+# path = "compile:compiled@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "run", "InternalTorchDynamoError", "builder.py:_wrap"]]
+# fix = "checkpoint_returns_what_is_from_outside"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/_dynamo/variables/higher_order_ops.py, overwrite_tensor_vt_proxy: of inputs as well"
+# ///
+"""A module returns its parameter through a checkpoint; to look at a container of it ends in a KeyError.
+
+Dynamo lets whatever the body of a checkpoint returns stand for a result of the call, parameters and inputs
+too. Their node is then the result and no longer the graph's input. Where Dynamo meets a module that has the
+parameter, mark_static_input takes that node for an input, and looks for metadata ("tensor_dict").
+"""
+
+import torch
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+
+
+class Child(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(1))
+
+    def forward(self, x):
+        return self.weight
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+        self.layers = nn.ModuleList([self.child])
+
+    def forward(self, x):
+        weight = checkpoint(self.child, x, use_reentrant=False)
+        return weight * len(self.layers)
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    model.compile(backend="eager")
+    try:
+        seen = model(*args)
+    except torch._dynamo.exc.InternalTorchDynamoError as error:
+        seen = str(error).partition("\n")[0]
+    bug = "tensor_dict" in str(seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives tensor([1.]), torch.compile {seen}")
+    raise SystemExit(bug)
