@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
-from strategies.program import Child, Container, Derived, Key, Path, Program, Step, Tensor, of_type
+from strategies.program import Child, Container, Derived, Key, Path, Program, Step, Tensor, nodes, of_type
 from strategies.swarm import Chooser
 
 N = TypeVar("N")
@@ -31,16 +31,13 @@ KEYS = ("class", "graph", "a b", "1")
 
 def named(program: Program, choose: Chooser) -> Program:
     """Give an attribute, or a child of a ``ModuleDict``, such a name, everywhere in the program."""
-    inits = of_type(program.classes, Child)
-    if any(init.traced for init in inits) or not choose.maybe("names.of_torch", 60):
+    if any(child.traced for child in of_type(program.classes, Child)):
         # torch.fx.symbolic_trace makes what eager runs: that is its business.
         return program
-    attributes = {
-        init.attr: None
-        for kind in (Child, Tensor, Container, Derived)
-        for init in of_type(program.classes, kind)
-        if init.attr
-    }
+    if not choose.maybe("names.of_torch", 60):
+        return program
+    made = [node for node in nodes(program.classes) if isinstance(node, Child | Tensor | Container | Derived)]
+    attributes = {node.attr: None for node in made if node.attr}
     keys = {key: None for init in of_type(program.classes, Container) for key in init.keys}
     if keys and choose.chance(30):
         return _renamed(program, {}, {choose.pick([*keys]): choose.pick(KEYS)})
