@@ -70,7 +70,7 @@ def renamed(node: N, attributes: Mapping[str, str], keys: Mapping[str, str]) -> 
                 _path(item, attributes, keys) if isinstance(item, tuple) else renamed(item, attributes, keys)
                 for item in node.items
             )
-        elif isinstance(value, tuple):
+        elif isinstance(value, tuple) and "Literal" not in str(field.type):
             changed[field.name] = _items(value, attributes, keys)
         elif is_dataclass(value):
             changed[field.name] = renamed(value, attributes, keys)
