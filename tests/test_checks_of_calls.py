@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -320,6 +321,11 @@ def test_what_is_promised_is_a_way_to_leave_the_spec() -> None:
     assert all(names <= ALTERATIONS.keys() for names in PROMISED.values())
 
 
+class Kind(Enum):
+    A = 1
+    B = 2
+
+
 def alterations(leaves: list[Any], names: Set[str] = ALTERATIONS.keys()) -> list[Altered]:
     return altered(leaves, [f"[0][{place}]" for place in range(len(leaves))], names)
 
@@ -330,7 +336,7 @@ def test_each_alteration_is_told_in_words_of_its_own() -> None:
         torch.ones(2, 3),
         torch.ones(2, 3).requires_grad_(),
         torch.ones(2, 3),
-        *(2, 2.0, True, "a", None),
+        *(2, 2.0, True, "a", None, Kind.A),
         *(twice, twice),
     ]
     made = alterations(leaves)
