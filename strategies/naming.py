@@ -20,8 +20,8 @@ ATTRIBUTES = (
     *("graph", "code", "meta", "recompile", "print_readable"),
     # Of what unflatten makes.
     *("ivals", "adapted", "module_call_graph", "range_constraints", "check_input_constraints"),
-    # What export adds: constants, the graphs of regions and branches, the module that checks guards.
-    *("lifted_tensor_0", "submod_1", "true_graph_0", "_guards_fn", "_export_root"),
+    # What export adds: constants, the graphs of regions and branches.
+    *("lifted_tensor_0", "submod_1", "true_graph_0"),
 )
 """Names for attributes."""
 
