@@ -86,3 +86,12 @@ def test_attributes_of_layers_are_left_alone() -> None:
 
     altered = Examples((torch.ones(2, 3),), {}).off_spec(frozenset(("attribute",)), "", Model())
     assert {one.place for one in altered} == {"training", "step", "cell.training"}
+
+
+def test_a_size_stays_one_wherever_it_is() -> None:
+    size = torch.Size([2, 3])
+    fresh = Examples((size, [size], 1), {"more": {"a": size}}).fresh()
+    assert [type(each) for each in (fresh.args[0], fresh.args[1][0], fresh.kwargs["more"]["a"])] == [
+        torch.Size
+    ] * 3
+    assert fresh.args == (size, [size], 1)
