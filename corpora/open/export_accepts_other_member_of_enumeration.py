@@ -12,7 +12,7 @@
 # fix = "guard_members_of_enumerations"
 # affected = "2.13.0"
 # upstream = ""
-# at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: of Python's values int, float and str are guarded"
+# at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: int, float and str alone are guarded"
 # ///
 """Exported with Mode.ADD, `ep.module()` adds for Mode.SUBTRACT as well.
 

@@ -12,7 +12,7 @@
 # fix = "guard_messages_as_literals"
 # affected = "2.13.0"
 # upstream = ""
-# at-fault = "torch/export/_unlift.py, _convert_guards_code_to_fn: the message of a check is put between double quotes"
+# at-fault = "torch/export/_unlift.py, _convert_guards_code_to_fn: double quotes around a message"
 # ///
 """`ep.module()` raises SyntaxError: the message of a check reads "Guard failed: x["it's"].size()[0] == 1".
 

@@ -12,13 +12,14 @@
 # fix = "guard_argument_called_flat_args"
 # affected = "2.13.0"
 # upstream = ""
-# at-fault = "torch/export/_unlift.py, _force_ep_signature_match: L['flat_args'][0] is taken for the first of all inputs"
+# at-fault = "torch/export/_unlift.py, _force_ep_signature_match: all guards are as if strict"
 # ///
 """For three rows of flat_args[0] eager gives 1 and `ep.module()` -1: it has checked the rows of x.
 
 The guard is `flat_args[0].size()[0] % 2 == 0`. With strict=True guards have no names for inputs but
 `flat_args[0]` for the first of them, and so on. Where the text of a guard is rewritten accordingly it is not
-known whether the export was strict: an argument of that name makes it check the wrong input. Three rows of x, which eager does not mind, are refused.
+known whether the export was strict: an argument of that name makes it check the wrong input.
+Three rows of x, which eager does not mind, are refused.
 """
 
 import torch
@@ -51,5 +52,5 @@ if __name__ == "__main__":
     except AssertionError as error:
         seen = error
     bug = torch.is_tensor(seen) and not torch.equal(model(*args), seen)
-    print(f"{'BUG' if bug else 'ok'}: for three rows, eager gives {model(*args)}, the exported program {seen}")
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, the exported program {seen}")
     raise SystemExit(bug)

@@ -14,7 +14,7 @@
 # upstream = ""
 # at-fault = "torch/_export/serde/serialize.py, GraphModuleSerializer.handle_placeholder: has no form for it"
 # ///
-"""Members of enumerations are accepted as inputs, but save raises SerializeError: "Failed serializing node mode".
+"""Members of enumerations are accepted as inputs, but save raises "Failed serializing node mode".
 
 Inputs that are None, numbers or strings are saved with their value, and script objects by name. A member of
 an enumeration is neither of these. One that is a str as well is saved, as a script object, and then cannot be

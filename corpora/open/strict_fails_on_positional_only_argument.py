@@ -8,11 +8,11 @@
 # check = "outputs"
 # kind = "crash"
 # status = "open"
-# signatures = [["outputs", "crash", "export", "AssertionError"], ["outputs", "crash", "export", "SyntaxError"]]
+# signatures = [["outputs", "crash", "export", "AssertionError"]]
 # fix = "strict_names_positional_only_arguments"
 # affected = "2.13.0"
 # upstream = ""
-# at-fault = "torch/_dynamo/eval_frame.py, argument_names: signature_to_fullargspec has no positional-only arguments"
+# at-fault = "torch/_dynamo/eval_frame.py, argument_names: positional-only arguments are left out"
 # ///
 """`forward(self, x, /)` with strict=True: "More arguments than expected", an internal assertion.
 

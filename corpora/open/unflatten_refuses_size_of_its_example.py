@@ -12,7 +12,7 @@
 # fix = "unflatten_compares_structure_as_module"
 # affected = "2.13.0"
 # upstream = ""
-# at-fault = "torch/export/unflatten.py, UnflattenedModule.process_forward_inputs: in_spec != signature.in_spec"
+# at-fault = "torch/export/unflatten.py, process_forward_inputs: in_spec != signature.in_spec"
 # ///
 """Called as it was exported, the unflattened module raises "There is no flat args adapter specified".
 
