@@ -99,8 +99,11 @@ ALTERATIONS: dict[str, Alteration] = {
         "leaf is None and any(type(t) is torch.Tensor for t in leaves)",
         "next(t for t in leaves if type(t) is torch.Tensor).clone()",
     ),
-    # The last place of the last dimension twice.
-    "size": Alteration(f"{_TENSOR} and leaf.dim() and leaf.numel()", "torch.cat([leaf, leaf[..., -1:]], -1)"),
+    # The last place of the last dimension twice. It comes out contiguous: so must what it is made of.
+    "size": Alteration(
+        f"{_TENSOR} and leaf.dim() and leaf.numel() and leaf.is_contiguous()",
+        "torch.cat([leaf, leaf[..., -1:]], -1)",
+    ),
     # One dimension more, at the end: those of the example keep their sizes.
     "rank": Alteration(f"{_TENSOR} and leaf.dtype is not torch.bool", "torch.stack([leaf, leaf + leaf], -1)"),
     "dtype": Alteration(_TENSOR, "leaf.float() if leaf.dtype == torch.float64 else leaf.double()"),

@@ -16,6 +16,7 @@ from strategies.control import CONTROLS
 from strategies.drawing.values import ODD_TEXTS
 from strategies.facts import Facts
 from strategies.layers import LAYERS
+from strategies.naming import ATTRIBUTES, KEYS
 from strategies.ops import OPS
 from strategies.ops.views import TURNS
 from strategies.program import (
@@ -159,6 +160,12 @@ def _dynamic(test: Callable[..., bool]) -> Detector:
 
 
 # --- detectors of their own --------------------------------------------------------------------------
+
+
+def _named_as_torch(p: Facts) -> bool:
+    attributes = {getattr(node, "attr", "") for node in p.nodes}
+    keys = {key for node in p.nodes if isinstance(node, Container) for key in node.keys}
+    return not attributes.isdisjoint(ATTRIBUTES) or not keys.isdisjoint(KEYS)
 
 
 def _passes_down(p: Facts) -> bool:
@@ -538,6 +545,7 @@ TAGS: dict[str, Tag] = {
     "inplace.literal": Tag("a tensor written out in forward and changed on the spot", _init(Op, _literal)),
     "dynamic.rest": Tag("dynamic shapes, and *args given", lambda p: _further(p, p.program.args)),
     "dynamic.options": Tag("dynamic shapes, and **kwargs given", lambda p: _further(p, p.program.kwargs)),
+    "names.of_torch": Tag("an attribute or a child whose name torch uses itself", _named_as_torch),
     "input.same_twice": Tag(
         "one tensor passed twice", lambda p: any(isinstance(i, Again) and not i.op for i in p.inputs)
     ),

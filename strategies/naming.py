@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
-from strategies.program import Child, Container, Derived, Key, Path, Program, Step, Tensor, of_type
+from strategies.program import Child, Container, Derived, Key, Path, Program, Step, Tensor, nodes, of_type
 from strategies.swarm import Chooser
 
 N = TypeVar("N")
@@ -31,26 +31,31 @@ KEYS = ("class", "graph", "a b", "1")
 
 def named(program: Program, choose: Chooser) -> Program:
     """Give an attribute, or a child of a ``ModuleDict``, such a name, everywhere in the program."""
-    inits = of_type(program.classes, Child)
-    if any(init.traced for init in inits) or not choose.maybe("names.of_torch", 60):
+    if any(child.traced for child in of_type(program.classes, Child)):
         # torch.fx.symbolic_trace makes what eager runs: that is its business.
         return program
-    attributes = {
-        init.attr: None
-        for kind in (Child, Tensor, Container, Derived)
-        for init in of_type(program.classes, kind)
-        if init.attr
-    }
+    if not choose.maybe("names.of_torch", 60):
+        return program
+    attributes = attribute_names(program)
     keys = {key: None for init in of_type(program.classes, Container) for key in init.keys}
     if keys and choose.chance(30):
-        return _renamed(program, {}, {choose.pick([*keys]): choose.pick(KEYS)})
+        return renamed(program, {}, {choose.pick([*keys]): choose.pick(KEYS)})
     if not attributes:
         return program
-    return _renamed(program, {choose.pick([*attributes]): choose.pick(ATTRIBUTES)}, {})
+    return renamed(program, {choose.pick(attributes): choose.pick(ATTRIBUTES)}, {})
 
 
-def _renamed(node: N, attributes: Mapping[str, str], keys: Mapping[str, str]) -> N:
-    """The node with other names, in all paths and where what they lead to is made."""
+def attribute_names(program: Program) -> tuple[str, ...]:
+    """The attributes that hold a child, a container or a tensor, each once, in source order."""
+    made = [node for node in nodes(program.classes) if isinstance(node, Child | Tensor | Container | Derived)]
+    return tuple(dict.fromkeys(node.attr for node in made if node.attr))
+
+
+def renamed(node: N, attributes: Mapping[str, str], keys: Mapping[str, str]) -> N:
+    """A Program or a part of one with other names, in all paths and where what they lead to is made.
+
+    ``attributes`` and ``keys`` (of a ``ModuleDict``) give the new name for each old one.
+    """
     changed: dict[str, Any] = {}
     for field in fields(node):  # type: ignore[arg-type]  # called for dataclasses alone
         value = getattr(node, field.name)
@@ -60,18 +65,21 @@ def _renamed(node: N, attributes: Mapping[str, str], keys: Mapping[str, str]) ->
             changed[field.name] = attributes.get(value, value)
         elif field.name == "keys" and isinstance(node, Container):
             changed[field.name] = tuple(keys.get(key, key) for key in value)
-        elif isinstance(value, tuple):
+        elif field.name == "items" and isinstance(node, Container):
+            changed[field.name] = tuple(
+                _path(item, attributes, keys) if isinstance(item, tuple) else renamed(item, attributes, keys)
+                for item in node.items
+            )
+        elif isinstance(value, tuple) and "Literal" not in str(field.type):
             changed[field.name] = _items(value, attributes, keys)
         elif is_dataclass(value):
-            changed[field.name] = _renamed(value, attributes, keys)
+            changed[field.name] = renamed(value, attributes, keys)
     return replace(node, **changed)  # type: ignore[type-var]  # likewise
 
 
 def _items(items: tuple[Any, ...], attributes: Mapping[str, str], keys: Mapping[str, str]) -> Any:
-    if items and all(isinstance(item, str | int | Key) for item in items):
-        return items
     return tuple(
-        _renamed(item, attributes, keys)
+        renamed(item, attributes, keys)
         if is_dataclass(item)
         else _items(item, attributes, keys)
         if isinstance(item, tuple)

@@ -140,6 +140,8 @@ BASE: dict[str, int] = {
     "output.view": 40,
     "output.argument": 30,
     "output.state": 45,
+    # names
+    "names.of_torch": 12,
     # dynamic shapes
     "dynamic.shapes": 14,
     "dynamic.hints": 50,

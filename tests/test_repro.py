@@ -188,8 +188,15 @@ def make():
 
 
 EVERY_WAY = """\
+from enum import Enum
+
 import torch
 from torch import nn
+
+
+class Kind(Enum):
+    A = 1
+    B = 2
 
 
 class Model(nn.Module):
@@ -198,15 +205,17 @@ class Model(nn.Module):
         self.drops = nn.ModuleList([nn.Dropout(0.0)])
         self.kind = "b"
 
-    def forward(self, x, y, z, n, scale=1.0, flag=True, mode="a", mask=None):
+    def forward(self, x, y, z, n, scale=1.0, flag=True, mode="a", mask=None, sort=Kind.A):
         x = self.drops[0](x) if self.kind == "b" else x + 1
+        x = x * 2 if sort is Kind.B else x
         y = y if mask is None else y * mask.sum()
         return {mode: x * n + y.sum() * (scale if flag else 2.0) + z.sum()}
 
 
 def make():
     x = torch.ones(3, 2)
-    return Model(), (torch.zeros(3, 2), x, x, 3), {"scale": 2.0, "flag": True, "mode": "a", "mask": None}
+    given = {"scale": 2.0, "flag": True, "mode": "a", "mask": None, "sort": Kind.A}
+    return Model(), (torch.zeros(3, 2), x, x, 3), given
 """
 
 
@@ -215,6 +224,7 @@ def make():
 def test_every_way_to_leave_the_spec_has_a_file_that_runs(alteration: str, what: str, tmp_path: Path) -> None:
     model, examples = build(case_from_source(EVERY_WAY), "cpu")
     calls = examples.off_spec({alteration}, "", model)
+    assert calls
     compiled = {"path": "compile:compiled@cpu", "mode": "compile", "runner": "compiled"}
     # The others are not promised to be noticed, or are not (corpora/open/export_accepts_*).
     noticed = what != "served" and alteration in ("flag", "number", "text", "size")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -17,6 +18,7 @@ from strategies import Program, draw_program, programs, render
 from strategies.features import TAGS, can_meet
 from strategies.inputs import arguments
 from strategies.machine import CALLS, FUEL, Machine
+from strategies.naming import attribute_names, renamed
 from strategies.ops import OPS
 from strategies.profiles import BASE, MIX, NAMES, PROFILES
 from strategies.program import If, New, Op, of_type
@@ -213,3 +215,13 @@ def test_a_call_may_only_execute_so_many_ops() -> None:
     tank = [FUEL]
     machine.call(model, args, kwargs, tank)
     assert 0 <= tank[0] <= FUEL
+
+
+@given(programs(profile="sharing"))
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_an_attribute_is_renamed_wherever_it_is_named(program: Program) -> None:
+    for name in attribute_names(program):
+        text = render(renamed(program, {name: "another"}, {}))
+        assert "another" in text
+        assert re.sub(r"\banother\b", name, text) == render(program)
+        assert re.search(rf"self(\[[^]]+\]|\.\w+)*\.{name}\b", text) is None

@@ -14,6 +14,7 @@ from strategies.drawing.classes import DEPTH, INSTANCES, ClassBuilder, count_ins
 from strategies.drawing.style import Style, draw_style
 from strategies.inputs import arguments
 from strategies.machine import Machine, bind
+from strategies.naming import named
 from strategies.profiles import BASE, MIX, PROFILES
 from strategies.program import Arg, ClassDef, Dim, Dynamic, Given, Input, Program, TensorInput
 from strategies.swarm import Chooser, Draw
@@ -48,7 +49,7 @@ def examples(draw: Draw, *, profile: str = "default", features: frozenset[str] |
     else:
         weights = PROFILES[MIX[draw(_MIXED)] if profile == "default" else profile]
     choose = Chooser(draw, weights)
-    program = _draw_program(choose)
+    program = named(_draw_program(choose), choose)
     trace = Trace()
     machine = Machine(program.classes, program.training)
     machine.trace = trace
