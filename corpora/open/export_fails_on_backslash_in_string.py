@@ -8,7 +8,7 @@
 # check = "outputs"
 # kind = "crash"
 # status = "open"
-# signatures = [["outputs", "crash", "lower", "SyntaxError"], ["outputs", "crash", "run", "AssertionError"]]
+# signatures = [["outputs", "crash", "lower", "SyntaxError"]]
 # fix = "guard_strings_as_literals"
 # affected = "2.13.0"
 # upstream = ""

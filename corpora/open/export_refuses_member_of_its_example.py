@@ -8,7 +8,7 @@
 # check = "outputs"
 # kind = "crash"
 # status = "open"
-# signatures = [["outputs", "crash", "run", "AssertionError"], ["outputs", "crash", "run", "NameError"]]
+# signatures = [["outputs", "crash", "run", "NameError"]]
 # fix = "guard_members_by_plain_value"
 # affected = "2.13.0"
 # upstream = ""
