@@ -9,7 +9,6 @@
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "AssertionError", "non_strict_utils.py:make_constraints"]]
-# behind = [["outputs", "crash", "run", "NameError"]]
 # fix = "order_further_keywords_as_traced"
 # upstream = "https://github.com/pytorch/pytorch/issues/150022"
 # affected = "2.13.0"

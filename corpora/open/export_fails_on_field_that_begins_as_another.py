@@ -1,0 +1,49 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "ep.module() fails on a namedtuple where a field's name begins with another's"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "lower", "SyntaxError"]]
+# fix = "guard_longest_paths_first"
+# affected = "2.13.0"
+# upstream = ""
+# at-fault = "torch/export/_unlift.py, _convert_guards_code_to_fn: paths are replaced in the text of guards"
+# ///
+"""`ep.module()` raises SyntaxError: a check in the function that it makes reads `args[0]_max.size()[0] == 1`.
+
+The inputs' paths are replaced one after the other, wherever they occur: `L['x'].value` is the beginning of
+`L['x'].value_max`. A dataclass does no better.
+"""
+
+from typing import NamedTuple
+
+import torch
+
+
+class Pair(NamedTuple):
+    value: torch.Tensor
+    value_max: torch.Tensor
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x.value + x.value_max
+
+
+def make():
+    return Model(), (Pair(torch.zeros(1), torch.zeros(1)),)
+
+
+if __name__ == "__main__":
+    program = torch.export.export(*make())
+    try:
+        program.module()
+        print("ok: neither eager nor module() raises")
+    except SyntaxError as error:
+        print(f"BUG: eager raises nothing, module() raises {error!r}")
+        raise SystemExit(1) from None

@@ -1,0 +1,42 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "ep.module() refuses a dict whose keys come in another order, where its values are nested"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# unseen = "all calls give the keys of a dict in the order of the example"
+# fix = "compare_dicts_by_key"
+# affected = "2.13.0"
+# upstream = ""
+# at-fault = "torch/export/_unlift.py, eq_spec: the children of dicts are compared by position"
+# ///
+"""`ep.module()` takes the keys of a dict in any order, but not where one value is a tensor and one a tuple.
+
+eq_spec compares the sets of keys and then the values by position: the tensor under "a" with the tuple under
+"b". Two calls that it should tell apart, with the tuple under one key or the other, are alike to it.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x["a"] + x["b"][0]
+
+
+def make():
+    return Model(), ({"a": torch.ones(1), "b": (torch.ones(1),)},)
+
+
+if __name__ == "__main__":
+    program = torch.export.export(*make()).module()
+    try:
+        program({"b": (torch.ones(1),), "a": torch.ones(1)})
+        print("ok: neither eager nor the exported program raises")
+    except ValueError as error:
+        print(f"BUG: eager raises nothing, the exported program ValueError: {str(error).splitlines()[0]}")
+        raise SystemExit(1) from None

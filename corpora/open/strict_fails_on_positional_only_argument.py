@@ -1,0 +1,42 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "Strict export fails on positional-only arguments"
+# path = "strict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "export", "AssertionError"]]
+# fix = "strict_names_positional_only_arguments"
+# affected = "2.13.0"
+# upstream = ""
+# at-fault = "torch/_dynamo/eval_frame.py, argument_names: positional-only arguments are left out"
+# ///
+"""`forward(self, x, /)` with strict=True: "More arguments than expected", an internal assertion.
+
+The list of names that positional arguments get is made of those that can be given by keyword as well. Where
+there is one of these, and it is given by keyword, it is there twice in the code that is generated, a
+SyntaxError. Non-strict export minds neither.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, /):
+        return x + 1
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    try:
+        torch.export.export(*make(), strict=True)
+        print("ok: neither eager nor export raises")
+    except AssertionError as error:
+        print(f"BUG: eager raises nothing, export raises {error!r}")
+        raise SystemExit(1) from None

@@ -1,0 +1,45 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten refuses its own example where that has a torch.Size"
+# path = "nonstrict:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# unseen = "inputs are built anew by pytree, which makes a torch.Size a tuple"
+# fix = "unflatten_compares_structure_as_module"
+# affected = "2.13.0"
+# upstream = ""
+# at-fault = "torch/export/unflatten.py, process_forward_inputs: in_spec != signature.in_spec"
+# ///
+"""Called as it was exported, the unflattened module raises "There is no flat args adapter specified".
+
+The signature of a non-strict export has a tuple in the place of a torch.Size. `ep.module()` takes the one for
+the other (eq_spec in torch/export/_unlift.py, PyTorch issue 149158); unflatten compares exactly. For the same
+reason it refuses a dict whose keys come in another order, which `ep.module()` takes.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, size):
+        return x.expand(size)
+
+
+def make():
+    return Model(), (torch.ones(1), torch.Size([2]))
+
+
+if __name__ == "__main__":
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(model, args))
+    try:
+        unflattened(*args)
+        seen, bug = "nothing", False
+    except TypeError as error:
+        seen, bug = repr(error), True
+    print(f"{'BUG' if bug else 'ok'}: eager raises nothing, the unflattened module {seen}")
+    raise SystemExit(bug)
