@@ -63,6 +63,14 @@ REFUSALS: tuple[Refusal, ...] = (
         stage="lower",
     ),
     Refusal(
+        "not-serializable",
+        "torch._export.serde.serialize.SerializeError",
+        "github.com/pytorch/pytorch/pull/141525, description: 'in general enum as an input is not "
+        "supported'; torch/_export/serde/serialize.py, handle_placeholder: 'Unimplemented graph input type'",
+        r"AssertionError: Unimplemented graph input type: ",
+        stage="lower",
+    ),
+    Refusal(
         "constant-mutated",
         "RuntimeError",
         "torch/_export/utils.py, _override_graph_signature_for_temp_registered_constants: 'Pls register it "

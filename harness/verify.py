@@ -71,7 +71,7 @@ def _unmended(entry: Entry, fix: Fix) -> Iterator[str]:
     run = run_file(entry.file, SECONDS, (fix,))
     if run.problem or run.code != 0:
         yield f"still there with the fix {fix.name}: {run.problem or run.last_line}"
-    answer = call_fresh(SECONDS, entry_signatures, entry.file, entry.path, (fix,))
+    answer = call_fresh(SECONDS, entry_signatures, entry.file, entry.path, (fix,), True)
     if isinstance(answer, Death | Failure):
         reason = answer.reason if isinstance(answer, Death) else str(answer.error)
         yield f"judging it with the fix {fix.name} ends in {reason}"
@@ -81,8 +81,13 @@ def _unmended(entry: Entry, fix: Fix) -> Iterator[str]:
             yield f"the checks still report {list(start)} with the fix {fix.name}"
 
 
-def entry_signatures(file: Path, path: str, fixes: Collection[Fix] = ()) -> set[tuple[str, ...]]:
-    """Judge a file along the cheap paths and its own; return the signatures of what is found."""
+def entry_signatures(
+    file: Path, path: str, fixes: Collection[Fix] = (), only_there: bool = False
+) -> set[tuple[str, ...]]:
+    """Judge a file along the cheap paths and its own; return the signatures of what is found.
+
+    Those of its own path only, if asked: on the others, another bug may show alike.
+    """
     from harness.case import case_from_source
     from harness.fixes import applied
     from harness.paths import Path as Route
@@ -94,7 +99,8 @@ def entry_signatures(file: Path, path: str, fixes: Collection[Fix] = ()) -> set[
     case = case_from_source(file.read_text(encoding="utf-8"))
     case = replace(case, thorough=path.startswith("compile"))
     with applied(fixes):
-        return {finding.signature for finding in judge_case(case, tuple(routes)).findings}
+        found = judge_case(case, tuple(routes)).findings
+    return {each.signature for each in found if not only_there or path in (each.path, *each.also)}
 
 
 def verify_file(file: Path, fixes: Mapping[str, Fix], tags: Collection[str] = ()) -> list[str]:

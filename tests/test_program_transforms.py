@@ -236,6 +236,16 @@ class Model(nn.Module):
     def forward(self, x):
         return Parts(x + 1)
 """
+KIND = """
+from enum import Enum
+
+class Kind(Enum):
+    A = 1
+
+class Model(nn.Module):
+    def forward(self, x, kind):
+        return x + 1
+"""
 
 
 @pytest.mark.parametrize(
@@ -245,6 +255,7 @@ class Model(nn.Module):
         (SETS, "(torch.ones(2), torch.ones(2))", "nonstrict+decompose:module", "input-metadata-mutation"),
         (PAIR, "(torch.ones(2),)", "nonstrict+reload:module", "not-serializable"),
         (PARTS, "(torch.ones(2),)", "nonstrict+reload:module", "not-serializable"),
+        (KIND, "(torch.ones(2), Kind.A)", "nonstrict+reload:module", "not-serializable"),
     ],
 )
 def test_refusals(case: Callable[[str, str], Case], body: str, args: str, path: str, reason: str) -> None:

@@ -28,6 +28,7 @@ from harness.limits import limit_for
 from harness.observation import Observation
 from harness.paths import Stopwatch, observe_eager, observe_paths, select_paths
 from harness.paths.hierarchy import Watch
+from harness.paths.listing import Reader
 from harness.repro import repro_source
 from harness.snapshot import State, snapshot
 from harness.structure import Exported, Frame, Hierarchy, Listing, Operand, Rebuilt, Spec, Step, Visit
@@ -330,6 +331,27 @@ def test_the_result_of_a_write_in_place_is_what_was_written_to() -> None:
     assert settled.returns.operands == (2,)
     view = step("aten.view.default", "a.w", shares=("a.w",))
     assert listing(view, returns=0).settled().returns.operands == (0,)
+
+
+class Counts(nn.Module):
+    count: torch.Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("count", torch.zeros(1))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        with torch.no_grad():
+            self.count.add_(1)
+            y = x + 1
+        return y * self.count
+
+
+def test_what_a_region_wrote_to_is_what_it_returns_of_it() -> None:
+    ep = torch.export.export(Counts(), (torch.ones(1),), strict=False)
+    region, item, product = Reader(stacks=True).read(ep.graph_module, ep.graph).steps
+    assert region.operator == "wrap_with_set_grad_enabled" and region.operands[0] in region.writes
+    assert set(product.operands) == {1, *region.writes} and item.operands == (0,)
 
 
 # --- watching eager ---

@@ -29,10 +29,12 @@ class BrokenError(Exception):
 class _Value:
     """What a node stands for: the result of a step, an input, or a piece of state."""
 
-    __slots__ = ("operand",)
+    __slots__ = ("operand", "results")
 
-    def __init__(self, operand: Operand) -> None:
+    def __init__(self, operand: Operand, results: Sequence[Operand | None] = ()) -> None:
         self.operand = operand
+        self.results = results
+        """Of a region: for each of its results, the operand that it is."""
 
 
 class _Body:
@@ -56,6 +58,14 @@ class _Body:
         """For each of its inputs, whether it is changed."""
         self.shares = [memory.get(name) in returned for name in inputs]
         """For each of its inputs, whether a result may be a view of it."""
+        returns, settled = listing.returns, listing.settled().returns.operands
+        # Otherwise it is not known which of its results is which operand.
+        flat = returns.arguments == f"({', '.join(['%'] * len(settled))})"
+        pairs = zip(returns.operands, settled, strict=True) if flat else ()
+        self.results = [
+            inputs.index(str(now)) if old != now and now in inputs else None for old, now in pairs
+        ]
+        """For each of its results, which input it is that was changed in place; or nothing known."""
 
 
 class Reader:
@@ -121,8 +131,11 @@ class Reader:
         target: Any = node.target
         if target is operator.getitem:
             whole: Any = env[node.args[0]] if isinstance(node.args[0], fx.Node) else node.args[0]
+            index: Any = node.args[1]
             if not isinstance(whole, _Value):
-                return whole[node.args[1]]
+                return whole[index]
+            if whole.results and (result := whole.results[index]) is not None:
+                return _Value(result)
         elif target in _GLUE:
             return target(*_valued(node.args, env))
         operands: list[Operand] = []
@@ -141,7 +154,7 @@ class Reader:
                 shares=tuple(_operands([given.get(each) for each in shares], env)),
             )
         self.steps.append(step)
-        return _Value(len(self.steps) - 1)
+        return _Value(len(self.steps) - 1, _changed(step, bodies))
 
     def _attribute(self, owner: nn.Module, target: str, name: str) -> object:
         attribute: Any = owner
@@ -238,6 +251,17 @@ def _with_bodies(step: Step, bodies: list[_Body]) -> Step:
         inside=tuple(frames for body in bodies for frames in body.inside) if region else (),
         opaque=not region or any(body.opaque for body in bodies),
     )
+
+
+def _changed(step: Step, bodies: list[_Body]) -> list[Operand | None]:
+    """Say which results of a region are operands that it changed in place, and which of them."""
+    if step.operator not in _REGIONS or len(bodies) != 1:
+        return []
+    inputs = len(bodies[0].shares)
+    given = step.operands[-inputs:] if inputs else ()
+    if len(given) < inputs:
+        return []
+    return [None if number is None else given[number] for number in bodies[0].results]
 
 
 def _recorded(node: fx.Node) -> Frames | None:

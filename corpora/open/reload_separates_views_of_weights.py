@@ -1,0 +1,52 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "Save and load separate a buffer from the non-persistent view of it that is another buffer"
+# path = "nonstrict+reload:module@cpu"
+# check = "sharing"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["sharing", "mismatch", "memory-no-longer-shared"]]
+# fix = "save_packs_constants_with_their_weights"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/pt2_archive/_package.py, _package_exported_programs: weights and constants apart"
+# ///
+"""A non-persistent buffer is a view of a persistent one: eager gives [1, 0], the loaded program [0, 0].
+
+A non-persistent buffer is among the constants of a program. Each storage is written once for all weights, and
+once more for all constants. So the two have memory of their own after loading, and an update of one never
+reaches the other.
+"""
+
+import io
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("whole", torch.zeros(2))
+        self.register_buffer("part", self.whole[:1], persistent=False)
+
+    def forward(self, x):
+        self.part.add_(1)
+        return x + self.whole
+
+
+def make():
+    return Model(), (torch.zeros(2),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    file = io.BytesIO()
+    torch.export.save(torch.export.export(model, args), file)
+    file.seek(0)
+    expected, seen = model(*args), torch.export.load(file).module()(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the loaded program {seen}")
+    raise SystemExit(bug)

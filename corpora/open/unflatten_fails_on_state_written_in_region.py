@@ -1,0 +1,60 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten fails on a second call of a preserved module that updates a buffer under no_grad"
+# path = "nonstrict+preserve:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "lower",
+#         "AttributeError",
+#         "unflatten.py:remap_input",
+#         "unflatten.py:read",
+#         "unflatten.py:remap_input",
+#     ],
+# ]
+# fix = "unflatten_reads_state_for_results_of_regions"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, _ModuleFrame.remap_input: x.target.__module__ == '_operator'"
+# ///
+"""`child` updates a buffer under no_grad and is called twice; unflatten fails: a bool has no attribute graph.
+
+The region returns the buffer as updated, and that is what the second call reads. A preserved submodule cannot
+get it as an argument, so remap_input wants to compute it again, and takes the region itself for an operator
+that mutates its first operand, which is False.
+"""
+
+import torch
+
+
+class Child(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", torch.zeros(1))
+
+    def forward(self, x):
+        with torch.no_grad():
+            self.count.add_(1)
+        return x + self.count
+
+
+def make():
+    return torch.nn.Sequential(child := Child(), torch.nn.ReLU(), child), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    ep = torch.export.export(model, args, preserve_module_call_signature=("0",))
+    try:
+        seen, bug = torch.export.unflatten(ep)(*args), False
+    except AttributeError as error:
+        seen, bug = error, True
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, unflatten {seen!r}")
+    raise SystemExit(bug)
