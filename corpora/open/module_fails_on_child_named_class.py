@@ -5,10 +5,10 @@
 # [tool.exportdiff]
 # title = "ep.module() and unflatten fail on a child or state whose name is a Python keyword"
 # path = "nonstrict:module@cpu"
-# check = "error"
+# check = "outputs"
 # kind = "crash"
 # status = "open"
-# signatures = [["error", "crash", "SyntaxError"]]
+# signatures = [["outputs", "crash", "lower", "SyntaxError"]]
 # fix = "fx_reads_keywords_with_getattr"
 # upstream = "https://github.com/pytorch/pytorch/issues/188538"
 # affected = "2.13.0"

@@ -14,7 +14,7 @@
 # affected = "2.13.0"
 # at-fault = "torch/fx/graph.py, _gen_python_code: an argument hides a global of the code, such as inf or device"
 # ///
-"""What exceeds the argument `inf` is set to infinity; the exported program sets it to the argument, 1.
+"""A tensor of 2 is clamped to at most infinity; the exported program clamps it to the argument named `inf`, 1.
 
 The code of a graph reads infinity as the global `inf`, and has the argument under its own name: the argument
 hides the global. Nodes of the graph are kept clear of such names, arguments are not. `nan` does the same; with
@@ -27,11 +27,11 @@ import torch
 
 class Model(torch.nn.Module):
     def forward(self, x, inf):
-        return x.masked_fill(x > inf, float("inf"))
+        return x.clamp(max=float("inf")) + inf
 
 
 def make():
-    return Model(), (torch.tensor([0.0, 2.0]), 1)
+    return Model(), (torch.tensor(2.0), 1)
 
 
 if __name__ == "__main__":

@@ -5,10 +5,10 @@
 # [tool.exportdiff]
 # title = "strict export fails on an attribute whose name is a Python keyword"
 # path = "strict:module@cpu"
-# check = "error"
+# check = "outputs"
 # kind = "crash"
 # status = "open"
-# signatures = [["error", "crash", "SyntaxError"]]
+# signatures = [["outputs", "crash", "export", "SyntaxError"]]
 # fix = "dynamo_reads_keywords_with_getattr"
 # upstream = ""
 # affected = "2.13.0"
