@@ -12,13 +12,12 @@
 # fix = "unflatten_keeps_flags_under_private_names"
 # upstream = ""
 # affected = "2.13.0"
-# at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: check_input_constraints, adapted, ivals"
+# at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: check_input_constraints, adapted"
 # ///
 """An attribute of 5 is added to the input; after unflatten True is added instead, which is 1.
 
 UnflattenedModule has a flag of that name, and sets it after it has taken over the attributes of the model.
-A buffer, parameter or child of the name makes `unflatten` raise TypeError, and one named `adapted` or `ivals`
-KeyError. `ep.module()` runs them all.
+A buffer, parameter or child of the name makes `unflatten` raise TypeError, and one named `adapted` KeyError. `ep.module()` runs them all.
 """
 
 import torch
