@@ -16,11 +16,11 @@
 # ///
 """A buffer of 5 is added to a tensor of 1; strict export adds the tensor to itself, and says nothing.
 
-A tensor that is made in forward becomes a constant named `lifted_tensor_0`, whether or not the model has state
-of that name: in strict mode lift_constants_pass sees dynamo's names for state only. Both inputs of the program
-then have the target `lifted_tensor_0`, and both are given the literal. A parameter of that name raises
-TypeError; a plain tensor attribute is lost in nonstrict mode too: `ep.module()` raises AttributeError, and
-`unflatten` returns wrong values.
+A tensor that is made in forward becomes a constant named `lifted_tensor_0`, whether or not the model has
+state of that name: in strict mode lift_constants_pass sees dynamo's names for state only. Both inputs of the
+program then have the target `lifted_tensor_0`, and both are given the literal. A parameter of that name
+raises TypeError; a plain tensor attribute is lost in nonstrict mode too: `ep.module()` raises
+AttributeError, and `unflatten` returns wrong values.
 """
 
 import torch

@@ -10,13 +10,12 @@
 # status = "open"
 # signatures = [
 #     ["outputs", "crash", "lower", "KeyError", "_unlift.py:_unlift_exported_program_lifted_states"],
-#     ["outputs", "crash", "lower", "RuntimeError", "_unlift.py:_unlift_exported_program_lifted_states"],
-#     ["outputs", "crash", "lower", "TypeError", "_unlift.py:_create_stateful_graph_module"],
 # ]
+# behind = [["outputs", "crash", "lower", "UserError"]]
 # fix = "module_refuses_names_of_graph_module"
 # upstream = ""
 # affected = "2.13.0"
-# at-fault = "torch/export/_unlift.py, _unlift_exported_program_lifted_states: puts the state on a GraphModule"
+# at-fault = "torch/export/_unlift.py, _unlift_exported_program_lifted_states: state goes on a GraphModule"
 # ///
 """A model with a buffer named `graph` is exported, and `ep.module()` raises KeyError.
 

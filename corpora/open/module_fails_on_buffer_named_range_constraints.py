@@ -9,6 +9,7 @@
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "TypeError", "_unlift.py:_create_stateful_graph_module"]]
+# behind = [["outputs", "crash", "lower", "UserError"]]
 # fix = "module_keeps_range_constraints_under_private_name"
 # upstream = ""
 # affected = "2.13.0"
@@ -16,9 +17,9 @@
 # ///
 """A model with a buffer named `range_constraints` is exported, and `ep.module()` raises TypeError.
 
-What `ep.module()` returns keeps a list under that name, beside the state of the model, to check inputs with. It
-is assigned when the state is there: "cannot assign 'list' as buffer". A parameter, a tensor attribute and a
-child do the same.
+What `ep.module()` returns keeps a list under that name, beside the state of the model, to check inputs with.
+It is assigned when the state is there: "cannot assign 'list' as buffer". A parameter, a tensor attribute and
+a child do the same.
 """
 
 import torch

@@ -12,14 +12,14 @@
 # fix = "fx_restores_builtins_hidden_by_arguments"
 # upstream = ""
 # affected = "2.13.0"
-# at-fault = "torch/fx/graph.py, _gen_python_code: an argument hides a global of the code, such as inf or device"
+# at-fault = "torch/fx/graph.py, _gen_python_code: an argument hides a global of the code, inf for one"
 # ///
-"""A tensor of 2 is clamped to at most infinity; the exported program clamps it to the argument named `inf`, 1.
+"""A tensor of 2 is clamped to at most infinity; exported, it is clamped to the argument named `inf`, 1.
 
 The code of a graph reads infinity as the global `inf`, and has the argument under its own name: the argument
-hides the global. Nodes of the graph are kept clear of such names, arguments are not. `nan` does the same; with
-an argument named `device`, `torch` or `pytree`, `ep.module()` raises TypeError or AttributeError. unflatten
-does not run the code, and gets all of them right.
+hides the global. Nodes of the graph are kept clear of such names, arguments are not. `nan` does the same;
+with an argument named `device`, `torch` or `pytree`, `ep.module()` raises TypeError or AttributeError.
+unflatten does not run the code, and gets all of them right.
 """
 
 import torch

@@ -10,21 +10,20 @@
 # status = "open"
 # signatures = [
 #     ["outputs", "crash", "lower", "KeyError", "unflatten.py:run_from", "unflatten.py:__init__"],
-#     ["outputs", "crash", "lower", "KeyError", "unflatten.py:unflatten", "unflatten.py:__init__"],
-#     ["outputs", "crash", "lower", "RuntimeError", "unflatten.py:__init__", "unflatten.py:finalize"],
 # ]
+# behind = [["outputs", "crash", "lower", "UserError"]]
 # fix = "unflatten_refuses_names_of_its_modules"
 # upstream = ""
 # affected = "2.13.0"
-# at-fault = "torch/export/unflatten.py, UnflattenedModule and InterpreterModule: attributes beside the model's"
+# at-fault = "torch/export/unflatten.py, UnflattenedModule, InterpreterModule: attributes beside the model's"
 # ///
 """A model with a child named `graph` is exported, and `unflatten` raises KeyError.
 
 The modules that unflatten makes hold the state and children of the model under their own names, and have
 attributes besides: `graph`, `print_readable` and `finalize` all of them, and the root also `meta`,
-`graph_signature`, `module_call_graph`, `input_placeholders`, `range_constraints`. nn.Module refuses what exists
-already. Where a module is copied into a GraphModule, the names of that class are added: `code`, `recompile`.
-export itself refuses none of these names.
+`graph_signature`, `module_call_graph`, `input_placeholders`, `range_constraints`. nn.Module refuses what
+exists already. Where a module is copied into a GraphModule, the names of that class are added: `code`,
+`recompile`. export itself refuses none of these names.
 """
 
 import torch

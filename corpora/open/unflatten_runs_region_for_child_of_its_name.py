@@ -12,7 +12,7 @@
 # fix = "subgraphs_get_names_of_their_own"
 # upstream = ""
 # affected = "2.13.0"
-# at-fault = "torch/export/exported_program.py, ExportedProgram.__init__: subgraphs keep names that the model has"
+# at-fault = "torch/export/exported_program.py, ExportedProgram.__init__: subgraphs keep names of the model"
 # ///
 """`submod_1` adds; after unflatten its call runs the body of the no_grad region instead, which multiplies.
 
