@@ -1,0 +1,56 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "ep.module() fails on state and children with the names of GraphModule's own attributes"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     ["outputs", "crash", "lower", "KeyError", "_unlift.py:_unlift_exported_program_lifted_states"],
+# ]
+# behind = [["outputs", "crash", "lower", "UserError"]]
+# fix = "module_refuses_names_of_graph_module"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/_unlift.py, _unlift_exported_program_lifted_states: state goes on a GraphModule"
+# ///
+"""A model with a buffer named `graph` is exported, and `ep.module()` raises KeyError.
+
+What `ep.module()` returns is a GraphModule, with the state and children of the model on it under their own
+names. GraphModule has attributes of its own: `graph`, `code`, `meta`, `shape_env`, `recompile`,
+`print_readable`, `to_folder`. nn.Module refuses buffers and parameters that exist already; tensor attributes
+are refused by properties or overwritten, and of children the graph finds GraphModule's attribute instead.
+export itself refuses none of these names.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("graph", torch.ones(1))
+
+    def forward(self, x):
+        return x + self.graph
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    ep = torch.export.export(model, args)
+    try:
+        ep.module()
+        error = None
+    except KeyError as caught:
+        error = caught
+    except torch._dynamo.exc.UserError:
+        error = None
+    print(f"BUG: ep.module() raises {error!r}" if error else "ok: ep.module() works, or refuses")
+    raise SystemExit(error is not None)

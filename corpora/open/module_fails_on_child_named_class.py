@@ -1,0 +1,48 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "ep.module() and unflatten fail on a child or state whose name is a Python keyword"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "lower", "SyntaxError"]]
+# fix = "fx_reads_keywords_with_getattr"
+# upstream = "https://github.com/pytorch/pytorch/issues/188538"
+# affected = "2.13.0"
+# at-fault = "torch/fx/graph.py, _format_target: str.isidentifier is true of keywords"
+# ///
+"""A model with a ModuleDict key `class` is exported, and `ep.module()` and `unflatten` raise SyntaxError.
+
+_format_target writes each name of a path as an attribute if it is an identifier, and with getattr otherwise.
+`str.isidentifier` says yes to keywords, so the code of the graph reads `self.heads.class.weight`.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.heads = torch.nn.ModuleDict({"class": torch.nn.Linear(1, 1)})
+
+    def forward(self, x):
+        return self.heads["class"](x)
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    ep = torch.export.export(model, args)
+    try:
+        ep.module()
+        error = None
+    except SyntaxError as caught:
+        error = caught
+    print(f"BUG: ep.module() raises {error!r}" if error else "ok: ep.module() works")
+    raise SystemExit(error is not None)

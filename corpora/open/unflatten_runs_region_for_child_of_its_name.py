@@ -1,0 +1,53 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten runs a no_grad region in the place of a child of the same name"
+# path = "nonstrict:unflatten@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value"]]
+# fix = "subgraphs_get_names_of_their_own"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/exported_program.py, ExportedProgram.__init__: subgraphs keep names of the model"
+# ///
+"""`submod_1` adds; after unflatten its call runs the body of the no_grad region instead, which multiplies.
+
+Export names the body `submod_1`, in a graph module that holds neither children nor state. unflatten puts it
+into the module for Model, where _copy_graph_attrs replaces the child. Where the two do not return alike, the
+call raises. A buffer, parameter or tensor attribute of the name makes `ep.module()` and `unflatten` raise
+KeyError or TypeError; branches of torch.cond, named `true_graph_0` and so on, do all of this as well.
+"""
+
+import torch
+
+
+class Child(torch.nn.Module):
+    def forward(self, x):
+        return x + 1, x + 2
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.submod_1 = Child()
+
+    def forward(self, x):
+        with torch.no_grad():
+            a, b = x * 3, x * 4
+        return a, b, *self.submod_1(x)
+
+
+def make():
+    return Model(), (torch.tensor(5.0),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    expected, seen = model(*args), torch.export.unflatten(torch.export.export(model, args))(*args)
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: {expected} in eager, {seen} after unflatten")
+    raise SystemExit(bug)
