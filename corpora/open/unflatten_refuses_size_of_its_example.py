@@ -5,10 +5,10 @@
 # [tool.exportdiff]
 # title = "unflatten refuses its own example where that has a torch.Size"
 # path = "nonstrict:unflatten@cpu"
-# check = "outputs"
+# check = "guards"
 # kind = "crash"
 # status = "open"
-# unseen = "inputs are built anew by pytree, which makes a torch.Size a tuple"
+# signatures = [["guards", "crash", "refused"]]
 # fix = "unflatten_compares_structure_as_module"
 # affected = "2.13.0"
 # upstream = ""
