@@ -1,0 +1,50 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "Export fails where a parameter is assigned to an item of an integer tensor"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     ["outputs", "crash", "export", "RuntimeError", "_compile.py:inner"],
+# ]
+# fix = "items_of_integers_take_no_gradient"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "tools/autograd/derivatives.yaml, fill_.Tensor: differentiable for integers too"
+# ///
+"""Eager writes a scalar parameter into a row of int64; export: "Autograd not support dtype: Long".
+
+Filling with a tensor that requires grad gives integers a gradient history, in eager as well: that lasts until
+the next operator on them, which raises. Export comes to one within the assignment.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.tensor(1.0))
+
+    def forward(self, x):
+        x = x * 2
+        x[0] = self.w
+        return x
+
+
+def make():
+    return Model(), (torch.zeros(1, 1, dtype=torch.int64),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    try:
+        seen, bug = torch.export.export(model, args).module()(*args), False
+    except RuntimeError as error:
+        seen, bug = repr(error), True
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, export {seen}")
+    raise SystemExit(bug)
