@@ -516,6 +516,8 @@ def _spec(given: Input, name: str, program: Program, texts: dict[str, str]) -> s
             [_spec(item, "", program, texts) for item in given.items],
             given.keys,
         )
+    if isinstance(given, Lit) and isinstance(given.value, Size):
+        return _group("tuple", ["None"] * len(given.value), ())
     places = [f"{dim}: {texts[symbol]}" for where, dim, symbol in program.dynamic.places if where == name]
     return "{" + ", ".join(places) + "}" if places else "None"
 

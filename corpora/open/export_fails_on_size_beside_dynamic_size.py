@@ -1,0 +1,56 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "Export with dynamic shapes fails on an input that is a torch.Size"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "AssertionError",
+#         "non_strict_utils.py:make_constraints",
+#         "non_strict_utils.py:_flatten_dynamic_shapes",
+#         "dynamic_shapes.py:_tree_map_with_path",
+#     ],
+# ]
+# fix = "constrain_sizes_as_tuples"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/_export/non_strict_utils.py, make_constraints: flattens the inputs as they came"
+# ///
+"""With static sizes the model exports; with a dynamic one: "Must provide a tree_name when ...".
+
+The spec of a torch.Size has to be a tuple, which any other is told at first. After tracing, make_constraints
+compares spec and inputs again, this time with the torch.Size, and knows no spec at all that is like it. With
+strict=True as well.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, size):
+        return x + len(size)
+
+
+def make():
+    return Model(), (torch.ones(2), torch.Size([1]))
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim.DYNAMIC}, "size": (None,)}
+
+
+if __name__ == "__main__":
+    try:
+        torch.export.export(*make(), dynamic_shapes=dynamic_shapes())
+        print("ok: export raises nothing, as with static sizes")
+    except AssertionError as error:
+        print(f"BUG: export raises {error!r}, and nothing with static sizes")
+        raise SystemExit(1) from None
