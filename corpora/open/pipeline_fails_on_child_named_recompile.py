@@ -44,6 +44,8 @@ if __name__ == "__main__":
     try:
         pipeline(*make(), split_spec={})
         print("ok: a pipeline can be made of the model")
+    except ValueError as error:
+        print(f"ok: pipeline says that it cannot: {error}")
     except (AttributeError, KeyError) as error:
         print(f"BUG: pipeline raises {error!r}, eager nothing")
         raise SystemExit(1) from None
