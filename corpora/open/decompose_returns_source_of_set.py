@@ -12,7 +12,7 @@
 # fix = "functional_set_makes_an_alias"
 # affected = "2.13.0"
 # upstream = ""
-# at-fault = "torch/_subclasses/functional_tensor.py, FunctionalTensorMode: set_ takes the value of its source"
+# at-fault = "torch/_subclasses/functional_tensor.py, FunctionalTensorMode: set_ takes the value itself"
 # ///
 """`torch.neg(x).set_(self.buf)` has the memory of buf but is a tensor of its own; decomposed, it is buf.
 
@@ -41,5 +41,5 @@ if __name__ == "__main__":
     decomposed = torch.export.export(model, args).run_decompositions().module()
     expected, seen = model(*args) is model.buf, decomposed(*args) is decomposed.buf
     bug = expected != seen
-    print(f"{'BUG' if bug else 'ok'}: the result is the buffer: {expected} in eager, {seen} in the decomposed program")
+    print(f"{'BUG' if bug else 'ok'}: result is the buffer: {expected} in eager, {seen} decomposed")
     raise SystemExit(bug)
