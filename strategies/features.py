@@ -220,9 +220,8 @@ def _state_refs(p: Facts) -> list[Ref]:
 
 
 def _one_storage(p: Facts) -> bool:
-    storages = [
-        ref.storage for ref in _state_refs(p) if ref.storage.kind in ("buffer", "scratch", "constant")
-    ]
+    kinds = ("buffer", "scratch", "constant")
+    storages = [ref.storage for ref in _state_refs(p) if ref.view or ref.storage.kind in kinds]
     return len(set(storages)) < len(storages)
 
 
@@ -477,7 +476,7 @@ TAGS: dict[str, Tag] = {
         "an instance whose tensors start with values of its own", _init(New, lambda n: n.scale != 1.0)
     ),
     "state.tied": Tag("one tensor under two names", _tied),
-    "state.one_storage": Tag("buffers that are views of one storage", _one_storage),
+    "state.one_storage": Tag("buffers or constants in one storage, a parameter's too", _one_storage),
     "state.view_of_parameter": Tag("a buffer or constant that is a view of a parameter", _view_of_parameter),
     "state.registered_again": Tag("a tensor registered once more", _init(Derived, lambda d: not d.op)),
     "state.read_child": Tag("a tensor of a child read by its parent", _init(Attr, lambda a: len(a.path) > 1)),

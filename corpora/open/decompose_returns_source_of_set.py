@@ -1,0 +1,45 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "A decomposed program returns the buffer itself for a tensor set to it"
+# path = "nonstrict+decompose:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "identity", "buffer", "output", "new"]]
+# fix = "functional_set_makes_an_alias"
+# affected = "2.13.0"
+# upstream = ""
+# at-fault = "torch/_subclasses/functional_tensor.py, FunctionalTensorMode: set_ takes the value itself"
+# ///
+"""`torch.neg(x).set_(self.buf)` has the memory of buf but is a tensor of its own; decomposed, it is buf.
+
+Functionalized, the tensor takes the value of what it is set to, so both are one node, and the program returns
+its buffer. What a caller then does to the result alone (`t_`, `requires_grad_`, `.data =`) changes the buffer
+of the program. Of `detach` and `view`, which share memory too, the graph keeps a node.
+"""
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.neg(x).set_(self.buf)
+
+
+def make():
+    model = Model()
+    model.register_buffer("buf", torch.ones(2))
+    return model, (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    decomposed = torch.export.export(model, args).run_decompositions().module()
+    expected, seen = model(*args) is model.buf, decomposed(*args) is decomposed.buf
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: result is the buffer: {expected} in eager, {seen} decomposed")
+    raise SystemExit(bug)
