@@ -1,0 +1,47 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "a size is read off an input after t_ has changed it"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value"]]
+# fix = "read_sizes_before_in_place_views"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/fx/experimental/proxy_tensor.py, track_tensor: sizes are read when they are needed"
+# ///
+"""The model transposes its input in place and counts its rows: eager 3, exported 2.
+
+The size that the rows are is the second one of the input as it came. The node that reads it, sym_size, is made
+once it is needed, after t_ in the graph, and there it reads the other one. Sizes that stay dynamic are read at
+the beginning of the graph; this one turns out to be 3 always. After squeeze_ it may be a dimension that is gone.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        rows = torch.ones(x.t_().shape[0])
+        return rows.sum() if len(rows) == 3 else rows
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
+
+
+def dynamic_shapes():
+    return {"x": {1: torch.export.Dim.AUTO}}
+
+
+if __name__ == "__main__":
+    model, args = make()
+    program = torch.export.export(model, args, dynamic_shapes=dynamic_shapes())
+    expected, seen = model(*make()[1]), program.module()(*make()[1])
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the exported program {seen}")
+    raise SystemExit(bug)
