@@ -16,9 +16,9 @@
 # ///
 """The model transposes its input in place and counts its rows: eager 3, exported 2.
 
-The size that the rows are is the second one of the input as it came. The node that reads it, sym_size, is made
-once it is needed, after t_ in the graph, and there it reads the other one. Sizes that stay dynamic are read at
-the beginning of the graph; this one turns out to be 3 always. After squeeze_ it may be a dimension that is gone.
+The rows are the second size of the input as it came. The node that reads it, sym_size, is made once it is
+needed, after t_ in the graph, and there it reads the other size. Those that stay dynamic are read at the
+beginning of the graph; this one turns out to be 3 always. After squeeze_ it may be a dimension that is gone.
 """
 
 import torch
