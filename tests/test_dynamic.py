@@ -370,3 +370,15 @@ def test_the_longer_example_lies_in_memory_as_the_example_does(
     """Export fixes how an input lies in memory: a branch on it must not be taken for one on sizes."""
     branching = case(LAYOUT, f"({layout.format('torch.ones(3, 4)')},)")
     assert judge(branching, select_paths(["nonstrict+dynamic:module"]), ["outputs"]).findings == ()
+
+
+SIZED = """
+class Model(nn.Module):
+    def forward(self, x, size):
+        return x.sum() + len(size)
+"""
+
+
+def test_an_input_that_is_a_size_is_one_in_the_longer_example(case: Callable[[str, str], Case]) -> None:
+    sized = case(SIZED, "(torch.ones(3, 4), torch.Size([2, 3]))")
+    assert judge(sized, select_paths(["nonstrict+dynamic:module"])).findings == ()

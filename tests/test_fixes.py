@@ -207,3 +207,25 @@ def test_a_committed_fix_fits_the_pinned_torch(fix: Fix) -> None:
 def test_all_committed_fixes_can_be_held_together() -> None:
     with applied(COMMITTED.values()):
         pass
+
+
+def test_a_preserved_call_with_a_size_is_noted_as_what_the_module_gets() -> None:
+    import torch
+    from torch import nn
+
+    class Child(nn.Module):
+        def forward(self, x: torch.Tensor, size: torch.Size) -> torch.Tensor:
+            return x.expand(size)
+
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.child = Child()
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.child(x, torch.Size([2, 3])) + 1
+
+    x = torch.ones(1, 3)
+    with applied([COMMITTED["preserved_call_before_pre_hooks"]]):
+        program = torch.export.export(Model(), (x,), preserve_module_call_signature=("child",))
+        assert torch.equal(torch.export.unflatten(program)(x), Model()(x))

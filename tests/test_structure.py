@@ -19,6 +19,7 @@ import torch.export._trace as trace
 from torch import nn
 from torch.export import UnflattenedModule
 from torch.export.graph_signature import InputKind
+from torch.utils import _pytree as pytree
 
 from harness.case import Case
 from harness.checks.registry import Difference
@@ -29,6 +30,7 @@ from harness.observation import Observation
 from harness.paths import Stopwatch, observe_eager, observe_paths, select_paths
 from harness.paths.hierarchy import Watch
 from harness.paths.listing import Reader
+from harness.paths.rebuilt import read_rebuilt
 from harness.repro import repro_source
 from harness.snapshot import State, snapshot
 from harness.structure import Exported, Frame, Hierarchy, Listing, Operand, Rebuilt, Spec, Step, Visit
@@ -541,6 +543,17 @@ def test_strict_models_that_are_hard_and_right(name: str, case: Callable[[str], 
 
 
 # --- broken exports ---
+
+
+def test_a_spec_that_does_not_fit_what_it_is_given_is_told() -> None:
+    outer = nn.Sequential(nn.Sequential(nn.ReLU()))
+    program = torch.export.export(outer, (torch.ones(2),), preserve_module_call_signature=("0",))
+    lowered = torch.export.unflatten(program)
+    inner: Any = lowered.get_submodule("0")
+    inner._spec_0 = pytree.tree_structure(((torch.Size([2]),), {}))
+    rebuilt = read_rebuilt(lowered)
+    assert rebuilt is not None and re.match(r"tree_flatten_spec\w* does not fit", rebuilt.broken or "")
+
 
 TWICE = """
 class Child(nn.Module):

@@ -137,7 +137,10 @@ class Reader:
             if whole.results and (result := whole.results[index]) is not None:
                 return _Value(result)
         elif target in _GLUE:
-            return target(*_valued(node.args, env))
+            try:
+                return target(*_valued(node.args, env))
+            except (RuntimeError, TypeError, ValueError, LookupError) as error:  # what pytree raises
+                raise BrokenError(f"{node.name} does not fit what it is given: {error}") from error
         operands: list[Operand] = []
         bodies: list[_Body] = []
         text = _text(node.args, operands, env, bodies)

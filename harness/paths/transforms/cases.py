@@ -63,4 +63,7 @@ def _longer(*given: Any) -> Any:
             longer = longer.permute([order.index(d) for d in range(t.dim())])
             if t.is_contiguous() == longer.is_contiguous() and 0 not in t.stride():
                 copies[id(t)] = longer.detach().requires_grad_(t.requires_grad)
-    return torch.utils._pytree.tree_map(lambda leaf: copies.get(id(leaf), leaf), given)
+    # Of a torch.Size it would make a tuple.
+    return torch.utils._pytree.tree_map(
+        lambda leaf: copies.get(id(leaf), leaf), given, is_leaf=lambda part: isinstance(part, torch.Size)
+    )
