@@ -223,7 +223,8 @@ def test_a_preserved_call_with_a_size_is_noted_as_what_the_module_gets() -> None
             self.child = Child()
 
         def forward(self, x: torch.Tensor) -> torch.Tensor:
-            return self.child(x, torch.Size([2, 3])) + 1
+            expanded: torch.Tensor = self.child(x, torch.Size([2, 3]))
+            return expanded + 1
 
     x = torch.ones(1, 3)
     with applied([COMMITTED["preserved_call_before_pre_hooks"]]):
