@@ -19,10 +19,10 @@
 #         "functional_tensor.py:__torch_dispatch__",
 #     ],
 # ]
-# fix = "decompose_keeps_constants_of_branches"
+# fix = "export_takes_constants_out_of_bodies"
 # upstream = "https://github.com/pytorch/pytorch/issues/180354"
 # affected = "2.13.0"
-# at-fault = "torch/export/exported_program.py, _decompose_and_get_gm_with_new_signature_constants"
+# at-fault = "torch/_export/passes/lift_constants_pass.py, lift_constants_pass: not in bodies"
 # ///
 """A branch adds torch.tensor(1.0): "Attempting to use FunctionalTensor on its own".
 
