@@ -1,0 +1,52 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "A compiled model with torch.enable_grad cannot be called in inference mode"
+# path = "compile:aot_eager@cpu"
+# check = "guards"
+# kind = "crash"
+# status = "open"
+# signatures = [["guards", "crash", "served", "run", "RuntimeError", "subclass_codegen.py"]]
+# trigger = ["region.enable_grad"]
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/_dynamo/utils.py, maybe_disable_inference_mode: takes inference mode for no_grad"
+# ///
+"""In inference mode eager records no gradients, within torch.enable_grad either; the compiled model saves tensors.
+
+Dynamo compiles with inference mode off and no_grad in its place. But enable_grad undoes no_grad, while it does
+nothing in inference mode: AOTAutograd makes a training graph, which then runs in inference mode and fails at the
+first tensor that is to be kept for the backward pass.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.ones(1))
+
+    def forward(self, x):
+        with torch.enable_grad():
+            return (self.w * 2).exp() + x
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    with torch.inference_mode():
+        expected = model(*args)
+        model.compile(backend="aot_eager")
+        try:
+            seen = model(*args)
+        except RuntimeError as error:
+            seen = str(error).split(".")[0]
+    bug = "saved for backward" in str(seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, torch.compile {seen}")
+    raise SystemExit(bug)
