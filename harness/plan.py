@@ -25,7 +25,7 @@ RATES: dict[str, tuple[int, int]] = {
 }
 """One example in so many takes a path, and which one of them. Other paths get theirs from their cost."""
 
-STEPS = ((40.0, 17), (1000.0, 23), (float("inf"), 79))
+STEPS = ((100.0, 11), (1000.0, 23), (float("inf"), 79))
 """Up to so many milliseconds, one example in so many: primes, so that any two paths come together."""
 
 

@@ -13,7 +13,7 @@ from harness.paths.transforms.table import transform
 
 
 # Not of what unflatten makes: that can never be copied (corpora/open/unflatten_cannot_be_copied.py).
-@transform("module", "nonstrict:module", apart=True, cost=35)
+@transform("module", "nonstrict:module", "nonstrict:unflatten", apart=True, cost=35)
 def duplicate(module: nn.Module) -> nn.Module:
     """A deep copy of what runs behaves like it, and shares no state with it."""
     return copy.deepcopy(module)

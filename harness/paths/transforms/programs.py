@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 # What comes of it is for inference: docs.pytorch.org, torch.export, 'Export IR: Training vs Inference'.
 @transform(
-    "program", "nonstrict:module", "nonstrict:unflatten", same_operators=False, drops=("gradients",), cost=180
+    "program",
+    *("nonstrict:module", "nonstrict:unflatten", "nonstrict+preserve:unflatten"),
+    same_operators=False,
+    drops=("gradients",),
+    cost=180,
 )
 def decompose(ep: ExportedProgram) -> ExportedProgram:
     """Decomposing operators, and making the graph functional, changes nothing that a caller can see."""
