@@ -1,0 +1,48 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "run_decompositions fails where the result of a preserved submodule is not used"
+# path = "nonstrict+preserve+decompose:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "lower", "SpecViolationError"]]
+# fix = "decomposed_calls_lose_dead_results"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/exported_program.py, _get_updated_module_call_graph: names that are gone"
+# ///
+"""Nobody reads what tanh gives: "Output tanh does not exist in the graph", says the verifier.
+
+Export keeps the operator of such a call, and names its result in the signature of the submodule. Decomposing drops
+what nobody reads, and keeps the name.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.tanh = torch.nn.Tanh()
+
+    def forward(self, x):
+        self.tanh(x)
+        return x + 1
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    program = torch.export.export(model, args, preserve_module_call_signature=("tanh",))
+    try:
+        seen, bug = program.run_decompositions().module()(*args), False
+    except Exception as error:
+        seen, bug = error, True
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, the decomposed program {seen}")
+    raise SystemExit(bug)
