@@ -1,0 +1,52 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "An unflattened submodule cannot be deep-copied after equal calls were merged"
+# path = "nonstrict+duplicate:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "lower", "AttributeError", "object has no attribute"]]
+# fix = "unflatten_finalizes_last"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, _deduplicate_modules: the graph_module of each parent is older"
+# ///
+"""A child with a child is called twice, alike; a copy of their parent: "object has no attribute '0'".
+
+unflatten makes a GraphModule for each module before it merges equal calls. The one of the parent keeps the second
+call, "child@1", whose graph calls the grandchild by the name of the first call, while its GraphModule has it as
+"0@1".
+"""
+
+import copy
+
+import torch
+
+
+class Parent(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = torch.nn.Sequential(torch.nn.ReLU())
+
+    def forward(self, x):
+        return self.child(x + 1) + self.child(x)
+
+
+def make():
+    return torch.nn.Sequential(Parent()), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    parent = torch.export.unflatten(torch.export.export(model, args)).get_submodule("0")
+    try:
+        seen, bug = copy.deepcopy(parent)(*args), False
+    except AttributeError as error:
+        seen, bug = error, True
+    print(
+        f"{'BUG' if bug else 'ok'}: a copy of eager gives {copy.deepcopy(model[0])(*args)}, of unflatten: {seen}"
+    )
+    raise SystemExit(bug)
