@@ -14,11 +14,11 @@
 # affected = "2.13.0"
 # at-fault = "torch/_dynamo/utils.py, maybe_disable_inference_mode: takes inference mode for no_grad"
 # ///
-"""In inference mode eager records no gradients, within torch.enable_grad either; the compiled model saves tensors.
+"""In inference mode eager records no gradients, within enable_grad either; the compiled model saves tensors.
 
-Dynamo compiles with inference mode off and no_grad in its place. But enable_grad undoes no_grad, while it does
-nothing in inference mode: AOTAutograd makes a training graph, which then runs in inference mode and fails at the
-first tensor that is to be kept for the backward pass.
+Dynamo compiles with inference mode off and no_grad in its place. But enable_grad undoes no_grad, while it
+does nothing in inference mode: AOTAutograd makes a training graph, which then runs in inference mode and
+fails at the first tensor that is to be kept for the backward pass.
 """
 
 import torch

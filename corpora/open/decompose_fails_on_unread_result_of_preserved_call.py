@@ -16,8 +16,8 @@
 # ///
 """Nobody reads what tanh gives: "Output tanh does not exist in the graph", says the verifier.
 
-Export keeps the operator of such a call, and names its result in the signature of the submodule. Decomposing drops
-what nobody reads, and keeps the name.
+Export keeps the operator of such a call, and names its result in the signature of the submodule. Decomposing
+drops what nobody reads, and keeps the name.
 """
 
 import torch

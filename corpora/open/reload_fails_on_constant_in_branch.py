@@ -27,8 +27,8 @@
 """A branch adds torch.tensor(1.0); export takes it, and save says that no getattr node should hold a tensor.
 
 Outside of the branch the same constant is lifted to an input of the graph, and saved. The pass that lifts
-constants looks at the top graph alone: in the graph of the branch the constant stays an attribute, which has no
-place in the file.
+constants looks at the top graph alone: in the graph of the branch the constant stays an attribute, which has
+no place in the file.
 """
 
 import io

@@ -16,9 +16,9 @@
 # ///
 """A child with a child is called twice, alike; a copy of their parent: "object has no attribute '0'".
 
-unflatten makes a GraphModule for each module before it merges equal calls. The one of the parent keeps the second
-call, "child@1", whose graph calls the grandchild by the name of the first call, while its GraphModule has it as
-"0@1".
+unflatten makes a GraphModule for each module before it merges equal calls. The one of the parent keeps the
+second call, "child@1", whose graph calls the grandchild by the name of the first call, while its GraphModule
+has it as "0@1".
 """
 
 import copy
