@@ -46,7 +46,6 @@ if __name__ == "__main__":
         seen, bug = copy.deepcopy(parent)(*args), False
     except AttributeError as error:
         seen, bug = error, True
-    print(
-        f"{'BUG' if bug else 'ok'}: a copy of eager gives {copy.deepcopy(model[0])(*args)}, of unflatten: {seen}"
-    )
+    expected = copy.deepcopy(model[0])(*args)
+    print(f"{'BUG' if bug else 'ok'}: a copy of eager gives {expected}, of unflatten: {seen}")
     raise SystemExit(bug)
