@@ -8,7 +8,16 @@
 # check = "guards"
 # kind = "crash"
 # status = "open"
-# signatures = [["guards", "crash", "served", "run", "RuntimeError", "subclass_codegen.py"]]
+# signatures = [
+#     [
+#         "guards",
+#         "crash",
+#         "served",
+#         "run",
+#         "RuntimeError",
+#         "subclass_codegen.py:codegen(runtime_wrapper_orchestration):_runtime_wrapper",
+#     ],
+# ]
 # trigger = ["region.enable_grad"]
 # upstream = ""
 # affected = "2.13.0"
