@@ -51,6 +51,7 @@ from strategies.program import (
     Program,
     Repeat,
     Return,
+    Set,
     Size,
     Star,
     Swap,
@@ -176,6 +177,14 @@ def _passes_down(p: Facts) -> bool:
             names = [getattr(v, "flag", v) for v in given]
             if any(getattr(v, "name", None) in flags for v in names):
                 return True
+    return False
+
+
+def _calls_kin(p: Facts) -> bool:
+    for cls in p.classes:
+        callees = [call.callee for call in of_type(cls.body, Call) if call.callee]
+        if any(a != b and b[: len(a)] == a for a in callees for b in callees):
+            return True
     return False
 
 
@@ -421,6 +430,11 @@ TAGS: dict[str, Tag] = {
     ),
     "calls.passed_down": Tag("a flag of the caller passed on", _passes_down),
     "calls.deep": Tag("a call past a child, of its own child", _mark("calls.deep")),
+    "calls.expression": Tag(
+        "an argument of a call computed on the spot",
+        _init(Call, lambda c: bool(c.args) and isinstance(c.args[0], Op)),
+    ),
+    "calls.family": Tag("a module called, and one that hangs on it, by the same caller", _calls_kin),
     "calls.dropped": Tag(
         "a call whose result is not used", lambda p: any(f.dropped_calls(cls) for cls in p.classes)
     ),
@@ -490,6 +504,9 @@ TAGS: dict[str, Tag] = {
     "state.rebound_dtype": Tag("rebound to another dtype", _mark("state.rebound_dtype")),
     "state.rebound_to_input": Tag("rebound to an input", _mark("state.rebound_to_input")),
     "state.rebound_to_state": Tag("rebound to other state", _mark("state.rebound_to_state")),
+    "state.handed_over": Tag(
+        "a tensor attribute of a child set by its parent", _init(Set, lambda s: len(s.path) > 1)
+    ),
     "state.swapped": Tag("two tensor attributes swapped", _init(Swap)),
     "state.created_in_forward": Tag(
         "an attribute that only forward makes", _mark("state.created_in_forward")

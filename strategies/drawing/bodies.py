@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from strategies.control import CONTROLS
-from strategies.drawing.calls import draw_apply, draw_call, draw_loop, draw_own_method
+from strategies.drawing.calls import draw_apply, draw_call, draw_loop, draw_own_method, in_family
 from strategies.drawing.control import draw_branch, draw_control, draw_region, draw_repeat, draw_ternary
-from strategies.drawing.operations import VIEWS, draw_assign, draw_inplace, draw_use
+from strategies.drawing.operations import JOINS, VIEWS, draw_assign, draw_inplace, draw_use
 from strategies.drawing.scope import OPERANDS, Scope, class_of, modules
-from strategies.drawing.state import draw_update
+from strategies.drawing.state import draw_own_read, draw_own_write, draw_update
 from strategies.drawing.twins import draw_pair
 from strategies.drawing.values import GROUPS, group_keys
 from strategies.program import FLAGS, Expr, Group, Lit, Stmt, Var
@@ -21,10 +21,16 @@ Maker = Callable[[Scope], Stmt | None]
 def draw_statements(scope: Scope, least: int, most: int) -> list[Stmt]:
     """Draw so many statements; each was accepted by every scenario that reaches it."""
     body: list[Stmt] = []
-    for number in range(most):
-        if not scope.frames or (number >= least and not scope.choose.chance(MORE)):
-            break
+    number = 0
+    while scope.frames:
+        family = not scope.depth and in_family(scope)
+        if not scope.due:
+            if number >= most + family:
+                break
+            if number >= least and not scope.choose.chance(LONGER if family else MORE):
+                break
         stmt = scope.choose.apart(partial(_draw_next, scope, number))
+        number += 1
         if stmt is not None:
             body.append(stmt)
     return body
@@ -33,10 +39,19 @@ def draw_statements(scope: Scope, least: int, most: int) -> list[Stmt]:
 MORE = 62
 """Percent of the bodies that go on where they could end."""
 
+LONGER = 88
+"""The same of those that call one module and its kin."""
+
 
 def _draw_next(scope: Scope, number: int) -> Stmt | None:
+    if scope.due:
+        return _call(scope)
     if number or scope.depth:
         return _draw_statement(scope)
+    if scope.choose.maybe("state.own", 60):
+        first = (_write_own if scope.choose.chance(60) else _read_own)(scope)
+        if first is not None:
+            return first
     way = scope.choose.percent()
     return _share(_openings(scope), way - 10, 90)(scope) or _call(scope) if way >= 10 else _plain(scope)
 
@@ -81,6 +96,8 @@ _call = _tried(draw_call)
 _loop = _tried(draw_loop)
 _apply = _tried(draw_apply)
 _own_method = _tried(draw_own_method)
+_read_own = _tried(draw_own_read)
+_write_own = _tried(draw_own_write)
 _inplace = _tried(draw_inplace)
 _update = _tried(draw_update)
 _ternary = _tried(draw_ternary)
@@ -131,6 +148,8 @@ def _draw_statement(scope: Scope) -> Stmt | None:
         return choose.pick(_PURE_MAKERS)(scope) or _plain(scope)
     if scope.depth:
         return choose.pick(_NESTED_MAKERS)(scope) or _plain(scope)
+    if in_family(scope) and choose.chance(60):
+        return _call(scope) or _plain(scope)
     way = choose.percent()
     again = 78 if scope.called and choose.on("calls.again") else 100
     if way >= again:
@@ -179,9 +198,13 @@ def draw_result(scope: Scope) -> Expr | None:
 def draw_outputs(scope: Scope) -> Expr | None:
     """What the root module returns: a tensor, or a container of tensors, containers and Python values."""
     choose = scope.choose
-    first = scope.variables()[:1]
+    first: list[Expr] = [*scope.variables()[:1]]
     if not first:
         return None
+    if scope.left and choose.maybe("output.state", 60):
+        # Whoever calls a module for its effect reads what that left.
+        read = draw_use(scope, [JOINS], first, scope.left)
+        first = [read or first[0]]
     kinds = [kind for kind in GROUPS if choose.on(f"output.{kind}")]
     if not kinds or not choose.chance(65):
         more = scope.tensors() if choose.maybe("output.state", 30) else [*first]

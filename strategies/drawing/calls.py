@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from strategies.drawing.arguments import in_some_order
-from strategies.drawing.operations import assign
+from strategies.drawing.operations import assign, draw_use, enabled
 from strategies.drawing.scope import Scope, class_of, containers, modules, walk
+from strategies.drawing.state import draw_handover
 from strategies.drawing.values import LITERALS, group_keys
 from strategies.layers import LAYERS
+from strategies.ops import OPS
 from strategies.program import (
     FUNCTIONS,
     Apply,
     Arg,
+    Attr,
     Bound,
     Call,
     Do,
@@ -21,27 +24,39 @@ from strategies.program import (
     Loop,
     New,
     Not,
+    Op,
     Path,
     Slice,
     Star,
     Stmt,
-    Var,
+    of_type,
 )
 from strategies.values import Instance, Value
 
 
 def draw_call(scope: Scope) -> Stmt | None:
     """A call of a child, or of something deeper down."""
-    reach = 3 if scope.choose.on("calls.deep") else 1
+    family = _family(scope)
+    reach = 3 if family or scope.choose.on("calls.deep") else 1
     callees = [
         path
         for path, value in walk(scope.frames[0].owner, reach)
         if isinstance(value, Instance) and _called(value)
     ]
+    if scope.due:
+        path = scope.due.pop()
+        return _draw_call_of(scope, path, _at(scope.frames[0].owner, path), bare=True)
+    if scope.choose.maybe("update.hand_over", 60):
+        given = draw_handover(scope)
+        if given is not None:
+            return given
     if not callees:
         return None
     again = [path for path in callees if (path, "") in scope.called]
-    if again and scope.choose.maybe("calls.again", 75):
+    related = [path for path in callees if _related(path, family)]
+    if related and scope.choose.chance(80):
+        callees = related
+    elif again and scope.choose.maybe("calls.again", 75):
         callees = again
     path = scope.choose.pick(callees)
     callee = _at(scope.frames[0].owner, path)
@@ -50,8 +65,27 @@ def draw_call(scope: Scope) -> Stmt | None:
     )
     if sliced:
         first = scope.recent()
-        return None if first is None else _dropped(scope, Call((*path, Slice(0, 1)), (first,)))
+        if first is None:
+            return None
+        call = Call((*path, Slice(0, 1)), (first,))
+        return Do(call) if _drops(scope, False) else assign(scope, call, first)
     return _draw_call_of(scope, path, callee)
+
+
+def in_family(scope: Scope) -> bool:
+    """Whether the calls of this body keep to one module, to what hangs on it, and to what it hangs on."""
+    return bool(_family(scope))
+
+
+def _family(scope: Scope) -> Path:
+    """The way to the module that was called first, where others shall be called around it; or nothing."""
+    first = next((path for path, argument in scope.called if not argument), ())
+    return first if first and scope.choose.on("calls.family") else ()
+
+
+def _related(path: Path, family: Path) -> bool:
+    """Whether one of the two leads to the other; without a family nothing does."""
+    return bool(family) and (path[: len(family)] == family or family[: len(path)] == path)
 
 
 def _called(value: Instance) -> bool:
@@ -68,7 +102,8 @@ def _at(owner: Instance, path: Path) -> Instance:
     return value
 
 
-def _draw_call_of(scope: Scope, path: Path, callee: Instance) -> Stmt | None:
+def _draw_call_of(scope: Scope, path: Path, callee: Instance, bare: bool = False) -> Stmt | None:
+    """A call of a module, or of a method of it; a ``bare`` one of the module itself, for its result."""
     first = scope.recent()
     if first is None:
         return None
@@ -78,24 +113,50 @@ def _draw_call_of(scope: Scope, path: Path, callee: Instance) -> Stmt | None:
         form = form or "checkpoint"
     method = ""
     parameters = cls.args if cls is not None else ()
-    if cls is not None and not form:
+    if cls is not None and not form and not bare:
         if cls.methods and scope.choose.maybe("calls.method", 60):
             chosen = scope.choose.pick(cls.methods)
             method, parameters = chosen.name, chosen.args
         elif scope.choose.maybe("calls.forward", 25):
             method = "forward"
-    args, kwargs = _draw_arguments(scope, path, parameters, first)
+    written = _written(callee)
+    drops = not bare and _drops(scope, bool(written))
+    given = _computed(scope, first, 70 if drops else 30) if form in ("", "checkpoint") else first
+    args, kwargs = _draw_arguments(scope, path, parameters, given)
     if form == "checkpoint" and kwargs:
         form = ""
     scope.called[path, ""] = first
-    return _dropped(scope, Call(path, args, kwargs, method, form), first)
+    scope.left[:] = [Attr((*path, *attr.path)) for attr in written] or scope.left
+    call = Call(path, args, kwargs, method, form)
+    return Do(call) if drops else assign(scope, call, first)
 
 
-def _dropped(scope: Scope, call: Call, near: Expr | None = None) -> Stmt:
-    if scope.choose.maybe("calls.dropped", 30):
-        return Do(call)
-    first = call.args[0] if call.args else None
-    return assign(scope, call, near or (first if isinstance(first, Var) else Lit(None)))
+def _drops(scope: Scope, writes: bool) -> bool:
+    """Whether nobody reads a call's result: mostly one that has an effect, or the first one of a family."""
+    if scope.choose.maybe("calls.dropped", 60 if writes else 20):
+        return True
+    return not scope.called and scope.choose.maybe("calls.family", 40)
+
+
+def _written(module: Instance) -> list[Attr]:
+    """What hangs on a module and its own code changes in place."""
+    cls = class_of(module)
+    if cls is None:
+        norm = isinstance(module.kind, New) and module.kind.name.startswith("batch_norm")
+        return [Attr(("running_mean",))] if norm else []
+    targets = [op.operands[0] for op in of_type(cls.body, Op) if OPS[op.name].mutates]
+    return [target for target in targets if isinstance(target, Attr)]
+
+
+def _computed(scope: Scope, first: Expr, percent: int) -> Expr:
+    """What a call passes first: a tensor as it is, or in so many percent one computed on the spot."""
+    if not scope.choose.maybe("calls.expression", percent):
+        return first
+    return draw_use(scope, [*enabled(scope, mutating=False), EASY], [first], scope.tensors()[:3]) or first
+
+
+EASY = ("add_one", "double", "neg", "mul", "add", "sub")
+"""Ops that go with whatever a child takes."""
 
 
 def _draw_arguments(

@@ -136,7 +136,7 @@ class ClassBuilder:
         if choose.maybe("hierarchy.layer", 60):
             layer = self._draw_layer()
             if layer is not None:
-                traced = layer.name in TRACED_LAYERS and choose.maybe("hierarchy.traced", 30)
+                traced = layer.name in TRACED_LAYERS and choose.maybe("hierarchy.traced", 60)
                 self.add(Child("layer", layer, traced))
         if choose.maybe("hierarchy.container", 55):
             container = self._draw_container(usable)
@@ -191,6 +191,9 @@ class ClassBuilder:
         ]
         if not fitting:
             return None
+        traced = [each for each in fitting if each[0] in TRACED_LAYERS]
+        if traced and self.choose.maybe("hierarchy.traced", 50):
+            fitting = traced
         demanding = [each for each in fitting if each[0] in DEMANDING]
         if demanding and self.choose.chance(50):
             fitting = demanding
@@ -362,7 +365,10 @@ DEMANDING = frozenset(
 )
 """Layers that few inputs fit: preferred where one does."""
 
-TRACED_LAYERS = frozenset({"relu", "linear", "layer_norm", "gelu", "silu", "tanh"})
+TRACED_LAYERS = frozenset(
+    {"relu", "linear", "layer_norm", "gelu", "silu", "tanh", "softmax", "rms_norm", "group_norm"}
+    | {"conv1d", "conv2d", "max_pool1d", "avg_pool1d"}
+)
 """Layers whose code asks no questions about its input."""
 
 _TRACED = frozenset({"map", "zip", "activation", "reduce", "matmul", "view"})

@@ -31,6 +31,10 @@ class Scope:
     fresh: list[int] = field(default_factory=lambda: [0])
     called: dict[tuple[Path, str], Expr] = field(default_factory=dict)
     """What was passed last, by callee and argument: calls with other flags are what is interesting."""
+    due: list[Path] = field(default_factory=list)
+    """A child that the next statement calls: it was handed something."""
+    left: list[Expr] = field(default_factory=list)
+    """What the children that were called have written to, of their own."""
     methods: tuple[str, ...] = ()
     """The methods of ``self`` that may be called."""
     pure: tuple[str, ...] = ()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from strategies.drawing.operations import draw_use
-from strategies.drawing.scope import Scope
-from strategies.program import Attr, Bump, Expr, Path, Set, Stmt, Swap
+from collections.abc import Sequence
+
+from strategies.drawing.operations import assign, draw_use
+from strategies.drawing.scope import Scope, class_of, modules
+from strategies.program import Attr, Bump, Do, Expr, Path, Set, Step, Stmt, Swap, of_type
 from strategies.values import Instance, Ref
 
 NEW_NAMES = ("cache", "last")
@@ -52,6 +54,61 @@ def _rebind(scope: Scope) -> Stmt | None:
         names = _RETYPING if scope.choose.chance(40) else _RENEWING
         value = draw_use(scope, [names], itself, scope.tensors())
     return Set(path, value or scope.choose.pick(scope.tensors()))
+
+
+def draw_handover(scope: Scope) -> Stmt | None:
+    """``self.child.scaled = x * 2``, of what the child reads; the next statement calls the child."""
+    if scope.pure:
+        return None
+    owner = scope.frames[0].owner
+    read = [
+        (*child, step)
+        for kind in HANDED
+        for child, module in modules(owner, 2)
+        for step, slot in module.slots.items()
+        if slot == kind and _reads(module, step)
+    ]
+    near = scope.recent()
+    if not read or near is None:
+        return None
+    path = scope.choose.mostly_first(read)
+    value = draw_use(scope, [_PASSING], [near], scope.tensors()[:3]) or near
+    scope.due.append(path[:-1])
+    return Set(path, value)
+
+
+HANDED = ("constant", "scratch", "buffer")
+"""What a module is given from outside between two calls: mostly what is no state of its own."""
+
+_PASSING = ("double", "add_one", "neg", "mul", "add", "tanh", "sub")
+
+
+def draw_own_read(scope: Scope) -> Stmt | None:
+    """``x = x * self.scaled``, of what others may have put there."""
+    near = scope.recent()
+    op = draw_use(scope, [("add", "mul", "sub")], [near], _own(scope, HANDED)) if near is not None else None
+    return None if op is None or near is None else assign(scope, op, near, anew=False)
+
+
+def draw_own_write(scope: Scope) -> Stmt | None:
+    """``self.count.add_(1)``: a module that keeps count, or statistics."""
+    op = draw_use(scope, [COUNTING], _own(scope, ("buffer", "scratch")), scope.tensors()[:3])
+    return None if op is None else Do(op)
+
+
+COUNTING = ("add_", "add_tensor_", "copy_", "sub_")
+"""How a module updates its own buffers."""
+
+
+def _own(scope: Scope, kinds: Sequence[str]) -> list[Expr]:
+    """The tensors of these kinds that hang on self."""
+    slots = scope.frames[0].owner.slots
+    return [Attr((step,)) for kind in kinds for step, slot in slots.items() if slot == kind]
+
+
+def _reads(module: Instance, step: Step) -> bool:
+    cls = class_of(module)
+    return cls is not None and Attr((step,)) in of_type(cls.body, Attr)
 
 
 def _swap(scope: Scope) -> Stmt | None:
