@@ -472,6 +472,14 @@ TAGS: dict[str, Tag] = {
         "an integer tensor as state", _init(Tensor, lambda t: t.fill.dtype.startswith("int"))
     ),
     "state.bool": Tag("a bool tensor as state", _init(Tensor, lambda t: t.fill.dtype == "bool")),
+    **{
+        f"state.{layout}": Tag(f"{word} as state", _init(Tensor, lambda t, layout=layout: t.layout == layout))
+        for layout, word in (
+            ("transposed", "a transposed tensor"),
+            ("sliced", "a tensor with holes"),
+            ("offset", "a tensor that begins behind the start of its memory"),
+        )
+    },
     "state.scaled": Tag(
         "an instance whose tensors start with values of its own", _init(New, lambda n: n.scale != 1.0)
     ),
@@ -553,6 +561,7 @@ TAGS: dict[str, Tag] = {
     ),
     "input.transposed": Tag("a transposed input", _layout("transposed")),
     "input.sliced": Tag("an input with holes", _layout("sliced")),
+    "input.offset": Tag("an input that begins behind the start of its memory", _layout("offset")),
     "input.expanded": Tag("an expanded input", _layout("expanded")),
     "input.scalar": Tag("a 0-d input", _shaped(lambda s: not s)),
     "input.empty": Tag("an empty input", _shaped(lambda s: 0 in s)),

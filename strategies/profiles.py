@@ -32,6 +32,7 @@ BASE: dict[str, int] = {
     "state.mode": 15,
     "state.dtype": 25,
     "state.derived": 30,
+    "state.layout": 35,
     "state.parametrized": 20,
     "state.scaled": 70,
     "state.tied": 40,

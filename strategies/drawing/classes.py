@@ -90,13 +90,21 @@ class ClassBuilder:
         for kind, (attr, second) in NAMES.items():
             if self.choose.maybe(f"state.{kind}", 50):
                 frozen = kind == "parameter" and self.choose.maybe("state.frozen", 40)
-                self.add(Tensor(attr, kind, self.style.fill(self.choose, kind), frozen))
+                self._draw_tensor(attr, kind, frozen)
                 if second and self.choose.maybe("state.second", 40):
-                    self.add(Tensor(second, kind, self.style.fill(self.choose, kind)))
+                    self._draw_tensor(second, kind)
         if self.choose.maybe("state.counter", 50):
             self.add(Plain("step", self.choose.pick((1, 0, 2))))
         if self.choose.maybe("state.mode", 50):
             self.add(Plain("mode", self.choose.pick(("a", "b"))))
+
+    def _draw_tensor(self, attr: str, kind: str, frozen: bool = False) -> None:
+        fill = self.style.fill(self.choose, kind)
+        layout = ""
+        if self.choose.maybe("state.layout", 60):
+            # Not expanded: what is to be updated needs memory of its own.
+            layout = self.choose.pick([name for name in self.style.layouts(fill.shape) if name != "expanded"])
+        self.add(Tensor(attr, kind, fill, frozen, layout))
 
     def draw_derived(self) -> None:
         """A buffer or constant that is a view of a tensor of this module or of a child, or is that tensor."""

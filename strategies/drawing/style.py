@@ -8,6 +8,7 @@ from functools import lru_cache
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, broadcastable_shapes
 
+from strategies.building import LAYOUTS
 from strategies.program import Fill
 from strategies.swarm import Chooser
 from strategies.types import Shape, inexact
@@ -60,6 +61,14 @@ class Style:
             dtype = "float32"
         low, high = choose.pick(FILLS)
         return Fill(shape, low, high, dtype)
+
+    def layouts(self, shape: Shape) -> list[str]:
+        """How a tensor of this shape may lie in memory, simplest first."""
+        if not shape or 0 in shape:
+            return [""]
+        # Expanded along a dimension that is dynamic, it would be so for one size and not for another.
+        apart = {*(() if len(shape) == 2 else ("transposed",)), *(("expanded",) if self.sizes else ())}
+        return ["", *(name for name in LAYOUTS if name not in apart)]
 
     def _shape(self, choose: Chooser) -> Shape:
         if self.sizes:
