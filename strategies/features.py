@@ -313,7 +313,8 @@ def _detached(op: Op) -> bool:
 
 
 def _branch_on_size(p: Facts) -> bool:
-    return p.program.dynamic is not None and p.having(Cond, lambda c: c.name in ("size", "even_size"))
+    asked = ("size", "even_size", "size_is", "numel")
+    return p.program.dynamic is not None and p.having(Cond, lambda c: c.name in asked)
 
 
 # --- the table ---------------------------------------------------------------------------------------
@@ -334,6 +335,8 @@ _CONDITIONS = {
     "training": "a branch on self.training",
     "size": "a branch on x.shape",
     "even_size": "a branch on whether a size is even",
+    "size_is": "a branch on whether a size is a certain one",
+    "numel": "a branch on x.numel()",
     "rank": "a branch on x.dim()",
     "dtype": "a branch on x.dtype",
     "contiguous": "a branch on x.is_contiguous()",
@@ -529,6 +532,9 @@ TAGS: dict[str, Tag] = {
     "inplace.detached": Tag(
         "a detached tensor mutated",
         _init(Op, _detached),
+    ),
+    "inplace.read_back": Tag(
+        "sizes or strides changed in place, and then asked for", _mark("inplace.read_back")
     ),
     "inplace.result": Tag("the result of an in-place op bound to a name", f.bound_results),
     "inplace.overlapping": Tag("two tensors of one memory both written", _mark("inplace.overlapping")),

@@ -180,8 +180,9 @@ def draw_tensor(choose: Chooser, style: Style, first: bool = False) -> TensorInp
     dtype = style.dtype
     if not first and choose.maybe("input.side_dtype", 30):
         dtype = choose.pick(SIDES)
-    if not first and not style.sizes and choose.chance(20):
-        shape = style.shape[-1:]
+    if not first and choose.chance(20):
+        # Of the sizes that stay, so that it goes with every size of the first.
+        shape = style.shape[1:] if style.sizes else style.shape[-1:]
     fill = Fill(shape, fill.low, fill.high, dtype)
     layout = ""
     if choose.maybe("input.layout", 50):

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from strategies.control import CONTROLS
 from strategies.drawing.calls import draw_apply, draw_call, draw_loop, draw_own_method
 from strategies.drawing.control import draw_branch, draw_control, draw_region, draw_repeat, draw_ternary
-from strategies.drawing.operations import VIEWS, draw_assign, draw_inplace, draw_use
-from strategies.drawing.scope import OPERANDS, Scope, class_of, modules
-from strategies.drawing.state import draw_update
+from strategies.drawing.operations import JOINS, VIEWS, draw_assign, draw_inplace, draw_told, draw_use
+from strategies.drawing.scope import OPERANDS, Maker, Scope, class_of, modules
+from strategies.drawing.state import buffers, draw_rebinding, draw_update
 from strategies.drawing.twins import draw_pair
 from strategies.drawing.values import GROUPS, group_keys
-from strategies.program import FLAGS, Expr, Group, Lit, Stmt, Var
-
-Maker = Callable[[Scope], Stmt | None]
+from strategies.ops import OPS
+from strategies.program import FLAGS, Assign, Attr, Do, Expr, Group, Lit, Op, Stmt, Var
 
 
 def draw_statements(scope: Scope, least: int, most: int) -> list[Stmt]:
@@ -35,6 +34,10 @@ MORE = 62
 
 
 def _draw_next(scope: Scope, number: int) -> Stmt | None:
+    if scope.due and not scope.pure:
+        stmt = scope.due.pop(0)(scope)
+        if stmt is not None:
+            return stmt
     if number or scope.depth:
         return _draw_statement(scope)
     way = scope.choose.percent()
@@ -81,9 +84,56 @@ _call = _tried(draw_call)
 _loop = _tried(draw_loop)
 _apply = _tried(draw_apply)
 _own_method = _tried(draw_own_method)
-_inplace = _tried(draw_inplace)
 _update = _tried(draw_update)
 _ternary = _tried(draw_ternary)
+
+
+def _inplace(scope: Scope) -> Stmt | None:
+    stmt = _any_inplace(scope)
+    op = stmt.value if isinstance(stmt, Do | Assign) else None
+    if not isinstance(op, Op) or OPS[op.name].mutates != "metadata":
+        return stmt
+    if isinstance(op.operands[0], Var | Attr) and scope.choose.maybe("inplace.read_back", 60):
+        scope.due.append(partial(_read_back, subject=op.operands[0]))
+    return stmt
+
+
+_any_inplace = _tried(draw_inplace)
+
+
+def _read_back(scope: Scope, subject: Expr) -> Stmt | None:
+    """What a tensor says of itself after an in-place op on its metadata, computed with or branched on."""
+    stmt = _ask(scope, subject) if scope.choose.chance(50) else None
+    if stmt is None:
+        stmt = _tried(partial(draw_told, subject=subject))(scope)
+        if stmt is not None and scope.choose.chance(40):
+            scope.due.append(partial(_ask, subject=subject))
+    return stmt
+
+
+def _ask(scope: Scope, subject: Expr) -> Stmt | None:
+    return draw_branch(scope, draw_statements, subject)
+
+
+def ask_first(scope: Scope) -> None:
+    """Let a body begin with a branch on the sizes of ``x``: where they are dynamic, that makes guards."""
+    if scope.choose.maybe("control.shape", 50):
+        scope.due.append(partial(_ask, subject=Var("x")))
+
+
+def _keep(scope: Scope) -> Stmt | None:
+    """What a buffer is now, by another name or computed with, before it becomes something else."""
+    found = buffers(scope)
+    if not found or scope.pure:
+        return None
+    path, _ = scope.choose.mostly_first(found)
+    kept: Expr = Attr(path)
+    if scope.choose.chance(50):
+        tensors: list[Expr] = [*scope.attributes(), *scope.variables()]
+        others = [other for other in tensors if other != kept]
+        kept = draw_use(scope, [JOINS], [kept], others) or kept
+    scope.due.append(_tried(partial(draw_rebinding, path=path)))
+    return Assign(scope.name(), kept)
 
 
 # These, and draw_pair, execute their statements while they draw them.
@@ -114,6 +164,7 @@ _SPECIALS: dict[Maker, tuple[str, ...]] = {
     _region: ("region.no_grad", "region.enable_grad", "region.autocast"),
     _control: tuple(f"region.{name}" for name in CONTROLS),
     draw_pair: ("op.pair",),
+    _tried(_keep): ("update.rebind",),
     _own_method: (),
     _apply: (),
 }

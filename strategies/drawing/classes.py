@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from strategies.building import fresh
 from strategies.drawing.arguments import draw_args, scenarios
-from strategies.drawing.bodies import draw_outputs, draw_result, draw_statements
+from strategies.drawing.bodies import ask_first, draw_outputs, draw_result, draw_statements
 from strategies.drawing.scope import Scope, class_of, modules, walk
 from strategies.drawing.style import Style
 from strategies.layers import LAYERS
@@ -334,6 +334,8 @@ class ClassBuilder:
         self._know(args, (), ())
         frames = [Frame(self.owner, names, [FUEL]).copy() for names in calls]
         scope = Scope(self.choose, self.machine, args, frames)
+        if len(calls) > 1:
+            ask_first(scope)
         body = draw_statements(scope, 1, 5)
         outputs = draw_outputs(scope) if scope.frames else None
         body.append(Return(outputs if outputs is not None else Var("x")))

@@ -17,7 +17,8 @@ def draw_update(scope: Scope) -> Stmt | None:
     return scope.choose.pick(ways)(scope) if ways and not scope.pure else None
 
 
-def _buffers(scope: Scope) -> list[tuple[Path, Ref]]:
+def buffers(scope: Scope) -> list[tuple[Path, Ref]]:
+    """What hangs on self, or on a child, and may be given another tensor."""
     found = []
     for path, value in scope.walk_state():
         holder = _holder(scope, path)
@@ -42,12 +43,14 @@ _RETYPING = ("to_double", "long", "bfloat16", "unsqueeze", "row", "t", "flatten"
 
 def _rebind(scope: Scope) -> Stmt | None:
     """``self.b = self.b + x``, or any other tensor: an input, another buffer, another dtype or shape."""
-    buffers = _buffers(scope)
-    if not buffers:
-        return None
-    path, _ = scope.choose.mostly_first(buffers)
+    found = buffers(scope)
+    return draw_rebinding(scope, scope.choose.mostly_first(found)[0]) if found else None
+
+
+def draw_rebinding(scope: Scope, path: Path) -> Stmt | None:
+    """``self.<path>`` as something else: mostly made of what it was."""
     itself: list[Expr] = [Attr(path)]
-    value = None
+    value: Expr | None = None
     if scope.choose.chance(70):
         names = _RETYPING if scope.choose.chance(40) else _RENEWING
         value = draw_use(scope, [names], itself, scope.tensors())
@@ -55,10 +58,10 @@ def _rebind(scope: Scope) -> Stmt | None:
 
 
 def _swap(scope: Scope) -> Stmt | None:
-    buffers = _buffers(scope)
-    if len(buffers) < 2:
+    found = buffers(scope)
+    if len(found) < 2:
         return None
-    (first, _), (second, _) = buffers[0], scope.choose.pick(buffers[1:])
+    (first, _), (second, _) = found[0], scope.choose.pick(found[1:])
     return Swap(first, second)
 
 
