@@ -39,7 +39,7 @@ BASE: dict[str, int] = {
     "state.read_child": 40,
     # updates of attributes
     "update.bump": 30,
-    "update.rebind": 35,
+    "update.rebind": 42,
     "update.swap": 12,
     "update.create": 15,
     # calls
@@ -210,7 +210,8 @@ PROFILES: dict[str, Mapping[str, int]] = {
     "dynamic": _with(
         dynamic={"shapes": 100, "hints": 50, "range": 75},
         control={"shape": 80, "if": 85},
-        calls={"second_tensor": 50},
+        calls={"second_tensor": 60},
+        inplace={"on_argument": 70},
         op={"inplace.metadata": 95, "inplace.storage": 75},
         input={"scalar": 0, "empty": 0},
         region=_NO_REGIONS,

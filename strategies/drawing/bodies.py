@@ -123,17 +123,20 @@ def ask_first(scope: Scope) -> None:
 
 def _keep(scope: Scope) -> Stmt | None:
     """What a buffer is now, by another name or computed with, before it becomes something else."""
-    found = buffers(scope)
+    found = [path for path, _ in buffers(scope)]
     if not found or scope.pure:
         return None
-    path, _ = scope.choose.mostly_first(found)
+    path = scope.choose.mostly_first(found)
     kept: Expr = Attr(path)
     if scope.choose.chance(50):
         tensors: list[Expr] = [*scope.attributes(), *scope.variables()]
         others = [other for other in tensors if other != kept]
         kept = draw_use(scope, [JOINS], [kept], others) or kept
-    scope.due.append(_tried(partial(draw_rebinding, path=path)))
+    scope.due.append(_tried(partial(draw_rebinding, path=path, anew=False)))
     return Assign(scope.name(), kept)
+
+
+_keep_then_rebind = _tried(_keep)
 
 
 # These, and draw_pair, execute their statements while they draw them.
@@ -164,7 +167,7 @@ _SPECIALS: dict[Maker, tuple[str, ...]] = {
     _region: ("region.no_grad", "region.enable_grad", "region.autocast"),
     _control: tuple(f"region.{name}" for name in CONTROLS),
     draw_pair: ("op.pair",),
-    _tried(_keep): ("update.rebind",),
+    _keep_then_rebind: ("update.rebind",),
     _own_method: (),
     _apply: (),
 }
@@ -201,7 +204,7 @@ ORDINARY = 50
 def _specials(scope: Scope) -> list[Maker]:
     """What this example may use beyond the ordinary."""
     found = [maker for maker, features in _SPECIALS.items() for name in features if scope.choose.on(name)]
-    found += [maker for maker in found if maker is _control]
+    found += [maker for maker in found if maker in (_control, _keep_then_rebind)]
     if scope.methods:
         found.append(_own_method)
     if scope.callables():

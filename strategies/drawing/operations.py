@@ -33,7 +33,7 @@ COMMON: dict[str, int] = {
     **dict.fromkeys(("add_", "copy_", "clamp_", "relu_", "f_relu_", "masked_fill_", "zero_", "mul_"), 2),
     **dict.fromkeys(("index_put_", "scatter_", "t_", "transpose_", "swapaxes_", "unsqueeze_"), 2),
     **dict.fromkeys(("detach_", "requires_grad_"), 2),
-    "set_data": 2,
+    **dict.fromkeys(("set_data", "set_row", "set_all_two"), 2),
     "squeeze_": 4,
     **dict.fromkeys(("add", "softmax"), 6),
     **dict.fromkeys(("interpolate", "one_hot", "flatten"), 3),
@@ -195,7 +195,8 @@ def _targets(scope: Scope, state: bool) -> list[Expr]:
     """The tensors that an in-place op may change, as the swarm allows, or (``state``) those of the module."""
     if state:
         return [*scope.attributes()[:OPERANDS]]
-    at_hand = [*scope.attributes()[:OPERANDS]] if scope.choose.maybe("inplace.on_state", 30) else []
+    held = scope.attributes()[:OPERANDS]
+    at_hand = [scope.choose.pick(held)] if held and scope.choose.maybe("inplace.on_state", 30) else []
     mine = {arg.name for arg in scope.args}
     targets: list[Expr] = []
     candidates: list[Var | Item] = [*scope.variables()[:OPERANDS], *scope.items()[:2]]
@@ -206,7 +207,7 @@ def _targets(scope: Scope, state: bool) -> list[Expr]:
     if scope.choose.on("inplace.on_state"):
         targets += scope.attributes()[:OPERANDS]
     free = []
-    for target in (*at_hand, *(expr for expr in targets if expr not in at_hand)):
+    for target in [*at_hand, *(expr for expr in targets if expr not in at_hand)]:
         refs = [scope.value(target, frame) for frame in scope.frames]
         if all(ref is not None and (not ref.family.leaf or not scope.machine.grad_on) for ref in refs):
             free.append(target)
@@ -247,7 +248,9 @@ def draw_inplace(scope: Scope, state: bool = False) -> Stmt | None:
         if view is not None:
             # Other dimensions for a view only show where it is the tensor itself: x.contiguous().t_()
             groups, targets = groups if scope.choose.chance(30) else on_values, [view]
-    seconds = scope.tensors()
+    # Parameters and buffers are what fills items and what others are updated by.
+    held = [*scope.attributes()] if scope.choose.chance(20) else []
+    seconds: list[Expr] = [*held] or scope.tensors()
     if on_metadata and scope.choose.chance(35):
         # Most of them want a certain shape: the first one often does not fit.
         tries = (draw_use(scope, on_metadata, targets, seconds) for _ in range(4))

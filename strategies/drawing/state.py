@@ -47,11 +47,11 @@ def _rebind(scope: Scope) -> Stmt | None:
     return draw_rebinding(scope, scope.choose.mostly_first(found)[0]) if found else None
 
 
-def draw_rebinding(scope: Scope, path: Path) -> Stmt | None:
-    """``self.<path>`` as something else: mostly made of what it was."""
+def draw_rebinding(scope: Scope, path: Path, anew: bool = True) -> Stmt | None:
+    """``self.<path>`` as something else: mostly (without ``anew``, if possible) made of what it was."""
     itself: list[Expr] = [Attr(path)]
     value: Expr | None = None
-    if scope.choose.chance(70):
+    if not anew or scope.choose.chance(70):
         names = _RETYPING if scope.choose.chance(40) else _RENEWING
         value = draw_use(scope, [names], itself, scope.tensors())
     return Set(path, value or scope.choose.pick(scope.tensors()))
