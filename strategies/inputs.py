@@ -8,7 +8,7 @@ from strategies.building import fresh, laid_out
 from strategies.ops import OPS
 from strategies.program import Again, Dynamic, Fill, Given, GroupInput, Input, Program, TensorInput
 from strategies.types import inexact
-from strategies.values import Box, PythonValue, Ref, Value
+from strategies.values import Box, Family, PythonValue, Ref, Value
 
 
 def arguments(program: Program, sizes: tuple[int, ...] = ()) -> tuple[list[Value], dict[str, Value]]:
@@ -46,7 +46,8 @@ def _value(given: Input, made: dict[str, Value]) -> Value:
         if not given.op:
             return known
         outcome = OPS[given.op].rule([known], given.params)
-        return Ref(outcome.type, known.storage, known.family, view=True)
+        family = Family() if OPS[given.op].stops_grad else known.family
+        return Ref(outcome.type, known.storage, family, view=True)
     if isinstance(given, GroupInput):
         keys = given.keys or range(len(given.items))
         items = [_value(item, made) for item in given.items]

@@ -129,9 +129,11 @@ def _keep(scope: Scope) -> Stmt | None:
     path = scope.choose.mostly_first(found)
     kept: Expr = Attr(path)
     if scope.choose.chance(50):
+        # With what is trained: then the backward pass needs what the buffer was.
         tensors: list[Expr] = [*scope.attributes(), *scope.variables()]
-        others = [other for other in tensors if other != kept]
-        kept = draw_use(scope, [JOINS], [kept], others) or kept
+        refs = [(other, scope.value(other, scope.frames[0])) for other in tensors if other != kept]
+        trained = [other for other, ref in refs if ref is not None and ref.grad]
+        kept = draw_use(scope, [("mul", *JOINS)], [kept], trained or [other for other, _ in refs]) or kept
     scope.due.append(_tried(partial(draw_rebinding, path=path, anew=False)))
     return Assign(scope.name(), kept)
 

@@ -36,7 +36,8 @@ COMMON: dict[str, int] = {
     **dict.fromkeys(("set_data", "set_row", "set_all_two"), 2),
     "squeeze_": 4,
     **dict.fromkeys(("add", "softmax"), 6),
-    **dict.fromkeys(("interpolate", "one_hot", "flatten"), 3),
+    **dict.fromkeys(("interpolate", "interpolate_one", "flatten"), 3),
+    **dict.fromkeys(("floor_div_tensor", "one_hot"), 1),
 }
 """Ops that people write most, or that fit little: as often as that many others more."""
 
@@ -168,12 +169,18 @@ def draw_assign(scope: Scope) -> Stmt | None:
         # What lies in memory in another order mostly is so because it was turned on the spot.
         turned = draw_use(scope, [TURNS], tensors, [])
         kept = [names for names in groups if OPS[names[0]].group in ORDERED] or groups
-        op = draw_use(scope, kept, [turned], [turned, *tensors[:1]]) if turned is not None else None
+        pair = [turned, *tensors[:1]] if turned is not None else []
+        if scope.choose.chance(30):
+            pair.reverse()
+        op = draw_use(scope, kept, pair[:1], pair)
         if op is not None:
             return Assign(scope.name(), op)
-    # What hangs on the module may come first as well, as in ``self.k > x``.
-    state: list[Expr] = [*scope.attributes()] if scope.choose.chance(15) else []
-    op = draw_use(scope, groups or [["add_one"]], state or tensors, tensors)
+    firsts = tensors
+    if groups and scope.choose.chance(15):
+        # What hangs on the module comes first as well, where two tensors meet: ``self.k > x``.
+        firsts = [*scope.attributes()] or tensors
+        groups = [names for names in groups if OPS[names[0]].group in ("zip", "compare")] or groups
+    op = draw_use(scope, groups or [["add_one"]], firsts, tensors)
     if op is None:
         return None
     nested = None

@@ -76,7 +76,7 @@ class Style:
             return choose.pick((self.shape[1:], (), (1,) * len(self.shape)))
         if choose.chance(40):
             return self.shape
-        if choose.chance(60):
+        if choose.chance(50):
             return choose.draw(_companions(self.shape))
         return choose.pick((self.shape[-1:], self.shape[::-1], (), ()))
 
