@@ -23,8 +23,32 @@ from strategies.program import (
     Tensor,
 )
 from strategies.trace import Trace
-from strategies.types import TensorType, dense, inexact
+from strategies.types import TensorType, contiguous_stride, dense, expanded, inexact, swap
 from strategies.values import Family, Instance, Ref, Storage, Value
+
+LAYOUTS = ("transposed", "sliced", "offset", "expanded")
+"""How a tensor may lie in memory other than one element after the other, from the first on."""
+
+
+def laid_out(shape: tuple[int, ...], dtype: str, layout: str) -> TensorType:
+    """The type of a tensor of that layout; raises Rejected where the shape does not allow it."""
+    kind = dense(shape, dtype)
+    if layout == "transposed":
+        if len(shape) != 2:
+            raise Rejected("only matrices are transposed")
+        return swap(dense(shape[::-1], dtype), 0, 1)
+    if layout == "sliced":
+        if not shape:
+            raise Rejected("nothing to slice")
+        wide = contiguous_stride((*shape[:-1], 2 * shape[-1]))
+        return TensorType(shape, (*wide[:-1], 2), dtype)
+    if layout == "offset" and not shape:
+        raise Rejected("nothing to leave out")
+    if layout == "expanded":
+        if not shape or shape[0] == 0:
+            raise Rejected("nothing to expand")
+        return expanded(dense((1, *shape[1:]), dtype), 0, shape[0])
+    return kind
 
 
 def fresh(
@@ -35,12 +59,12 @@ def fresh(
     return Ref(kind, Storage(bound, slot), Family(leaf, leaf))
 
 
-def filled(fill: Fill, slot: str = "", frozen: bool = False) -> Ref:
-    """The tensor that a Fill describes."""
+def filled(fill: Fill, slot: str = "", frozen: bool = False, layout: str = "") -> Ref:
+    """The tensor that a Fill describes, in a layout."""
     bound = max(abs(fill.low), abs(fill.high if fill.high is not None else fill.low), 1.0)
     if fill.high is not None and not inexact(fill.dtype):
         bound = 2.0  # see render: such a tensor counts from 0 to 2
-    return fresh(dense(fill.shape, fill.dtype), slot, bound, frozen=frozen)
+    return fresh(laid_out(fill.shape, fill.dtype, layout), slot, bound, frozen=frozen)
 
 
 def resolve(owner: Instance, path: Path, trace: Trace | None = None) -> Value:
@@ -129,7 +153,8 @@ class Builder:
         elif isinstance(init, Container):
             self._hang(owner, init.attr, self._container(owner, init, trace), init)
         elif isinstance(init, Tensor):
-            self._hang(owner, init.attr, filled(init.fill, init.kind, init.frozen), init, init.kind)
+            made = filled(init.fill, init.kind, init.frozen, init.layout)
+            self._hang(owner, init.attr, made, init, init.kind)
         elif isinstance(init, Derived):
             self._derive(owner, init, trace)
         elif isinstance(init, Plain):

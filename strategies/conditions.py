@@ -113,6 +113,8 @@ CONDS: dict[str, CondSpec] = {
     "has_key": CondSpec("{p[0]!r} in {0}", ("options",), _has),
     "size": CondSpec("{0}.shape[0] > {p[0]}", (), lambda v, p: _first_size(v) > int(str(p[0]))),
     "even_size": CondSpec("{0}.shape[0] % 2 == 0", (), lambda v, p: _first_size(v) % 2 == 0),
+    "size_is": CondSpec("{0}.shape[0] == {p[0]}", (), lambda v, p: _first_size(v) == p[0]),
+    "numel": CondSpec("{0}.numel() > {p[0]}", (), lambda v, p: _tensor(v).numel > int(str(p[0]))),
     "rank": CondSpec("{0}.dim() == {p[0]}", (), lambda v, p: len(_tensor(v).shape) == p[0]),
     "dtype": CondSpec("{0}.dtype == torch.{p[0]}", (), lambda v, p: _tensor(v).dtype == p[0]),
     "contiguous": CondSpec("{0}.is_contiguous()", (), _is_contiguous),

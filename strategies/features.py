@@ -322,7 +322,8 @@ def _detached(op: Op) -> bool:
 
 
 def _branch_on_size(p: Facts) -> bool:
-    return p.program.dynamic is not None and p.having(Cond, lambda c: c.name in ("size", "even_size"))
+    asked = ("size", "even_size", "size_is", "numel")
+    return p.program.dynamic is not None and p.having(Cond, lambda c: c.name in asked)
 
 
 # --- the table ---------------------------------------------------------------------------------------
@@ -343,6 +344,8 @@ _CONDITIONS = {
     "training": "a branch on self.training",
     "size": "a branch on x.shape",
     "even_size": "a branch on whether a size is even",
+    "size_is": "a branch on whether a size is a certain one",
+    "numel": "a branch on x.numel()",
     "rank": "a branch on x.dim()",
     "dtype": "a branch on x.dtype",
     "contiguous": "a branch on x.is_contiguous()",
@@ -486,6 +489,14 @@ TAGS: dict[str, Tag] = {
         "an integer tensor as state", _init(Tensor, lambda t: t.fill.dtype.startswith("int"))
     ),
     "state.bool": Tag("a bool tensor as state", _init(Tensor, lambda t: t.fill.dtype == "bool")),
+    **{
+        f"state.{layout}": Tag(f"{word} as state", _init(Tensor, lambda t, layout=layout: t.layout == layout))
+        for layout, word in (
+            ("transposed", "a transposed tensor"),
+            ("sliced", "a tensor with holes"),
+            ("offset", "a tensor that begins behind the start of its memory"),
+        )
+    },
     "state.scaled": Tag(
         "an instance whose tensors start with values of its own", _init(New, lambda n: n.scale != 1.0)
     ),
@@ -539,6 +550,9 @@ TAGS: dict[str, Tag] = {
         "a detached tensor mutated",
         _init(Op, _detached),
     ),
+    "inplace.read_back": Tag(
+        "sizes or strides changed in place, and then asked for", _mark("inplace.read_back")
+    ),
     "inplace.result": Tag("the result of an in-place op bound to a name", f.bound_results),
     "inplace.overlapping": Tag("two tensors of one memory both written", _mark("inplace.overlapping")),
     "inplace.read_through_alias": Tag(
@@ -570,6 +584,7 @@ TAGS: dict[str, Tag] = {
     ),
     "input.transposed": Tag("a transposed input", _layout("transposed")),
     "input.sliced": Tag("an input with holes", _layout("sliced")),
+    "input.offset": Tag("an input that begins behind the start of its memory", _layout("offset")),
     "input.expanded": Tag("an expanded input", _layout("expanded")),
     "input.scalar": Tag("a 0-d input", _shaped(lambda s: not s)),
     "input.empty": Tag("an empty input", _shaped(lambda s: 0 in s)),

@@ -4,32 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from strategies.building import fresh
-from strategies.ops import OPS, Rejected
+from strategies.building import fresh, laid_out
+from strategies.ops import OPS
 from strategies.program import Again, Dynamic, Fill, Given, GroupInput, Input, Program, TensorInput
-from strategies.types import TensorType, contiguous_stride, dense, expanded, inexact, swap
-from strategies.values import Box, PythonValue, Ref, Value
-
-LAYOUTS = ("transposed", "sliced", "expanded")
-
-
-def laid_out(shape: tuple[int, ...], dtype: str, layout: str) -> TensorType:
-    """The type of an input of that layout; raises Rejected where the shape does not allow it."""
-    kind = dense(shape, dtype)
-    if layout == "transposed":
-        if len(shape) != 2:
-            raise Rejected("only matrices are transposed")
-        return swap(dense(shape[::-1], dtype), 0, 1)
-    if layout == "sliced":
-        if not shape:
-            raise Rejected("nothing to slice")
-        wide = contiguous_stride((*shape[:-1], 2 * shape[-1]))
-        return TensorType(shape, (*wide[:-1], 2), dtype)
-    if layout == "expanded":
-        if not shape or shape[0] == 0:
-            raise Rejected("nothing to expand")
-        return expanded(dense((1, *shape[1:]), dtype), 0, shape[0])
-    return kind
+from strategies.types import inexact
+from strategies.values import Box, Family, PythonValue, Ref, Value
 
 
 def arguments(program: Program, sizes: tuple[int, ...] = ()) -> tuple[list[Value], dict[str, Value]]:
@@ -67,7 +46,8 @@ def _value(given: Input, made: dict[str, Value]) -> Value:
         if not given.op:
             return known
         outcome = OPS[given.op].rule([known], given.params)
-        return Ref(outcome.type, known.storage, known.family, view=True)
+        family = Family() if OPS[given.op].stops_grad else known.family
+        return Ref(outcome.type, known.storage, family, view=True)
     if isinstance(given, GroupInput):
         keys = given.keys or range(len(given.items))
         items = [_value(item, made) for item in given.items]

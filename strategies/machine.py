@@ -452,7 +452,10 @@ class Machine:
             raise Rejected("a control-flow operator may trace its functions in another mode")
         if test.subject is None:
             return MODES[test.name].test(self)
-        return CONDS[test.name].test(self.evaluate(test.subject, frame), test.params)
+        subject = self.evaluate(test.subject, frame)
+        if self.trace is not None and isinstance(subject, Ref):
+            self.trace.note_told(subject)
+        return CONDS[test.name].test(subject, test.params)
 
     def _related(self, test: Cond, frame: Frame) -> bool:
         assert test.subject is not None and test.other is not None
@@ -492,6 +495,8 @@ class Machine:
             subject = self.evaluate(expr.subject, frame)
             if not isinstance(subject, Ref):
                 raise Rejected("not a tensor")
+            if self.trace is not None:
+                self.trace.note_told(subject)
             return FACTS[expr.name].read(subject.type)
         if isinstance(expr, Ternary):
             truth = self.holds(expr.test, frame)

@@ -26,12 +26,13 @@ BASE: dict[str, int] = {
     "state.frozen": 30,
     "state.buffer": 60,
     "state.scratch": 30,
-    "state.constant": 38,
+    "state.constant": 40,
     "state.second": 30,
     "state.counter": 40,
     "state.mode": 15,
     "state.dtype": 25,
     "state.derived": 30,
+    "state.layout": 45,
     "state.parametrized": 20,
     "state.scaled": 70,
     "state.tied": 40,
@@ -39,7 +40,7 @@ BASE: dict[str, int] = {
     "state.read_child": 45,
     # updates of attributes
     "update.bump": 30,
-    "update.rebind": 35,
+    "update.rebind": 42,
     "update.swap": 12,
     "update.create": 15,
     "update.hand_over": 40,
@@ -96,6 +97,7 @@ BASE: dict[str, int] = {
     "inplace.on_local": 50,
     "inplace.on_view": 55,
     "inplace.on_fresh": 75,
+    "inplace.read_back": 70,
     # op groups
     "op.map": 80,
     "op.zip": 70,
@@ -121,7 +123,7 @@ BASE: dict[str, int] = {
     "op.inplace.scatter": 35,
     "op.inplace.out": 30,
     "op.inplace.metadata": 82,
-    "op.inplace.storage": 42,
+    "op.inplace.storage": 55,
     "op.inplace.custom": 10,
     # inputs and outputs
     "input.dtype": 24,
@@ -149,7 +151,7 @@ BASE: dict[str, int] = {
     # dynamic shapes
     "dynamic.shapes": 14,
     "dynamic.hints": 50,
-    "dynamic.range": 50,
+    "dynamic.range": 65,
     # the whole model
     "model.training": 35,
     "model.debris": 12,
@@ -210,8 +212,11 @@ PROFILES: dict[str, Mapping[str, int]] = {
         region={"cond": 30, "map": 12, "while_loop": 15, "scan": 12},
     ),
     "dynamic": _with(
-        dynamic={"shapes": 100, "hints": 50, "range": 60},
-        control={"shape": 70, "if": 85},
+        dynamic={"shapes": 100, "hints": 50, "range": 75},
+        control={"shape": 80, "if": 85},
+        calls={"second_tensor": 60},
+        inplace={"on_argument": 70},
+        op={"inplace.metadata": 95, "inplace.storage": 75},
         input={"scalar": 0, "empty": 0},
         region=_NO_REGIONS,
     ),

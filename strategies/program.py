@@ -379,13 +379,14 @@ class Container:
 class Tensor:
     """A tensor attribute; ``kind`` is parameter, buffer, scratch (a non-persistent buffer) or constant.
 
-    A ``frozen`` parameter requires no gradient.
+    A ``frozen`` parameter requires no gradient; ``layout`` is how it lies in memory, as that of an input.
     """
 
     attr: str
     kind: str
     fill: Fill
     frozen: bool = False
+    layout: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -475,7 +476,7 @@ class ClassDef:
 
 @dataclass(frozen=True, slots=True)
 class TensorInput:
-    """An example tensor; ``layout`` is "", transposed, sliced or expanded: how its memory is laid out."""
+    """An example tensor; ``layout`` is "", transposed, sliced, offset or expanded: how it lies in memory."""
 
     fill: Fill
     layout: str = ""

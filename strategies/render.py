@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from strategies.conditions import CONDS, FACTS, MODES, RELATIONS
 from strategies.control import CONTROLS
@@ -185,9 +186,8 @@ def _init(init: Init, scaled: bool) -> str:
         return f"{_path(init.path)}.{HOOKS[init.name].registration}({init.name})"
     if isinstance(init, Parametrize):
         return f'parametrize.register_parametrization({_path(init.path)}, "{init.attr}", {init.name}())'
-    value = _fill(init.fill)
-    if scaled and init.fill.dtype in _SCALED:
-        value += " * scale"
+    scale = " * scale" if scaled and init.fill.dtype in _SCALED else ""
+    value = _laid_out(init.fill, init.layout, scale)
     return _registered(init.attr, init.kind, value, frozen=init.frozen)
 
 
@@ -235,6 +235,20 @@ def _fill(fill: Fill) -> str:
     else:
         row = f"torch.linspace({fill.low}, {fill.high}, {numel(fill.shape)}{dtype})"
     return row if len(fill.shape) == 1 else f"{row}.view({sizes or '()'})"
+
+
+def _laid_out(fill: Fill, layout: str, scale: str = "") -> str:
+    """A tensor that lies in memory as the layout says; ``scale`` multiplies what it is made of."""
+    shape = fill.shape
+    whole, part = {
+        "": (shape, ""),
+        "transposed": (shape[::-1], ".t()"),
+        "sliced": ((*shape[:-1], 2 * shape[-1]) if shape else (), "[..., ::2]"),
+        "offset": ((shape[0] + 1, *shape[1:]) if shape else (), "[1:]"),
+        "expanded": ((1, *shape[1:]), f".expand({', '.join(map(str, shape))})"),
+    }[layout]
+    text = _fill(replace(fill, shape=whole)) + scale
+    return (f"({text})" if scale and part else text) + part
 
 
 def _new(new: New) -> str:
@@ -460,17 +474,7 @@ def _input(given: Input) -> str:
 
 
 def _tensor_input(given: TensorInput) -> str:
-    fill, shape = given.fill, given.fill.shape
-    if given.layout == "transposed":
-        text = _fill(Fill(shape[::-1], fill.low, fill.high, fill.dtype)) + ".t()"
-    elif given.layout == "sliced":
-        wide = Fill((*shape[:-1], 2 * shape[-1]), fill.low, fill.high, fill.dtype)
-        text = f"{_fill(wide)}[..., ::2]"
-    elif given.layout == "expanded":
-        narrow = Fill((1, *shape[1:]), fill.low, fill.high, fill.dtype)
-        text = f"{_fill(narrow)}.expand({', '.join(map(str, shape))})"
-    else:
-        text = _fill(fill)
+    text = _laid_out(given.fill, given.layout)
     return f"{text}.requires_grad_()" if given.requires_grad else text
 
 

@@ -56,6 +56,7 @@ class Trace:
     """The arguments and the result of each call of the model."""
     model: Instance | None = None
     _owners: dict[Storage, Instance] = field(default_factory=dict)
+    _remade: set[Ref] = field(default_factory=set)
     _writers: dict[Storage, tuple[Ref, Instance | None]] = field(default_factory=dict)
 
     def closure(self) -> set[int]:
@@ -85,9 +86,16 @@ class Trace:
         if where is not owner and ref.storage.kind in ("buffer", "scratch", "constant"):
             self.marks.add("state.updated_here_read_there")
 
+    def note_told(self, ref: Ref) -> None:
+        """A tensor is asked about its sizes or strides."""
+        if ref in self._remade:
+            self.marks.add("inplace.read_back")
+
     def note_written(self, written: Written, ref: Ref, owner: Instance | None) -> None:
         """Code of this module is about to write to a tensor."""
         self.events.append(written)
+        if written.mutates == "metadata":
+            self._remade.add(ref)
         known = self._writers.get(ref.storage)
         if known is not None and known[0] is not ref:
             self.marks.add("inplace.overlapping")

@@ -8,7 +8,6 @@ from typing import TypeVar
 from strategies.building import fresh
 from strategies.drawing.style import SIDES, Style
 from strategies.drawing.values import GROUPS, LITERALS, ODD_TEXTS, group_keys
-from strategies.inputs import LAYOUTS
 from strategies.machine import FUEL
 from strategies.program import Again, Arg, Fill, GroupInput, Input, Lit, TensorInput
 from strategies.swarm import Chooser
@@ -181,19 +180,12 @@ def draw_tensor(choose: Chooser, style: Style, first: bool = False) -> TensorInp
     dtype = style.dtype
     if not first and choose.maybe("input.side_dtype", 30):
         dtype = choose.pick(SIDES)
-    if not first and not style.sizes and choose.chance(20):
-        shape = style.shape[-1:]
+    if not first and choose.chance(20):
+        # Of the sizes that stay, so that it goes with every size of the first.
+        shape = style.shape[1:] if style.sizes else style.shape[-1:]
     fill = Fill(shape, fill.low, fill.high, dtype)
     layout = ""
     if choose.maybe("input.layout", 50):
-        layouts = [
-            name
-            for name in LAYOUTS
-            if (len(shape) == 2 or name != "transposed")
-            and shape
-            and 0 not in shape
-            and (name != "expanded" or not style.sizes)
-        ]
-        layout = choose.pick(["", *layouts])
+        layout = choose.pick(style.layouts(shape))
     grad = inexact(dtype) and choose.maybe("input.requires_grad", 50)
     return TensorInput(fill, layout, grad)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from strategies.control import CONTROLS
 from strategies.drawing.calls import draw_apply, draw_call, draw_loop, draw_own_method, in_family
 from strategies.drawing.control import draw_branch, draw_control, draw_region, draw_repeat, draw_ternary
-from strategies.drawing.operations import JOINS, VIEWS, draw_assign, draw_inplace, draw_use
-from strategies.drawing.scope import OPERANDS, Scope, class_of, modules
-from strategies.drawing.state import draw_own_read, draw_own_write, draw_update
+from strategies.drawing.operations import JOINS, VIEWS, draw_assign, draw_inplace, draw_told, draw_use
+from strategies.drawing.scope import OPERANDS, Maker, Scope, class_of, modules
+from strategies.drawing.state import buffers, draw_own_read, draw_own_write, draw_rebinding, draw_update
 from strategies.drawing.twins import draw_pair
 from strategies.drawing.values import GROUPS, group_keys
-from strategies.program import FLAGS, Expr, Group, Lit, Stmt, Var
-
-Maker = Callable[[Scope], Stmt | None]
+from strategies.ops import OPS
+from strategies.program import FLAGS, Assign, Attr, Do, Expr, Group, Lit, Op, Stmt, Var
 
 
 def draw_statements(scope: Scope, least: int, most: int) -> list[Stmt]:
@@ -24,7 +23,7 @@ def draw_statements(scope: Scope, least: int, most: int) -> list[Stmt]:
     number = 0
     while scope.frames:
         family = not scope.depth and in_family(scope)
-        if not scope.due:
+        if not scope.due or scope.pure:
             if number >= most + family:
                 break
             if number >= least and not scope.choose.chance(LONGER if family else MORE):
@@ -44,8 +43,10 @@ LONGER = 88
 
 
 def _draw_next(scope: Scope, number: int) -> Stmt | None:
-    if scope.due:
-        return _call(scope)
+    if scope.due and not scope.pure:
+        stmt = scope.due.pop(0)(scope)
+        if stmt is not None:
+            return stmt
     if number or scope.depth:
         return _draw_statement(scope)
     if scope.choose.maybe("state.own", 60):
@@ -98,9 +99,61 @@ _apply = _tried(draw_apply)
 _own_method = _tried(draw_own_method)
 _read_own = _tried(draw_own_read)
 _write_own = _tried(draw_own_write)
-_inplace = _tried(draw_inplace)
 _update = _tried(draw_update)
 _ternary = _tried(draw_ternary)
+
+
+def _inplace(scope: Scope) -> Stmt | None:
+    stmt = _any_inplace(scope)
+    op = stmt.value if isinstance(stmt, Do | Assign) else None
+    if not isinstance(op, Op) or OPS[op.name].mutates != "metadata":
+        return stmt
+    if isinstance(op.operands[0], Var | Attr) and scope.choose.maybe("inplace.read_back", 60):
+        scope.due.append(partial(_read_back, subject=op.operands[0]))
+    return stmt
+
+
+_any_inplace = _tried(draw_inplace)
+
+
+def _read_back(scope: Scope, subject: Expr) -> Stmt | None:
+    """What a tensor says of itself after an in-place op on its metadata, computed with or branched on."""
+    stmt = _ask(scope, subject) if scope.choose.chance(50) else None
+    if stmt is None:
+        stmt = _tried(partial(draw_told, subject=subject))(scope)
+        if stmt is not None and scope.choose.chance(40):
+            scope.due.append(partial(_ask, subject=subject))
+    return stmt
+
+
+def _ask(scope: Scope, subject: Expr) -> Stmt | None:
+    return draw_branch(scope, draw_statements, subject)
+
+
+def ask_first(scope: Scope) -> None:
+    """Let a body begin with a branch on the sizes of ``x``: where they are dynamic, that makes guards."""
+    if scope.choose.maybe("control.shape", 50):
+        scope.due.append(partial(_ask, subject=Var("x")))
+
+
+def _keep(scope: Scope) -> Stmt | None:
+    """What a buffer is now, by another name or computed with, before it becomes something else."""
+    found = [path for path, _ in buffers(scope)]
+    if not found or scope.pure:
+        return None
+    path = scope.choose.mostly_first(found)
+    kept: Expr = Attr(path)
+    if scope.choose.chance(50):
+        # With what is trained: then the backward pass needs what the buffer was.
+        tensors: list[Expr] = [*scope.attributes(), *scope.variables()]
+        refs = [(other, scope.value(other, scope.frames[0])) for other in tensors if other != kept]
+        trained = [other for other, ref in refs if ref is not None and ref.grad]
+        kept = draw_use(scope, [("mul", *JOINS)], [kept], trained or [other for other, _ in refs]) or kept
+    scope.due.append(_tried(partial(draw_rebinding, path=path, anew=False)))
+    return Assign(scope.name(), kept)
+
+
+_keep_then_rebind = _tried(_keep)
 
 
 # These, and draw_pair, execute their statements while they draw them.
@@ -131,6 +184,7 @@ _SPECIALS: dict[Maker, tuple[str, ...]] = {
     _region: ("region.no_grad", "region.enable_grad", "region.autocast"),
     _control: tuple(f"region.{name}" for name in CONTROLS),
     draw_pair: ("op.pair",),
+    _keep_then_rebind: ("update.rebind",),
     _own_method: (),
     _apply: (),
 }
@@ -169,7 +223,7 @@ ORDINARY = 50
 def _specials(scope: Scope) -> list[Maker]:
     """What this example may use beyond the ordinary."""
     found = [maker for maker, features in _SPECIALS.items() for name in features if scope.choose.on(name)]
-    found += [maker for maker in found if maker is _control]
+    found += [maker for maker in found if maker in (_control, _keep_then_rebind)]
     if scope.methods:
         found.append(_own_method)
     if scope.callables():

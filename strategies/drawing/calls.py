@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from strategies.drawing.arguments import in_some_order
 from strategies.drawing.operations import assign, draw_use, enabled
 from strategies.drawing.scope import Scope, class_of, containers, modules, walk
@@ -43,12 +45,10 @@ def draw_call(scope: Scope) -> Stmt | None:
         for path, value in walk(scope.frames[0].owner, reach)
         if isinstance(value, Instance) and _called(value)
     ]
-    if scope.due:
-        path = scope.due.pop()
-        return _draw_call_of(scope, path, _at(scope.frames[0].owner, path), bare=True)
     if scope.choose.maybe("update.hand_over", 60):
         given = draw_handover(scope)
         if given is not None:
+            scope.due.append(partial(_draw_handed, path=given.path[:-1]))
             return given
     if not callees:
         return None
@@ -70,6 +70,12 @@ def draw_call(scope: Scope) -> Stmt | None:
         call = Call((*path, Slice(0, 1)), (first,))
         return Do(call) if _drops(scope, False) else assign(scope, call, first)
     return _draw_call_of(scope, path, callee)
+
+
+def _draw_handed(scope: Scope, path: Path) -> Stmt | None:
+    """A call of the child that was handed something."""
+    call = _draw_call_of(scope, path, _at(scope.frames[0].owner, path), bare=True)
+    return call if call is not None and scope.try_out(call) else None
 
 
 def in_family(scope: Scope) -> bool:

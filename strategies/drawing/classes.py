@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from strategies.building import fresh
 from strategies.drawing.arguments import draw_args, scenarios
-from strategies.drawing.bodies import draw_outputs, draw_result, draw_statements
+from strategies.drawing.bodies import ask_first, draw_outputs, draw_result, draw_statements
 from strategies.drawing.scope import Scope, class_of, modules, walk
 from strategies.drawing.style import Style
 from strategies.layers import LAYERS
@@ -90,13 +90,21 @@ class ClassBuilder:
         for kind, (attr, second) in NAMES.items():
             if self.choose.maybe(f"state.{kind}", 50):
                 frozen = kind == "parameter" and self.choose.maybe("state.frozen", 40)
-                self.add(Tensor(attr, kind, self.style.fill(self.choose, kind), frozen))
+                self._draw_tensor(attr, kind, frozen)
                 if second and self.choose.maybe("state.second", 40):
-                    self.add(Tensor(second, kind, self.style.fill(self.choose, kind)))
+                    self._draw_tensor(second, kind)
         if self.choose.maybe("state.counter", 50):
             self.add(Plain("step", self.choose.pick((1, 0, 2))))
         if self.choose.maybe("state.mode", 50):
             self.add(Plain("mode", self.choose.pick(("a", "b"))))
+
+    def _draw_tensor(self, attr: str, kind: str, frozen: bool = False) -> None:
+        fill = self.style.fill(self.choose, kind)
+        layout = ""
+        if self.choose.maybe("state.layout", 60):
+            # Not expanded: what is to be updated needs memory of its own.
+            layout = self.choose.pick([name for name in self.style.layouts(fill.shape) if name != "expanded"])
+        self.add(Tensor(attr, kind, fill, frozen, layout))
 
     def draw_derived(self) -> None:
         """A buffer or constant that is a view of a tensor of this module or of a child, or is that tensor."""
@@ -329,6 +337,8 @@ class ClassBuilder:
         self._know(args, (), ())
         frames = [Frame(self.owner, names, [FUEL]).copy() for names in calls]
         scope = Scope(self.choose, self.machine, args, frames)
+        if len(calls) > 1:
+            ask_first(scope)
         body = draw_statements(scope, 1, 5)
         outputs = draw_outputs(scope) if scope.frames else None
         body.append(Return(outputs if outputs is not None else Var("x")))

@@ -47,6 +47,8 @@ Suite = Callable[[Scope, int, int], list[Stmt]]
 
 _PARAMS: dict[str, tuple[tuple[Literal, ...], ...]] = {
     "size": ((1,), (2,)),
+    "size_is": ((3,),),
+    "numel": ((7,),),
     "rank": ((2,), (1,), (3,)),
     "dtype": (("float32",), ("float64",)),
     "above": ((1,), (0,)),
@@ -67,6 +69,17 @@ def _params(name: str, kind: str) -> tuple[tuple[Literal, ...], ...]:
     if name == "in":
         return ((*[value for value in values[1:] if not isinstance(value, float) or isfinite(value)][:2],),)
     return _PARAMS.get(name, ((),))
+
+
+def _asking(scope: Scope, subject: Expr) -> list[Cond]:
+    """The conditions on sizes and strides of one tensor that every scenario can decide."""
+    found = [
+        Cond(name, subject, params)
+        for name, spec in CONDS.items()
+        if not spec.kinds and not spec.autograd and name != "dtype"
+        for params in _params(name, "")
+    ]
+    return [cond for cond in found if _decidable(scope, cond)]
 
 
 def _conditions(scope: Scope) -> list[Cond]:
@@ -127,11 +140,14 @@ def _split(scope: Scope, cond: Cond) -> tuple[list[Frame], list[Frame]]:
     return taken, skipped
 
 
-def draw_branch(scope: Scope, suite: Suite) -> Stmt | None:
-    """An ``if``, maybe with an ``elif`` or ``else``, or a ``match``. Executes what it draws."""
+def draw_branch(scope: Scope, suite: Suite, subject: Expr | None = None) -> Stmt | None:
+    """An ``if``, maybe with an ``elif`` or ``else``, or a ``match``. Executes what it draws.
+
+    Where a tensor is given as ``subject``, it asks about that one.
+    """
     if scope.depth >= NESTING or not scope.choose.on("control.if"):
         return None
-    conds = _conditions(scope)
+    conds = _conditions(scope) if subject is None else _asking(scope, subject)
     if not conds:
         return None
     # What tells the scenarios apart is what makes graphs differ.

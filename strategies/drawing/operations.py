@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hypothesis import strategies as st
 
@@ -32,8 +33,11 @@ COMMON: dict[str, int] = {
     **dict.fromkeys(("add_", "copy_", "clamp_", "relu_", "f_relu_", "masked_fill_", "zero_", "mul_"), 2),
     **dict.fromkeys(("index_put_", "scatter_", "t_", "transpose_", "swapaxes_", "unsqueeze_"), 2),
     **dict.fromkeys(("detach_", "requires_grad_"), 2),
+    **dict.fromkeys(("set_data", "set_row", "set_all_two"), 2),
     "squeeze_": 4,
     **dict.fromkeys(("add", "softmax"), 6),
+    **dict.fromkeys(("interpolate", "interpolate_one", "flatten"), 3),
+    **dict.fromkeys(("floor_div_tensor", "one_hot"), 1),
 }
 """Ops that people write most, or that fit little: as often as that many others more."""
 
@@ -43,7 +47,7 @@ for _names in (*_GROUPS[False].values(), *_GROUPS[True].values()):
 JOINS = ("mul", "add", "sub")
 """What puts two tensors together, whatever they are."""
 
-ORDERED = ("map", "zip", "activation", "reduce", "cast", "norm")
+ORDERED = ("map", "zip", "activation", "reduce", "cast", "norm", "index", "nn")
 """Groups of ops whose results lie in memory as their operands do, or not."""
 
 SECONDS = 8
@@ -142,6 +146,20 @@ def _tells(scope: Scope, fact: Fact) -> bool:
         return False
 
 
+_COUNTED = [name for name, spec in OPS.items() if spec.integer and not spec.mutates]
+
+
+def draw_told(scope: Scope, subject: Expr) -> Stmt | None:
+    """An op on a tensor and a number that ``subject`` tells: ``x = x * x.shape[0]``."""
+    facts = [fact for name in FACTS if _tells(scope, fact := Fact(name, subject))]
+    tensors = [subject, *scope.tensors()]
+    op = draw_use(scope, [_COUNTED], tensors, tensors) if facts else None
+    if op is None:
+        return None
+    told = replace(op, operands=(*op.operands[:-1], scope.choose.pick(facts)))
+    return assign(scope, told, op.operands[0], anew=False)
+
+
 def draw_assign(scope: Scope) -> Stmt | None:
     """``x = <op>``, on a pure op."""
     way = scope.choose.percent()
@@ -151,10 +169,18 @@ def draw_assign(scope: Scope) -> Stmt | None:
         # What lies in memory in another order mostly is so because it was turned on the spot.
         turned = draw_use(scope, [TURNS], tensors, [])
         kept = [names for names in groups if OPS[names[0]].group in ORDERED] or groups
-        op = draw_use(scope, kept, [turned], [turned, *tensors[:1]]) if turned is not None else None
+        pair = [turned, *tensors[:1]] if turned is not None else []
+        if scope.choose.chance(30):
+            pair.reverse()
+        op = draw_use(scope, kept, pair[:1], pair)
         if op is not None:
             return Assign(scope.name(), op)
-    op = draw_use(scope, groups or [["add_one"]], tensors, tensors)
+    firsts = tensors
+    if groups and scope.choose.chance(15):
+        # What hangs on the module comes first as well, where two tensors meet: ``self.k > x``.
+        firsts = [*scope.attributes()] or tensors
+        groups = [names for names in groups if OPS[names[0]].group in ("zip", "compare")] or groups
+    op = draw_use(scope, groups or [["add_one"]], firsts, tensors)
     if op is None:
         return None
     nested = None
@@ -176,6 +202,8 @@ def _targets(scope: Scope, state: bool) -> list[Expr]:
     """The tensors that an in-place op may change, as the swarm allows, or (``state``) those of the module."""
     if state:
         return [*scope.attributes()[:OPERANDS]]
+    held = scope.attributes()[:OPERANDS]
+    at_hand = [scope.choose.pick(held)] if held and scope.choose.maybe("inplace.on_state", 30) else []
     mine = {arg.name for arg in scope.args}
     targets: list[Expr] = []
     candidates: list[Var | Item] = [*scope.variables()[:OPERANDS], *scope.items()[:2]]
@@ -186,7 +214,7 @@ def _targets(scope: Scope, state: bool) -> list[Expr]:
     if scope.choose.on("inplace.on_state"):
         targets += scope.attributes()[:OPERANDS]
     free = []
-    for target in targets:
+    for target in [*at_hand, *(expr for expr in targets if expr not in at_hand)]:
         refs = [scope.value(target, frame) for frame in scope.frames]
         if all(ref is not None and (not ref.family.leaf or not scope.machine.grad_on) for ref in refs):
             free.append(target)
@@ -212,6 +240,7 @@ def draw_inplace(scope: Scope, state: bool = False) -> Stmt | None:
     """An in-place op on an argument, a local, state (that alone if so asked), or a view of one of these."""
     groups = enabled(scope, mutating=True)
     on_values = [names for names in groups if OPS[names[0]].mutates == "value"]
+    on_metadata = [names for names in groups if OPS[names[0]].mutates == "metadata"]
     if on_values and not state and scope.choose.maybe("inplace.on_fresh", 30):
         filled = _filled(scope, on_values)
         if filled is not None:
@@ -226,7 +255,15 @@ def draw_inplace(scope: Scope, state: bool = False) -> Stmt | None:
         if view is not None:
             # Other dimensions for a view only show where it is the tensor itself: x.contiguous().t_()
             groups, targets = groups if scope.choose.chance(30) else on_values, [view]
-    op = draw_use(scope, groups, targets, scope.tensors())
+    # Parameters and buffers are what fills items and what others are updated by.
+    held = [*scope.attributes()] if scope.choose.chance(20) else []
+    seconds: list[Expr] = [*held] or scope.tensors()
+    if on_metadata and scope.choose.chance(35):
+        # Most of them want a certain shape: the first one often does not fit.
+        tries = (draw_use(scope, on_metadata, targets, seconds) for _ in range(4))
+        op = next((found for found in tries if found is not None), None)
+    else:
+        op = draw_use(scope, groups, targets, seconds)
     if op is None:
         return None
     if OPS[op.name].statement or not scope.choose.chance(20):

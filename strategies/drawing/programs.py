@@ -133,8 +133,9 @@ def _draw_dynamic(choose: Chooser, inputs: dict[str, Input], style: Style) -> Dy
     ]
     kind = choose.pick(("named", "auto", "dynamic")) if choose.on("dynamic.hints") else "named"
     low = high = None
-    if choose.maybe("dynamic.range", 60) and kind == "named":
-        low, high = min(style.sizes), max(*style.sizes, style.shape[0]) + choose.upto(1)
+    if choose.maybe("dynamic.range", 75) and kind == "named":
+        sizes = (style.shape[0], *style.sizes)
+        low, high = min(sizes), max(sizes) + choose.upto(1)
     dims = (Dim("n", kind, low, high),)
     return Dynamic(
         dims, tuple((name, dim, "n") for name, dim in places), tuple((size,) for size in style.sizes)

@@ -6,7 +6,7 @@ considered), so that every statement is valid whichever way the Python branches 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from strategies.machine import Machine
@@ -17,6 +17,10 @@ from strategies.values import Box, Frame, Instance, Ref, Value
 
 OPERANDS = 6
 """How many of the tensors in scope are considered as operands, the most recent first."""
+
+
+Maker = Callable[["Scope"], Stmt | None]
+"""What draws one statement."""
 
 
 @dataclass
@@ -31,12 +35,12 @@ class Scope:
     fresh: list[int] = field(default_factory=lambda: [0])
     called: dict[tuple[Path, str], Expr] = field(default_factory=dict)
     """What was passed last, by callee and argument: calls with other flags are what is interesting."""
-    due: list[Path] = field(default_factory=list)
-    """A child that the next statement calls: it was handed something."""
     left: list[Expr] = field(default_factory=list)
     """What the children that were called have written to, of their own."""
     methods: tuple[str, ...] = ()
     """The methods of ``self`` that may be called."""
+    due: list[Maker] = field(default_factory=list)
+    """What belongs behind the latest statement, in real code: one of these mostly comes next."""
     pure: tuple[str, ...] = ()
     """The arguments of the local function of a control-flow operator: in there nothing may be changed."""
 

@@ -19,7 +19,8 @@ def draw_update(scope: Scope) -> Stmt | None:
     return scope.choose.pick(ways)(scope) if ways and not scope.pure else None
 
 
-def _buffers(scope: Scope) -> list[tuple[Path, Ref]]:
+def buffers(scope: Scope) -> list[tuple[Path, Ref]]:
+    """What hangs on self, or on a child, and may be given another tensor."""
     found = []
     for path, value in scope.walk_state():
         holder = _holder(scope, path)
@@ -44,19 +45,21 @@ _RETYPING = ("to_double", "long", "bfloat16", "unsqueeze", "row", "t", "flatten"
 
 def _rebind(scope: Scope) -> Stmt | None:
     """``self.b = self.b + x``, or any other tensor: an input, another buffer, another dtype or shape."""
-    buffers = _buffers(scope)
-    if not buffers:
-        return None
-    path, _ = scope.choose.mostly_first(buffers)
+    found = buffers(scope)
+    return draw_rebinding(scope, scope.choose.mostly_first(found)[0]) if found else None
+
+
+def draw_rebinding(scope: Scope, path: Path, anew: bool = True) -> Stmt | None:
+    """``self.<path>`` as something else: mostly (without ``anew``, if possible) made of what it was."""
     itself: list[Expr] = [Attr(path)]
-    value = None
-    if scope.choose.chance(70):
+    value: Expr | None = None
+    if not anew or scope.choose.chance(70):
         names = _RETYPING if scope.choose.chance(40) else _RENEWING
         value = draw_use(scope, [names], itself, scope.tensors())
     return Set(path, value or scope.choose.pick(scope.tensors()))
 
 
-def draw_handover(scope: Scope) -> Stmt | None:
+def draw_handover(scope: Scope) -> Set | None:
     """``self.child.scaled = x * 2``, of what the child reads; the next statement calls the child."""
     if scope.pure:
         return None
@@ -73,7 +76,6 @@ def draw_handover(scope: Scope) -> Stmt | None:
         return None
     path = scope.choose.mostly_first(read)
     value = draw_use(scope, [_PASSING], [near], scope.tensors()[:3]) or near
-    scope.due.append(path[:-1])
     return Set(path, value)
 
 
@@ -112,10 +114,10 @@ def _reads(module: Instance, step: Step) -> bool:
 
 
 def _swap(scope: Scope) -> Stmt | None:
-    buffers = _buffers(scope)
-    if len(buffers) < 2:
+    found = buffers(scope)
+    if len(found) < 2:
         return None
-    (first, _), (second, _) = buffers[0], scope.choose.pick(buffers[1:])
+    (first, _), (second, _) = found[0], scope.choose.pick(found[1:])
     return Swap(first, second)
 
 

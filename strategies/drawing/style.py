@@ -8,6 +8,7 @@ from functools import lru_cache
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, broadcastable_shapes
 
+from strategies.building import LAYOUTS
 from strategies.program import Fill
 from strategies.swarm import Chooser
 from strategies.types import Shape, inexact
@@ -24,7 +25,7 @@ _MATRICES: tuple[Shape, ...] = ((2, 2), (2, 3), (3, 3), (1, 3), (2, 1), (3, 2))
 _IMAGES: tuple[Shape, ...] = ((1, 2, 3), (2, 2, 2), (1, 2, 2, 2))
 _SHAPES = array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=3)
 
-DTYPES = ("float64", "complex64", "bfloat16", "float16", "int64", "complex64")
+DTYPES = ("float64", "complex64", "bfloat16", "float16", "int64", "complex64", "int64")
 """What ``x`` may be besides float32, and buffers besides int64 and bool."""
 
 SIDES = ("int64", "bool", "float64", "float16", "bfloat16", "int32")
@@ -61,15 +62,23 @@ class Style:
         low, high = choose.pick(FILLS)
         return Fill(shape, low, high, dtype)
 
+    def layouts(self, shape: Shape) -> list[str]:
+        """How a tensor of this shape may lie in memory, simplest first."""
+        if not shape or 0 in shape:
+            return [""]
+        # Expanded along a dimension that is dynamic, it would be so for one size and not for another.
+        apart = {*(() if len(shape) == 2 else ("transposed",)), *(("expanded",) if self.sizes else ())}
+        return ["", *(name for name in LAYOUTS if name not in apart)]
+
     def _shape(self, choose: Chooser) -> Shape:
         if self.sizes:
             # Of the sizes that stay, so that it goes with every size of the first.
             return choose.pick((self.shape[1:], (), (1,) * len(self.shape)))
         if choose.chance(40):
             return self.shape
-        if choose.chance(60):
+        if choose.chance(50):
             return choose.draw(_companions(self.shape))
-        return choose.pick((self.shape[-1:], self.shape[::-1], ()))
+        return choose.pick((self.shape[-1:], self.shape[::-1], (), ()))
 
 
 def draw_style(choose: Chooser, training: bool) -> Style:
@@ -89,6 +98,7 @@ def draw_style(choose: Chooser, training: bool) -> Style:
     if choose.on("dynamic.shapes") and shape and min(shape) > 0:
         # Tracing takes the sizes 0 and 1 for special: the example is larger.
         shape = (choose.pick((3, 4, 2)), *shape[1:])
-        # Of 0 and 1, torch promises less: they come last.
-        sizes = choose.pick(((2, 5), (4, 1), (6, 3), (3, 0), (5, 7)))
+        # The neighbours of the example's size, where a range may end; of 0 and 1, torch promises less.
+        beside = (shape[0] + 1, shape[0] - 1)
+        sizes = choose.pick(((2, 5), (4, 1), (6, 3), (3, 0), (5, 7), beside, beside))
     return Style(shape, dtype, training, sizes)

@@ -183,6 +183,7 @@ TABLE: dict[str, OpSpec] = {
     "set_rows": _store("{0}[{p[0]}:{p[1]}] = {1}", _stores(rows), slices),
     "iadd_rows": _store("{0}[{p[0]}:{p[1]}] += {1}", _adds(rows), slices),
     "set_all": _store("{0}[...] = {1}", _stores(_all)),
+    "set_all_two": _store("{0}[...] = 2.0", _stores(_all, 2.0)),
     "iadd_all": _store("{0}[...] += {1}", _adds(_all)),
     "set_steps": _store("{0}[::2] = {1}", _stores(stepped)),
     "iadd_steps": _store("{0}[::2] += {1}", _adds(stepped)),

@@ -67,6 +67,15 @@ def _pool(template: str, rank: int, size: Resize, batch_only: bool = False) -> O
     return OpSpec(template, "nn", 1, rule)
 
 
+def _doubled(operands: Sequence[Operand], params: Params) -> Outcome:
+    """Resizing of one example, that gets a batch dimension for it."""
+    first = operands[0]
+    check(operands, SINGLES)
+    shape = first.type.shape
+    require(len(shape) == 2 and 0 not in shape and 2 * shape[1] <= LARGEST)
+    return Outcome(fresh((shape[0], 2 * shape[1]), first.type.dtype), first.bound)
+
+
 # --- losses -----------------------------------------------------------------------------------------------
 
 
@@ -103,6 +112,7 @@ TABLE: dict[str, OpSpec] = {
     "adaptive_pool1d": _pool("F.adaptive_avg_pool1d({0}, 1)", 1, lambda n: 1),
     "adaptive_pool2d": _pool("F.adaptive_avg_pool2d({0}, 1)", 2, lambda n: 1),
     "interpolate": _pool("F.interpolate({0}, scale_factor=2)", 1, lambda n: 2 * n, batch_only=True),
+    "interpolate_one": OpSpec("F.interpolate({0}[None], scale_factor=2)[0]", "nn", 1, _doubled),
     "dropout_off": OpSpec("F.dropout({0}, 0.5, training=False)", "nn", 1, _unchanged),
     "mse_loss": _loss("F.mse_loss({0}, {1})", lambda x, y: (x + y) ** 2),
     "l1_loss": _loss("F.l1_loss({0}, {1})", lambda x, y: x + y),
