@@ -38,7 +38,13 @@ def _draw_next(scope: Scope, number: int) -> Stmt | None:
     if number or scope.depth:
         return _draw_statement(scope)
     way = scope.choose.percent()
-    return _share(_openings(scope), way - 10, 90)(scope) or _call(scope) if way >= 10 else _plain(scope)
+    if way < 10:
+        return _plain(scope)
+    first = _share(_openings(scope), way - 10, 90)(scope) or _call(scope)
+    if first is not None or way < 50:
+        return first
+    # Who has nobody to call has regions and updates of its own.
+    return _share(_specials(scope) or [_plain], way - 50, 50)(scope)
 
 
 def _share(makers: Sequence[Maker], part: int, whole: int) -> Maker:
@@ -110,7 +116,7 @@ _SPECIALS: dict[Maker, tuple[str, ...]] = {
     _loop: ("control.loop",),
     _repeat: ("control.repeat",),
     _ternary: ("control.ternary",),
-    _update: ("update.bump", "update.rebind", "update.swap", "update.create"),
+    _update: ("update.bump", "update.rebind", "update.swap", "update.create", "update.copy"),
     _region: ("region.no_grad", "region.enable_grad", "region.autocast"),
     _control: tuple(f"region.{name}" for name in CONTROLS),
     draw_pair: ("op.pair",),
@@ -150,7 +156,8 @@ ORDINARY = 50
 def _specials(scope: Scope) -> list[Maker]:
     """What this example may use beyond the ordinary."""
     found = [maker for maker, features in _SPECIALS.items() for name in features if scope.choose.on(name)]
-    found += [maker for maker in found if maker is _control]
+    found += [maker for maker in found if maker is _control] * 2
+    found += [maker for maker in found if maker is _update] * bool(scope.asked)
     if scope.methods:
         found.append(_own_method)
     if scope.callables():

@@ -12,7 +12,7 @@ from strategies.conditions import FACTS
 from strategies.drawing.scope import OPERANDS, Scope
 from strategies.ops import MOST, OPS, REALS, OpSpec, Params, Rejected
 from strategies.ops.views import TURNS
-from strategies.program import Assign, Do, Expr, Fact, Item, Lit, Op, Stmt, Var
+from strategies.program import Assign, Attr, Do, Expr, Fact, Item, Lit, Op, Stmt, Var
 from strategies.values import Ref
 
 VIEWS = [name for name, spec in OPS.items() if spec.group == "view"]
@@ -33,12 +33,20 @@ COMMON: dict[str, int] = {
     **dict.fromkeys(("index_put_", "scatter_", "t_", "transpose_", "swapaxes_", "unsqueeze_"), 2),
     **dict.fromkeys(("detach_", "requires_grad_"), 2),
     "squeeze_": 4,
+    **dict.fromkeys(("set_", "set_data"), 2),
+    **dict.fromkeys(("select_scatter", "slice_scatter"), 3),
     **dict.fromkeys(("add", "softmax"), 6),
 }
 """Ops that people write most, or that fit little: as often as that many others more."""
 
 for _names in (*_GROUPS[False].values(), *_GROUPS[True].values()):
     _names += [name for name in _names for _ in range(COMMON.get(name, 0))]
+
+RATED = ("mul_float", "add_float")
+"""What a Python float on a module is there for."""
+
+MADE = ("double", "add_one", "neg", "clone")
+"""What is written into another tensor where it is computed: ``y.copy_(x * 2)``, ``y.data = -x``."""
 
 JOINS = ("mul", "add", "sub")
 """What puts two tensors together, whatever they are."""
@@ -130,7 +138,14 @@ def _numbers(scope: Scope) -> list[Expr]:
 def _reals(scope: Scope, spec: OpSpec) -> list[Expr]:
     """Python floats: the method's own flags first, then those that the op takes and few others do."""
     constants = (0.5, math.inf, math.nan)
-    return [*scope.flags("float"), *(Lit(value) for value in constants if REALS[spec.real](value))]
+    mine = [rate for rate in scope.rates() if _tame(scope, rate, spec)]
+    return [*scope.flags("float"), *mine * 3, *(Lit(value) for value in constants if REALS[spec.real](value))]
+
+
+def _tame(scope: Scope, rate: Attr, spec: OpSpec) -> bool:
+    """Whether an attribute is a float that the op takes, in every scenario."""
+    values = [scope.machine.read(frame.owner, rate.path) for frame in scope.frames]
+    return all(isinstance(value, float) and REALS[spec.real](value) for value in values)
 
 
 def _tells(scope: Scope, fact: Fact) -> bool:
@@ -146,7 +161,7 @@ def draw_assign(scope: Scope) -> Stmt | None:
     """``x = <op>``, on a pure op."""
     way = scope.choose.percent()
     tensors = scope.tensors()
-    groups = enabled(scope, mutating=False) if way >= 20 else []
+    groups: list[Sequence[str]] = [*enabled(scope, mutating=False)] if way >= 20 else []
     if groups and scope.choose.maybe("op.turned", 40):
         # What lies in memory in another order mostly is so because it was turned on the spot.
         turned = draw_use(scope, [TURNS], tensors, [])
@@ -154,6 +169,8 @@ def draw_assign(scope: Scope) -> Stmt | None:
         op = draw_use(scope, kept, [turned], [turned, *tensors[:1]]) if turned is not None else None
         if op is not None:
             return Assign(scope.name(), op)
+    if scope.choose.chance(30) and scope.rates():
+        groups = [RATED]
     op = draw_use(scope, groups or [["add_one"]], tensors, tensors)
     if op is None:
         return None
@@ -226,7 +243,11 @@ def draw_inplace(scope: Scope, state: bool = False) -> Stmt | None:
         if view is not None:
             # Other dimensions for a view only show where it is the tensor itself: x.contiguous().t_()
             groups, targets = groups if scope.choose.chance(30) else on_values, [view]
-    op = draw_use(scope, groups, targets, scope.tensors())
+    seconds = scope.tensors()
+    if scope.choose.chance(25):
+        made = draw_use(scope, [MADE], seconds, [])
+        seconds = [made] if made is not None else seconds
+    op = draw_use(scope, groups, targets, seconds)
     if op is None:
         return None
     if OPS[op.name].statement or not scope.choose.chance(20):

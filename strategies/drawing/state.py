@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from strategies.drawing.operations import draw_use
 from strategies.drawing.scope import Scope
-from strategies.program import Attr, Bump, Expr, Path, Set, Stmt, Swap
+from strategies.program import Attr, Bump, Do, Expr, Path, Set, Stmt, Swap, Var
 from strategies.values import Instance, Ref
 
 NEW_NAMES = ("cache", "last")
@@ -45,6 +45,8 @@ def _rebind(scope: Scope) -> Stmt | None:
     buffers = _buffers(scope)
     if not buffers:
         return None
+    # What a control-flow operator has read before: its functions are traced apart.
+    buffers.sort(key=lambda found: found[0] not in scope.asked)
     path, _ = scope.choose.mostly_first(buffers)
     itself: list[Expr] = [Attr(path)]
     value = None
@@ -52,6 +54,15 @@ def _rebind(scope: Scope) -> Stmt | None:
         names = _RETYPING if scope.choose.chance(40) else _RENEWING
         value = draw_use(scope, [names], itself, scope.tensors())
     return Set(path, value or scope.choose.pick(scope.tensors()))
+
+
+def _copy(scope: Scope) -> Stmt | None:
+    """``self.b.copy_(x)``, mostly of what the method is given: how caches and targets are kept."""
+    buffers: list[Expr] = [Attr(path) for path, _ in _buffers(scope)]
+    given: list[Expr] = [Var(arg.name) for arg in scope.args if arg.kind == "tensor"]
+    sources = given if scope.choose.chance(60) else scope.tensors()
+    op = draw_use(scope, [("copy_",)], buffers, sources)
+    return None if op is None else Do(op)
 
 
 def _swap(scope: Scope) -> Stmt | None:
@@ -78,4 +89,5 @@ _WAYS = {
     "update.rebind": _rebind,
     "update.swap": _swap,
     "update.create": _create,
+    "update.copy": _copy,
 }
