@@ -207,11 +207,29 @@ PROFILES: dict[str, Mapping[str, int]] = {
         calls={"bool": 90, "int": 60, "str": 60, "optional": 60, "function": 40, "either": 40},
         region={"cond": 30, "map": 12, "while_loop": 15, "scan": 12},
     ),
+    "regions": _with(
+        region={
+            "no_grad": 85,
+            "enable_grad": 40,
+            "autocast": 20,
+            "checkpoint": 45,
+            "cond": 65,
+            "map": 30,
+            "while_loop": 15,
+            "scan": 15,
+        },
+        state={"parameter": 70, "buffer": 85, "rate": 40},
+        update={"bump": 10, "rebind": 55, "swap": 5, "create": 5, "copy": 55},
+        control={"if": 50, "loop": 40, "repeat": 15, "ternary": 15},
+        calls={"again": 95, "dropped": 60, "group": 5, "either": 5, "rest": 5, "options": 5, "untouched": 50},
+        op={"pair": 15},
+        input={**_NO_STRANGE_INPUTS, "requires_grad": 60},
+    ),
     "dynamic": _with(
         dynamic={"shapes": 100, "hints": 50, "range": 60},
         control={"shape": 70, "if": 85},
-        input={"scalar": 0, "empty": 0},
-        region=_NO_REGIONS,
+        input={"scalar": 0, "empty": 0, "layout": 75},
+        region={**_NO_REGIONS, "cond": 40},
     ),
     "wide": BASE,
 }
@@ -228,6 +246,7 @@ MIX = (
     "control-flow",
     "control-flow",
     "dynamic",
+    "regions",
 )
 """The profiles that the default takes, each as often as it stands here."""
 

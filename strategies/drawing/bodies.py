@@ -149,14 +149,16 @@ def _draw_statement(scope: Scope) -> Stmt | None:
     return maker(scope) or _plain(scope)
 
 
-ORDINARY = 50
+ORDINARY = 46
 """Percent of the statements that are not special."""
 
 
 def _specials(scope: Scope) -> list[Maker]:
     """What this example may use beyond the ordinary."""
     found = [maker for maker, features in _SPECIALS.items() for name in features if scope.choose.on(name)]
-    found += [maker for maker in found if maker is _control] * 2
+    found += [maker for maker in found if maker is _control] * 2 + [
+        maker for maker in found if maker is _region
+    ]
     found += [maker for maker in found if maker is _update] * bool(scope.asked)
     if scope.methods:
         found.append(_own_method)
