@@ -10,7 +10,7 @@ from strategies.drawing.calls import draw_apply, draw_call, draw_loop, draw_own_
 from strategies.drawing.control import draw_branch, draw_control, draw_region, draw_repeat, draw_ternary
 from strategies.drawing.operations import VIEWS, draw_assign, draw_inplace, draw_use
 from strategies.drawing.scope import OPERANDS, Scope, class_of, modules
-from strategies.drawing.state import draw_update
+from strategies.drawing.state import draw_rebind, draw_update
 from strategies.drawing.twins import draw_pair
 from strategies.drawing.values import GROUPS, group_keys
 from strategies.program import FLAGS, Expr, Group, Lit, Stmt, Var
@@ -89,6 +89,7 @@ _apply = _tried(draw_apply)
 _own_method = _tried(draw_own_method)
 _inplace = _tried(draw_inplace)
 _update = _tried(draw_update)
+_rebind = _tried(draw_rebind)
 _ternary = _tried(draw_ternary)
 
 
@@ -137,6 +138,9 @@ def _draw_statement(scope: Scope) -> Stmt | None:
         return choose.pick(_PURE_MAKERS)(scope) or _plain(scope)
     if scope.depth:
         return choose.pick(_NESTED_MAKERS)(scope) or _plain(scope)
+    if scope.asked and choose.maybe("update.rebind", 35):
+        # The functions of an operator are traced apart: what they have read, Python may have changed since.
+        return _rebind(scope) or _plain(scope)
     way = choose.percent()
     again = 78 if scope.called and choose.on("calls.again") else 100
     if way >= again:
@@ -159,7 +163,6 @@ def _specials(scope: Scope) -> list[Maker]:
     found += [maker for maker in found if maker is _control] * 2 + [
         maker for maker in found if maker is _region
     ]
-    found += [maker for maker in found if maker is _update] * bool(scope.asked)
     if scope.methods:
         found.append(_own_method)
     if scope.callables():

@@ -33,8 +33,8 @@ COMMON: dict[str, int] = {
     **dict.fromkeys(("index_put_", "scatter_", "t_", "transpose_", "swapaxes_", "unsqueeze_"), 2),
     **dict.fromkeys(("detach_", "requires_grad_"), 2),
     "squeeze_": 4,
-    **dict.fromkeys(("set_", "set_data"), 2),
-    **dict.fromkeys(("select_scatter", "slice_scatter"), 3),
+    **dict.fromkeys(("set_", "set_data"), 3),
+    **dict.fromkeys(("select_scatter", "slice_scatter"), 5),
     **dict.fromkeys(("add", "softmax"), 6),
 }
 """Ops that people write most, or that fit little: as often as that many others more."""
@@ -192,7 +192,9 @@ def assign(scope: Scope, value: Expr, near: Expr, anew: bool | None = None) -> A
 def _targets(scope: Scope, state: bool) -> list[Expr]:
     """The tensors that an in-place op may change, as the swarm allows, or (``state``) those of the module."""
     if state:
-        return [*scope.attributes()[:OPERANDS]]
+        # Parameters first: these cannot be updated elsewhere.
+        held = [(attr, scope.value(attr, scope.frames[0])) for attr in scope.attributes()[:OPERANDS]]
+        return [attr for attr, ref in sorted(held, key=lambda each: not (each[1] and each[1].family.leaf))]
     mine = {arg.name for arg in scope.args}
     targets: list[Expr] = []
     candidates: list[Var | Item] = [*scope.variables()[:OPERANDS], *scope.items()[:2]]

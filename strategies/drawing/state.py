@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from strategies.drawing.operations import draw_use
+from strategies.drawing.operations import JOINS, assign, draw_use
 from strategies.drawing.scope import Scope
 from strategies.program import Attr, Bump, Do, Expr, Path, Set, Stmt, Swap, Var
 from strategies.values import Instance, Ref
@@ -40,7 +40,7 @@ _RETYPING = ("to_double", "long", "bfloat16", "unsqueeze", "row", "t", "flatten"
 """What a buffer is replaced by: the like of it, or another dtype, shape or layout."""
 
 
-def _rebind(scope: Scope) -> Stmt | None:
+def draw_rebind(scope: Scope) -> Stmt | None:
     """``self.b = self.b + x``, or any other tensor: an input, another buffer, another dtype or shape."""
     buffers = _buffers(scope)
     if not buffers:
@@ -62,7 +62,12 @@ def _copy(scope: Scope) -> Stmt | None:
     given: list[Expr] = [Var(arg.name) for arg in scope.args if arg.kind == "tensor"]
     sources = given if scope.choose.chance(60) else scope.tensors()
     op = draw_use(scope, [("copy_",)], buffers, sources)
-    return None if op is None else Do(op)
+    near = scope.recent() if op is not None and scope.choose.chance(40) else None
+    if op is None or near is None:
+        return None if op is None else Do(op)
+    # What the buffer holds then is to be seen.
+    used = draw_use(scope, [JOINS], [near], [op])
+    return Do(op) if used is None else assign(scope, used, near)
 
 
 def _swap(scope: Scope) -> Stmt | None:
@@ -86,7 +91,7 @@ def _create(scope: Scope) -> Stmt | None:
 
 _WAYS = {
     "update.bump": _bump,
-    "update.rebind": _rebind,
+    "update.rebind": draw_rebind,
     "update.swap": _swap,
     "update.create": _create,
     "update.copy": _copy,
