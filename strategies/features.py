@@ -475,7 +475,11 @@ TAGS: dict[str, Tag] = {
     "control.numel_as_number": Tag("x.numel() as a Python int", _tells("numel")),
     "control.attribute": Tag(
         "a Python attribute of the module read",
-        lambda p: any(isinstance(n, Attr) and n.path[-1] in ("step", "mode") for n in p.nodes),
+        lambda p: any(isinstance(n, Attr) and n.path[-1] in ("step", "mode", "rate") for n in p.nodes),
+    ),
+    "control.rate": Tag(
+        "a Python float of the module as an operand",
+        lambda p: any(isinstance(n, Attr) and n.path[-1] == "rate" for n in p.nodes),
     ),
     "control.counter": Tag("a Python attribute of the module updated", _init(Bump)),
     "state.parameter": Tag("an nn.Parameter", _init(Tensor, lambda t: t.kind == "parameter")),
@@ -645,6 +649,13 @@ TAGS: dict[str, Tag] = {
     ),
     "region.shared_submodule": Tag(
         "a submodule called in both branches of a cond", lambda p: _control_calls(p, True)
+    ),
+    "region.control": Tag(
+        "a control-flow operator in a with block", _init(With, lambda w: bool(of_type(w.body, Control)))
+    ),
+    "region.checkpoint_within": Tag(
+        "torch.utils.checkpoint in a control-flow operator",
+        _init(Control, lambda c: any(call.form == "checkpoint" for call in of_type(c.functions, Call))),
     ),
     "region.state": Tag("state read in a control-flow operator", _control_reads),
     "dynamic.named": Tag("a Dim", _dynamic(lambda d: d.dims[0].kind == "named")),

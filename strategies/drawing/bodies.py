@@ -10,7 +10,14 @@ from strategies.drawing.calls import draw_apply, draw_call, draw_loop, draw_own_
 from strategies.drawing.control import draw_branch, draw_control, draw_region, draw_repeat, draw_ternary
 from strategies.drawing.operations import JOINS, VIEWS, draw_assign, draw_inplace, draw_told, draw_use
 from strategies.drawing.scope import OPERANDS, Maker, Scope, class_of, modules
-from strategies.drawing.state import buffers, draw_own_read, draw_own_write, draw_rebinding, draw_update
+from strategies.drawing.state import (
+    buffers,
+    draw_own_read,
+    draw_own_write,
+    draw_rebind,
+    draw_rebinding,
+    draw_update,
+)
 from strategies.drawing.twins import draw_pair
 from strategies.drawing.values import GROUPS, group_keys
 from strategies.ops import OPS
@@ -54,7 +61,13 @@ def _draw_next(scope: Scope, number: int) -> Stmt | None:
         if first is not None:
             return first
     way = scope.choose.percent()
-    return _share(_openings(scope), way - 10, 90)(scope) or _call(scope) if way >= 10 else _plain(scope)
+    if way < 10:
+        return _plain(scope)
+    first = _share(_openings(scope), way - 10, 90)(scope) or _call(scope)
+    if first is not None or way < 50:
+        return first
+    # Who has nobody to call has regions and updates of its own.
+    return _share(_specials(scope) or [_plain], way - 50, 50)(scope)
 
 
 def _share(makers: Sequence[Maker], part: int, whole: int) -> Maker:
@@ -100,6 +113,7 @@ _own_method = _tried(draw_own_method)
 _read_own = _tried(draw_own_read)
 _write_own = _tried(draw_own_write)
 _update = _tried(draw_update)
+_rebind = _tried(draw_rebind)
 _ternary = _tried(draw_ternary)
 
 
@@ -180,7 +194,7 @@ _SPECIALS: dict[Maker, tuple[str, ...]] = {
     _loop: ("control.loop",),
     _repeat: ("control.repeat",),
     _ternary: ("control.ternary",),
-    _update: ("update.bump", "update.rebind", "update.swap", "update.create"),
+    _update: ("update.bump", "update.rebind", "update.swap", "update.create", "update.copy"),
     _region: ("region.no_grad", "region.enable_grad", "region.autocast"),
     _control: tuple(f"region.{name}" for name in CONTROLS),
     draw_pair: ("op.pair",),
@@ -202,6 +216,9 @@ def _draw_statement(scope: Scope) -> Stmt | None:
         return choose.pick(_PURE_MAKERS)(scope) or _plain(scope)
     if scope.depth:
         return choose.pick(_NESTED_MAKERS)(scope) or _plain(scope)
+    if scope.asked and choose.maybe("update.rebind", 35):
+        # The functions of an operator are traced apart: what they have read, Python may have changed since.
+        return _rebind(scope) or _plain(scope)
     if in_family(scope) and choose.chance(60):
         return _call(scope) or _plain(scope)
     way = choose.percent()
@@ -216,7 +233,7 @@ def _draw_statement(scope: Scope) -> Stmt | None:
     return maker(scope) or _plain(scope)
 
 
-ORDINARY = 50
+ORDINARY = 46
 """Percent of the statements that are not special."""
 
 
@@ -224,6 +241,7 @@ def _specials(scope: Scope) -> list[Maker]:
     """What this example may use beyond the ordinary."""
     found = [maker for maker, features in _SPECIALS.items() for name in features if scope.choose.on(name)]
     found += [maker for maker in found if maker in (_control, _keep_then_rebind)]
+    found += [maker for maker in found if maker is _region]
     if scope.methods:
         found.append(_own_method)
     if scope.callables():

@@ -115,7 +115,7 @@ def _draw_call_of(scope: Scope, path: Path, callee: Instance, bare: bool = False
         return None
     cls = class_of(callee)
     form = LAYERS[callee.kind.name].form if isinstance(callee.kind, New) else ""
-    if scope.choose.maybe("region.checkpoint", 30) and not scope.pure:
+    if scope.choose.maybe("region.checkpoint", 70 if scope.pure else 45):
         form = form or "checkpoint"
     method = ""
     parameters = cls.args if cls is not None else ()

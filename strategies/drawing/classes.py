@@ -95,6 +95,8 @@ class ClassBuilder:
                     self._draw_tensor(second, kind)
         if self.choose.maybe("state.counter", 50):
             self.add(Plain("step", self.choose.pick((1, 0, 2))))
+        if self.choose.maybe("state.rate", 60):
+            self.add(Plain("rate", self.choose.pick((0.5, 2.0, -1.0))))
         if self.choose.maybe("state.mode", 50):
             self.add(Plain("mode", self.choose.pick(("a", "b"))))
 

@@ -9,7 +9,8 @@ from math import isfinite
 from strategies.building import fresh
 from strategies.conditions import CONDS, RELATIONS
 from strategies.control import CONTROLS, ControlSpec
-from strategies.drawing.operations import assign, draw_inplace, draw_use
+from strategies.drawing.calls import draw_call
+from strategies.drawing.operations import RATED, VIEWS, assign, draw_inplace, draw_use
 from strategies.drawing.scope import Scope
 from strategies.drawing.twins import draw_twin
 from strategies.drawing.values import LITERALS
@@ -32,12 +33,16 @@ from strategies.program import (
     Ternary,
     Var,
     With,
+    of_type,
 )
 from strategies.types import dense, drop
-from strategies.values import Frame, Ref
+from strategies.values import Frame
 
 NESTING = 2
 """How deep suites may nest."""
+
+RESULTS = ("add_one", "double", "neg", "tanh", "add_constant")
+"""What the local functions of a control-flow operator return: all of these make a new tensor."""
 
 FUNCTION_NAMES = ("first", "second")
 """What the local functions of a control-flow operator are called."""
@@ -232,8 +237,13 @@ def draw_region(scope: Scope, suite: Suite) -> Stmt | None:
     inner = scope.inner(scope.copies())
     with scope.machine.region(name):
         # What it is there for: to update a parameter or buffer behind autograd's back.
-        first = draw_inplace(inner, state=True) if name == "no_grad" and scope.choose.chance(60) else None
+        first = draw_inplace(inner, state=True) if name == "no_grad" and scope.choose.chance(45) else None
         body = [first] if first is not None and inner.try_out(first) else []
+        # Whom the caller runs with gradients it often runs without them as well: a target, a teacher.
+        call = draw_call(inner) if not body and scope.called and scope.choose.chance(50) else None
+        body += [call] if call is not None and inner.try_out(call) else []
+        control = draw_control(inner, suite) if scope.choose.chance(40) else None
+        body += [control] if control is not None else []
         body += suite(inner, 1 - len(body), 2 - len(body))
     stmt = With(name, tuple(body))
     return stmt if body and scope.try_out(stmt) else None
@@ -242,12 +252,18 @@ def draw_region(scope: Scope, suite: Suite) -> Stmt | None:
 def draw_control(scope: Scope, suite: Suite) -> Stmt | None:
     """``torch.cond`` and its kin, over local functions that may call submodules and read state."""
     names = [name for name in CONTROLS if scope.choose.on(f"region.{name}")]
-    variables = scope.variables()
-    if not names or not variables or scope.depth or scope.pure:
+    if not names or scope.depth >= NESTING or scope.pure:
         return None
     name = scope.choose.pick(names)
     spec = CONTROLS[name]
-    operand = scope.choose.pick(variables)
+    variables = [var for var in scope.variables() if _operable(scope, var, spec)]
+    if not variables:
+        return None
+    var = scope.choose.mostly_first(variables)
+    operand: Expr = var
+    if scope.choose.chance(25):
+        view = draw_use(scope, [VIEWS], [var], [])
+        operand = view if view is not None and _operable(scope, view, spec) else var
     functions: list[Lambda] = []
     for index in range(len(spec.arguments)):
         # One submodule in both branches: it is lifted twice.
@@ -256,10 +272,23 @@ def draw_control(scope: Scope, suite: Suite) -> Stmt | None:
         if function is None:
             return None
         functions.append(function)
-    stmt = Control(
-        name, operand.name if scope.choose.chance(70) else scope.name(), (operand,), tuple(functions)
+    stmt = Control(name, var.name if scope.choose.chance(70) else scope.name(), (operand,), tuple(functions))
+    if not scope.try_out(stmt):
+        return None
+    scope.asked.update(attr.path for attr in of_type(tuple(functions), Attr))
+    return stmt
+
+
+def _operable(scope: Scope, expr: Expr, spec: ControlSpec) -> bool:
+    """Whether an operator takes a tensor, as far as its type tells."""
+    refs = [scope.value(expr, frame) for frame in scope.frames]
+    return all(
+        ref is not None
+        and ref.type.dtype.startswith(("float", "bfloat"))
+        and 0 not in ref.type.shape
+        and bool(not spec.rows or (ref.type.shape and ref.type.contiguous))
+        for ref in refs
     )
-    return stmt if scope.try_out(stmt) else None
 
 
 def _function(
@@ -267,7 +296,7 @@ def _function(
     name: str,
     spec: ControlSpec,
     index: int,
-    operand: Var,
+    operand: Expr,
     suite: Suite,
     again: Lambda | None,
 ) -> Lambda | None:
@@ -278,8 +307,8 @@ def _function(
     arguments = spec.arguments[index]
     inner = scope.inner(scope.copies(), pure=arguments)
     for frame in inner.frames:
-        value = frame.names[operand.name]
-        assert isinstance(value, Ref)
+        value = scope.value(operand, frame)
+        assert value is not None
         if spec.rows and not value.type.shape:
             return None
         kind = drop(value.type, 0) if spec.rows else value.type
@@ -293,13 +322,15 @@ def _function(
     else:
         body = suite(inner, 1, 1)
     state = [*inner.attributes()]
-    if state and scope.choose.chance(40):
-        op = draw_use(inner, [("add", "mul", "sub")], inner.variables()[:1], state)
+    rates = inner.rates()
+    if (state or rates) and scope.choose.chance(60):
+        ways = [*([("add", "mul", "sub")] if state else []), *([RATED] if rates else [])]
+        op = draw_use(inner, ways, inner.variables()[:1], state)
         stmt = Assign(arguments[-1], op) if op is not None else None
         if stmt is not None and inner.try_out(stmt):
             body.append(stmt)
     # Of a fresh tensor: an operator may not return what it was given.
-    result = draw_use(inner, [("add_one", "double", "neg", "tanh")], inner.variables()[:1], [])
+    result = draw_use(inner, [RESULTS], inner.variables()[:1], [])
     if result is None:
         return None
     returned = Group("tuple", (spec.carries, result)) if spec.carries is not None else result

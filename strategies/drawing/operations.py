@@ -13,7 +13,7 @@ from strategies.conditions import FACTS
 from strategies.drawing.scope import OPERANDS, Scope
 from strategies.ops import MOST, OPS, REALS, OpSpec, Params, Rejected
 from strategies.ops.views import TURNS
-from strategies.program import Assign, Do, Expr, Fact, Item, Lit, Op, Stmt, Var
+from strategies.program import Assign, Attr, Do, Expr, Fact, Item, Lit, Op, Stmt, Var
 from strategies.values import Ref
 
 VIEWS = [name for name, spec in OPS.items() if spec.group == "view"]
@@ -33,8 +33,10 @@ COMMON: dict[str, int] = {
     **dict.fromkeys(("add_", "copy_", "clamp_", "relu_", "f_relu_", "masked_fill_", "zero_", "mul_"), 2),
     **dict.fromkeys(("index_put_", "scatter_", "t_", "transpose_", "swapaxes_", "unsqueeze_"), 2),
     **dict.fromkeys(("detach_", "requires_grad_"), 2),
-    **dict.fromkeys(("set_data", "set_row", "set_all_two"), 2),
+    **dict.fromkeys(("set_row", "set_all_two"), 2),
     "squeeze_": 4,
+    **dict.fromkeys(("set_", "set_data"), 3),
+    **dict.fromkeys(("select_scatter", "slice_scatter"), 5),
     **dict.fromkeys(("add", "softmax"), 6),
     **dict.fromkeys(("interpolate", "interpolate_one", "flatten"), 3),
     **dict.fromkeys(("floor_div_tensor", "one_hot"), 1),
@@ -43,6 +45,12 @@ COMMON: dict[str, int] = {
 
 for _names in (*_GROUPS[False].values(), *_GROUPS[True].values()):
     _names += [name for name in _names for _ in range(COMMON.get(name, 0))]
+
+RATED = ("mul_float", "add_float")
+"""What a Python float on a module is there for."""
+
+MADE = ("double", "add_one", "neg", "clone")
+"""What is written into another tensor where it is computed: ``y.copy_(x * 2)``, ``y.data = -x``."""
 
 JOINS = ("mul", "add", "sub")
 """What puts two tensors together, whatever they are."""
@@ -134,7 +142,14 @@ def _numbers(scope: Scope) -> list[Expr]:
 def _reals(scope: Scope, spec: OpSpec) -> list[Expr]:
     """Python floats: the method's own flags first, then those that the op takes and few others do."""
     constants = (0.5, math.inf, math.nan)
-    return [*scope.flags("float"), *(Lit(value) for value in constants if REALS[spec.real](value))]
+    mine = [rate for rate in scope.rates() if _tame(scope, rate, spec)]
+    return [*scope.flags("float"), *mine * 3, *(Lit(value) for value in constants if REALS[spec.real](value))]
+
+
+def _tame(scope: Scope, rate: Attr, spec: OpSpec) -> bool:
+    """Whether an attribute is a float that the op takes, in every scenario."""
+    values = [scope.machine.read(frame.owner, rate.path) for frame in scope.frames]
+    return all(isinstance(value, float) and REALS[spec.real](value) for value in values)
 
 
 def _tells(scope: Scope, fact: Fact) -> bool:
@@ -164,7 +179,7 @@ def draw_assign(scope: Scope) -> Stmt | None:
     """``x = <op>``, on a pure op."""
     way = scope.choose.percent()
     tensors = scope.tensors()
-    groups = enabled(scope, mutating=False) if way >= 20 else []
+    groups: list[Sequence[str]] = [*enabled(scope, mutating=False)] if way >= 20 else []
     if groups and scope.choose.maybe("op.turned", 40):
         # What lies in memory in another order mostly is so because it was turned on the spot.
         turned = draw_use(scope, [TURNS], tensors, [])
@@ -180,6 +195,8 @@ def draw_assign(scope: Scope) -> Stmt | None:
         # What hangs on the module comes first as well, where two tensors meet: ``self.k > x``.
         firsts = [*scope.attributes()] or tensors
         groups = [names for names in groups if OPS[names[0]].group in ("zip", "compare")] or groups
+    if scope.choose.chance(30) and scope.rates():
+        groups = [RATED]
     op = draw_use(scope, groups or [["add_one"]], firsts, tensors)
     if op is None:
         return None
@@ -201,7 +218,9 @@ def assign(scope: Scope, value: Expr, near: Expr, anew: bool | None = None) -> A
 def _targets(scope: Scope, state: bool) -> list[Expr]:
     """The tensors that an in-place op may change, as the swarm allows, or (``state``) those of the module."""
     if state:
-        return [*scope.attributes()[:OPERANDS]]
+        # Parameters first: these cannot be updated elsewhere.
+        own = [(attr, scope.value(attr, scope.frames[0])) for attr in scope.attributes()[:OPERANDS]]
+        return [attr for attr, ref in sorted(own, key=lambda each: not (each[1] and each[1].family.leaf))]
     held = scope.attributes()[:OPERANDS]
     at_hand = [scope.choose.pick(held)] if held and scope.choose.maybe("inplace.on_state", 30) else []
     mine = {arg.name for arg in scope.args}
@@ -258,6 +277,9 @@ def draw_inplace(scope: Scope, state: bool = False) -> Stmt | None:
     # Parameters and buffers are what fills items and what others are updated by.
     held = [*scope.attributes()] if scope.choose.chance(20) else []
     seconds: list[Expr] = [*held] or scope.tensors()
+    if scope.choose.chance(25):
+        made = draw_use(scope, [MADE], seconds, [])
+        seconds = [made] if made is not None else seconds
     if on_metadata and scope.choose.chance(35):
         # Most of them want a certain shape: the first one often does not fit.
         tries = (draw_use(scope, on_metadata, targets, seconds) for _ in range(4))

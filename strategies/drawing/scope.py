@@ -37,6 +37,8 @@ class Scope:
     """What was passed last, by callee and argument: calls with other flags are what is interesting."""
     left: list[Expr] = field(default_factory=list)
     """What the children that were called have written to, of their own."""
+    asked: set[Path] = field(default_factory=set)
+    """What a control-flow operator has read of the module."""
     methods: tuple[str, ...] = ()
     """The methods of ``self`` that may be called."""
     due: list[Maker] = field(default_factory=list)
@@ -112,6 +114,10 @@ class Scope:
     def numbers(self) -> list[Attr]:
         """Python ints that hang on self."""
         return [Attr(path) for path, value in self.walk_state() if type(value) is int]
+
+    def rates(self) -> list[Attr]:
+        """Python floats that hang on self."""
+        return [Attr(path) for path, value in self.walk_state() if type(value) is float]
 
     def walk_state(self) -> Iterator[tuple[Path, Value]]:
         """What hangs on self and, where the swarm allows it, on its children."""

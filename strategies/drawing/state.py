@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from strategies.drawing.operations import assign, draw_use
+from strategies.drawing.operations import JOINS, assign, draw_use
 from strategies.drawing.scope import Scope, class_of, modules
-from strategies.program import Attr, Bump, Do, Expr, Path, Set, Step, Stmt, Swap, of_type
+from strategies.program import Attr, Bump, Do, Expr, Path, Set, Step, Stmt, Swap, Var, of_type
 from strategies.values import Instance, Ref
 
 NEW_NAMES = ("cache", "last")
@@ -43,9 +43,11 @@ _RETYPING = ("to_double", "long", "bfloat16", "unsqueeze", "row", "t", "flatten"
 """What a buffer is replaced by: the like of it, or another dtype, shape or layout."""
 
 
-def _rebind(scope: Scope) -> Stmt | None:
+def draw_rebind(scope: Scope) -> Stmt | None:
     """``self.b = self.b + x``, or any other tensor: an input, another buffer, another dtype or shape."""
     found = buffers(scope)
+    # What a control-flow operator has read before: its functions are traced apart.
+    found.sort(key=lambda each: each[0] not in scope.asked)
     return draw_rebinding(scope, scope.choose.mostly_first(found)[0]) if found else None
 
 
@@ -57,6 +59,20 @@ def draw_rebinding(scope: Scope, path: Path, anew: bool = True) -> Stmt | None:
         names = _RETYPING if scope.choose.chance(40) else _RENEWING
         value = draw_use(scope, [names], itself, scope.tensors())
     return Set(path, value or scope.choose.pick(scope.tensors()))
+
+
+def _copy(scope: Scope) -> Stmt | None:
+    """``self.b.copy_(x)``, mostly of what the method is given: how caches and targets are kept."""
+    targets: list[Expr] = [Attr(path) for path, _ in buffers(scope)]
+    given: list[Expr] = [Var(arg.name) for arg in scope.args if arg.kind == "tensor"]
+    sources = given if scope.choose.chance(60) else scope.tensors()
+    op = draw_use(scope, [("copy_",)], targets, sources)
+    near = scope.recent() if op is not None and scope.choose.chance(40) else None
+    if op is None or near is None:
+        return None if op is None else Do(op)
+    # What the buffer holds then is to be seen.
+    used = draw_use(scope, [JOINS], [near], [op])
+    return Do(op) if used is None else assign(scope, used, near)
 
 
 def draw_handover(scope: Scope) -> Set | None:
@@ -134,7 +150,8 @@ def _create(scope: Scope) -> Stmt | None:
 
 _WAYS = {
     "update.bump": _bump,
-    "update.rebind": _rebind,
+    "update.rebind": draw_rebind,
     "update.swap": _swap,
     "update.create": _create,
+    "update.copy": _copy,
 }

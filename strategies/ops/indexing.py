@@ -92,10 +92,9 @@ def _patches(part: Callable[[TensorType, int], TensorType]) -> Rule:
         first, second = operands
         check(operands, REAL)
         kind = first.type
-        dtype = agree(operands)
         dim = axis(kind, params[0])
         require(kind.shape[dim] > 0 and part(kind, dim).shape == second.type.shape)
-        holed = kind if not kind.overlaps else fresh(kind.shape, dtype)
+        holed = kind if not kind.overlaps else fresh(kind.shape, kind.dtype)
         return Outcome(holed, max(first.bound, second.bound))
 
     return rule
