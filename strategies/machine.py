@@ -729,7 +729,7 @@ def bind(parameters: Sequence[Arg], args: Sequence[Value], kwargs: Mapping[str, 
         raise Rejected("too many arguments")
     for arg, value in zip(plain, args, strict=False):
         names[arg.name] = value
-    known = {arg.name for arg in plain}
+    known = {arg.name for arg in plain if not arg.unnamed}
     more: dict[int | str, Value] = {}
     for name, value in kwargs.items():
         if name in names or (name not in known and not options):
