@@ -46,7 +46,8 @@ BASE: dict[str, int] = {
     "calls.int": 30,
     "calls.float": 35,
     "calls.str": 25,
-    "calls.enum": 14,
+    "calls.enum": 18,
+    "calls.enum_base": 80,
     "calls.size": 10,
     "calls.optional": 30,
     "calls.second_tensor": 30,
@@ -65,6 +66,7 @@ BASE: dict[str, int] = {
     "calls.forward": 25,
     "calls.group_result": 20,
     "calls.untouched": 25,
+    "calls.unnamed": 20,
     # control flow
     "control.if": 88,
     "control.twin": 60,
@@ -141,7 +143,9 @@ BASE: dict[str, int] = {
     "output.argument": 30,
     "output.state": 45,
     # names
-    "names.of_torch": 12,
+    "names.of_torch": 36,
+    "names.argument": 24,
+    "names.fields": 50,
     # dynamic shapes
     "dynamic.shapes": 14,
     "dynamic.hints": 50,

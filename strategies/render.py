@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from strategies.conditions import CONDS, FACTS, MODES, RELATIONS
 from strategies.control import CONTROLS
@@ -167,7 +167,7 @@ def _class(cls: ClassDef, scaled: bool) -> list[str]:
     return lines
 
 
-def _function(name: str, args: Iterable[Arg], body: Iterable[Stmt]) -> list[str]:
+def _function(name: str, args: Sequence[Arg], body: Iterable[Stmt]) -> list[str]:
     """A method of a class."""
     arguments = ["self", *map(_arg, args)]
     unnamed = sum(arg.unnamed for arg in args)
