@@ -91,6 +91,8 @@ def named(program: Program, choose: Chooser) -> Program:
         return program
     if choose.maybe("names.of_torch", 75):
         program = _with_attributes(program, choose)
+    if choose.maybe("names.operator", 75):
+        program = _as_operators(program, choose)
     if choose.maybe("names.argument", 75):
         program = _with_arguments(program, choose)
     if choose.maybe("calls.unnamed", 60):
@@ -117,44 +119,69 @@ def _with_attributes(program: Program, choose: Chooser) -> Program:
         return renamed(program, {}, {choose.pick([*keys]): choose.pick(KEYS)})
     if not attributes:
         return program
-    others = {node.attr for node in nodes(program.classes) if isinstance(node, Plain)}
-    others |= {str(bind.target[-1]) for bind in of_type(program.classes, Bind)}
-    taken = others.union(attributes)
-    operators = operator_names(program)
+    taken = _taken(program)
     chosen: dict[str, str] = {}
     for _ in range(1 + choose.upto(2)):
         old = choose.pick(attributes)
-        groups = [[*ATTRIBUTES], [*operators], [*_fitting(program, old)]]
-        new = choose.member([group for group in groups if group])
+        new = choose.member(_fitting(program, old))
         if old not in chosen and new not in taken:
             chosen[old] = new
             taken.add(new)
     return renamed(program, chosen, {})
 
 
-def _fitting(program: Program, attr: str) -> Sequence[str]:
-    """Names that not every attribute can have."""
-    if any(attr in (*swap.first, *swap.second) for swap in of_type(program.classes, Swap)):
-        return ()
+def _taken(program: Program) -> set[str]:
+    """The names of all attributes."""
+    others = {node.attr for node in nodes(program.classes) if isinstance(node, Plain)}
+    others |= {str(bind.target[-1]) for bind in of_type(program.classes, Bind)}
+    return others.union(attribute_names(program))
+
+
+def _fitting(program: Program, attr: str) -> list[Sequence[str]]:
+    """Names that an attribute can have, in groups."""
+    swapped = any(attr in (*swap.first, *swap.second) for swap in of_type(program.classes, Swap))
+    words = () if swapped else WORDS
     made = [node for node in nodes(program.classes) if getattr(node, "attr", "") == attr]
-    plain = all(isinstance(node, Tensor | Derived) and node.kind == "constant" for node in made)
-    return (*METHODS, *WORDS) if plain else WORDS
+    if all(isinstance(node, Tensor | Derived) and node.kind == "constant" for node in made):
+        return [ATTRIBUTES, (*METHODS, *words)]
+    return [(*ATTRIBUTES, *words)]
+
+
+def _as_operators(program: Program, choose: Chooser) -> Program:
+    """Tensors named as operators of their class: a buffer ``mean`` beside a call of ``mean``."""
+    taken = _taken(program)
+    literals = [name for name in operator_names(program) if name == LITERAL]
+    chosen: dict[str, str] = {}
+    for cls in reversed(program.classes):
+        operators = [*literals, *(name for name in operator_names(cls) if name != LITERAL)]
+        for tensor in of_type(cls.init, Tensor):
+            free = [name for name in operators if name not in taken]
+            if free and tensor.attr not in chosen and choose.chance(80):
+                chosen[tensor.attr] = choose.mostly_first(free)
+                taken.add(chosen[tensor.attr])
+    return renamed(program, chosen, {})
 
 
 _INFIX = {"+": "add", "-": "sub", "*": "mul", "/": "div", "@": "matmul"}
-_RESERVED = frozenset({"to", "cpu", "type", "float", "half", "double", "bfloat16", "requires_grad_"})
-"""Operators that are methods of nn.Module as well."""
+_RESERVED = frozenset(
+    {"tensor", "to", "cpu", "type", "float", "half", "double", "bfloat16", "requires_grad_"}
+)
+"""Operators that are no name for a buffer: methods of nn.Module, and what is LITERAL in a graph."""
 
 
-def operator_names(program: Program) -> tuple[str, ...]:
-    """What the operators of a Program are called in a graph; of a tensor written out, its constant."""
+LITERAL = "lifted_tensor_0"
+"""What export calls the first tensor that is written out in forward."""
+
+
+def operator_names(node: Program | ClassDef) -> tuple[str, ...]:
+    """What the operators of a Program or class are called in a graph, and LITERAL where it has one."""
     found: dict[str, None] = {}
-    for op in of_type(program.classes, Op):
+    for op in of_type(node.classes if isinstance(node, Program) else (node,), Op):
         template = OPS[op.name].template
         found |= dict.fromkeys(re.findall(r"\.(\w+)\(", template))
         found |= {name: None for sign, name in _INFIX.items() if f" {sign} " in template}
-    if found.pop("tensor", True) is None:
-        found["lifted_tensor_0"] = None
+    if "tensor" in found:
+        found[LITERAL] = None
     return tuple(name for name in found if name not in _RESERVED)
 
 

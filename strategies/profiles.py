@@ -144,6 +144,7 @@ BASE: dict[str, int] = {
     "output.state": 45,
     # names
     "names.of_torch": 36,
+    "names.operator": 45,
     "names.argument": 24,
     "names.fields": 50,
     # dynamic shapes
