@@ -10,7 +10,7 @@ from strategies.drawing.calls import draw_apply, draw_call, draw_loop, draw_own_
 from strategies.drawing.control import draw_branch, draw_control, draw_region, draw_repeat, draw_ternary
 from strategies.drawing.operations import VIEWS, draw_assign, draw_inplace, draw_use
 from strategies.drawing.scope import OPERANDS, Scope, class_of, modules
-from strategies.drawing.state import draw_update
+from strategies.drawing.state import draw_count, draw_update
 from strategies.drawing.twins import draw_pair
 from strategies.drawing.values import GROUPS, group_keys
 from strategies.program import FLAGS, Expr, Group, Lit, Stmt, Var
@@ -28,6 +28,12 @@ def draw_statements(scope: Scope, least: int, most: int) -> list[Stmt]:
         if stmt is not None:
             body.append(stmt)
     return body
+
+
+def draw_body(scope: Scope, least: int, most: int) -> list[Stmt]:
+    """Draw so many statements of a method, and maybe count the calls before."""
+    counted = _count(scope) if scope.choose.maybe("update.bump", 60) else None
+    return [*([counted] if counted is not None else []), *draw_statements(scope, least, most)]
 
 
 MORE = 62
@@ -83,6 +89,7 @@ _apply = _tried(draw_apply)
 _own_method = _tried(draw_own_method)
 _inplace = _tried(draw_inplace)
 _update = _tried(draw_update)
+_count = _tried(draw_count)
 _ternary = _tried(draw_ternary)
 
 

@@ -72,6 +72,9 @@ def _draw_call_of(scope: Scope, path: Path, callee: Instance) -> Stmt | None:
     first = scope.recent()
     if first is None:
         return None
+    mine = _state_of(scope, callee)
+    if mine and scope.choose.maybe("calls.own_state", 25):
+        first = scope.choose.pick(mine)
     cls = class_of(callee)
     form = LAYERS[callee.kind.name].form if isinstance(callee.kind, New) else ""
     if scope.choose.maybe("region.checkpoint", 30) and not scope.pure:
@@ -89,6 +92,14 @@ def _draw_call_of(scope: Scope, path: Path, callee: Instance) -> Stmt | None:
         form = ""
     scope.called[path, ""] = first
     return _dropped(scope, Call(path, args, kwargs, method, form), first)
+
+
+def _state_of(scope: Scope, callee: Instance) -> list[Expr]:
+    """The tensors of a module, under each name that it has."""
+    owner = scope.frames[0].owner
+    return [
+        attr for attr in scope.attributes() if len(attr.path) > 1 and _at(owner, attr.path[:-1]) is callee
+    ]
 
 
 def _dropped(scope: Scope, call: Call, near: Expr | None = None) -> Stmt:
