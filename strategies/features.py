@@ -431,6 +431,7 @@ TAGS: dict[str, Tag] = {
     ),
     "calls.passed_down": Tag("a flag of the caller passed on", _passes_down),
     "calls.deep": Tag("a call past a child, of its own child", _mark("calls.deep")),
+    "calls.own_state": Tag("a module called with a tensor of its own", _mark("calls.own_state")),
     "calls.dropped": Tag(
         "a call whose result is not used", lambda p: any(f.dropped_calls(cls) for cls in p.classes)
     ),

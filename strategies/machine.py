@@ -193,6 +193,8 @@ class Machine:
         kind = callee.kind
         name = kind if isinstance(kind, str) else kind.name
         flags = tuple(v for v in given if v is None or isinstance(v, PythonValue))
+        if any(value is mine for value in given if isinstance(value, Ref) for mine in callee.attrs.values()):
+            trace.marks.add("calls.own_state")
         if not method:
             trace.events.append(Called(id(callee), name, id(caller), self._level, flags))
         else:
