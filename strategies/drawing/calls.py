@@ -40,11 +40,12 @@ def draw_call(scope: Scope) -> Stmt | None:
     ]
     if not callees:
         return None
-    again = [path for path in callees if (path, "") in scope.called]
+    owner = scope.frames[0].owner
+    again = [path for path in callees if _first_name(scope, _at(owner, path))]
     if again and scope.choose.maybe("calls.again", 75):
         callees = again
     path = scope.choose.pick(callees)
-    callee = _at(scope.frames[0].owner, path)
+    callee = _at(owner, path)
     sliced = (
         callee.kind == "Sequential" and len(callee.attrs) > 1 and scope.choose.maybe("hierarchy.slice", 60)
     )
@@ -87,11 +88,18 @@ def _draw_call_of(scope: Scope, path: Path, callee: Instance) -> Stmt | None:
             method, parameters = chosen.name, chosen.args
         elif scope.choose.maybe("calls.forward", 25):
             method = "forward"
-    args, kwargs = _draw_arguments(scope, path, parameters, first)
+    name = _first_name(scope, callee) or path
+    args, kwargs = _draw_arguments(scope, name, parameters, first)
     if form == "checkpoint" and kwargs:
         form = ""
-    scope.called[path, ""] = first
+    scope.called[name, ""] = first
     return _dropped(scope, Call(path, args, kwargs, method, form), first)
+
+
+def _first_name(scope: Scope, callee: Instance) -> Path:
+    """The path by which a module was called first; empty if it was not."""
+    owner = scope.frames[0].owner
+    return next((path for path, arg in scope.called if not arg and _at(owner, path) is callee), ())
 
 
 def _state_of(scope: Scope, callee: Instance) -> list[Expr]:
