@@ -14,6 +14,8 @@ from strategies.program import (
     ClassDef,
     Do,
     Expr,
+    Group,
+    GroupInput,
     Loop,
     Op,
     Program,
@@ -159,6 +161,12 @@ def around_call(facts: Facts, before: bool) -> bool:
 def tensor_inputs(facts: Facts) -> list[TensorInput]:
     """Every example tensor, those in containers included."""
     return [given for given in facts.inputs if isinstance(given, TensorInput)]
+
+
+def records(facts: Facts) -> list[Group | GroupInput]:
+    """The namedtuples and dataclasses that are made."""
+    found = (*facts.nodes, *facts.inputs)
+    return [n for n in found if isinstance(n, Group | GroupInput) and n.kind in ("named", "data")]
 
 
 def dropped_calls(cls: ClassDef) -> bool:

@@ -16,10 +16,11 @@ from strategies.control import CONTROLS
 from strategies.drawing.values import ODD_TEXTS
 from strategies.facts import Facts
 from strategies.layers import LAYERS
-from strategies.naming import ATTRIBUTES, KEYS
+from strategies.naming import ARGUMENTS, ATTRIBUTES, KEYS, METHODS, WORDS, operator_names
 from strategies.ops import OPS
 from strategies.ops.views import TURNS
 from strategies.program import (
+    FIELDS,
     FLAGS,
     Again,
     Apply,
@@ -166,7 +167,11 @@ def _dynamic(test: Callable[..., bool]) -> Detector:
 def _named_as_torch(p: Facts) -> bool:
     attributes = {getattr(node, "attr", "") for node in p.nodes}
     keys = {key for node in p.nodes if isinstance(node, Container) for key in node.keys}
-    return not attributes.isdisjoint(ATTRIBUTES) or not keys.isdisjoint(KEYS)
+    return not attributes.isdisjoint((*ATTRIBUTES, *METHODS, *WORDS)) or not keys.isdisjoint(KEYS)
+
+
+def _named_as_operator(p: Facts) -> bool:
+    return not {getattr(node, "attr", "") for node in p.nodes}.isdisjoint(operator_names(p.program))
 
 
 def _passes_down(p: Facts) -> bool:
@@ -414,7 +419,12 @@ TAGS: dict[str, Tag] = {
     "calls.infinite": Tag("a float that is infinite or not a number", _infinite),
     "calls.str": Tag("a child takes a str", _arg("str")),
     "calls.enum": Tag("a child takes a member of an enumeration", _arg("enum")),
+    "calls.enum_base": Tag(
+        "an enumeration that is a flag, or whose members are numbers or texts",
+        lambda p: p.program.enum != "Enum",
+    ),
     "calls.size": Tag("a child takes a torch.Size", _arg("size")),
+    "calls.unnamed": Tag("arguments that cannot be given by keyword", _init(Arg, lambda a: a.unnamed)),
     "calls.optional": Tag("a child takes an optional tensor", _arg("optional")),
     "calls.group": Tag(
         "a child takes a tuple, list, dict, namedtuple or dataclass",
@@ -438,6 +448,7 @@ TAGS: dict[str, Tag] = {
         _init(Call, lambda c: bool(c.args) and isinstance(c.args[0], Op)),
     ),
     "calls.family": Tag("a module called, and one that hangs on it, by the same caller", _calls_kin),
+    "calls.own_state": Tag("a module called with a tensor of its own", _mark("calls.own_state")),
     "calls.dropped": Tag(
         "a call whose result is not used", lambda p: any(f.dropped_calls(cls) for cls in p.classes)
     ),
@@ -580,6 +591,15 @@ TAGS: dict[str, Tag] = {
     "dynamic.rest": Tag("dynamic shapes, and *args given", lambda p: _further(p, p.program.args)),
     "dynamic.options": Tag("dynamic shapes, and **kwargs given", lambda p: _further(p, p.program.kwargs)),
     "names.of_torch": Tag("an attribute or a child whose name torch uses itself", _named_as_torch),
+    "names.operator": Tag("an attribute whose name is that of an operator", _named_as_operator),
+    "names.argument": Tag(
+        "an argument of the model whose name the code of a graph uses itself",
+        lambda p: any(arg.name in ARGUMENTS for arg in p.root.args),
+    ),
+    "names.fields": Tag(
+        "a namedtuple or dataclass with other fields",
+        lambda p: any(g.keys != FIELDS for g in f.records(p)),
+    ),
     "input.same_twice": Tag(
         "one tensor passed twice", lambda p: any(isinstance(i, Again) and not i.op for i in p.inputs)
     ),

@@ -193,6 +193,8 @@ class Machine:
         kind = callee.kind
         name = kind if isinstance(kind, str) else kind.name
         flags = tuple(v for v in given if v is None or isinstance(v, PythonValue))
+        if any(value is mine for value in given if isinstance(value, Ref) for mine in callee.attrs.values()):
+            trace.marks.add("calls.own_state")
         if not method:
             trace.events.append(Called(id(callee), name, id(caller), self._level, flags))
         else:
@@ -734,7 +736,7 @@ def bind(parameters: Sequence[Arg], args: Sequence[Value], kwargs: Mapping[str, 
         raise Rejected("too many arguments")
     for arg, value in zip(plain, args, strict=False):
         names[arg.name] = value
-    known = {arg.name for arg in plain}
+    known = {arg.name for arg in plain if not arg.unnamed}
     more: dict[int | str, Value] = {}
     for name, value in kwargs.items():
         if name in names or (name not in known and not options):

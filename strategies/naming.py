@@ -1,16 +1,51 @@
-"""Attributes under names that torch uses itself: of a module that it makes, or of what it adds to one.
+"""Names that torch uses itself, and what else a Program is called by: dressing up a finished Program.
 
-Eager does not mind. What takes a model apart and puts it together again has to keep such names apart from
-its own.
+Attributes may be named as attributes of a module that torch makes, as what it adds to one, or as operators of
+the program; arguments as what the code that torch writes refers to. Eager does not mind. What takes a model
+apart and puts it together again has to keep such names apart from its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
-from strategies.program import Child, Container, Derived, Key, Path, Program, Step, Tensor, nodes, of_type
+from strategies.ops import OPS
+from strategies.program import (
+    ENUMS,
+    FIELDS,
+    Again,
+    Arg,
+    Assign,
+    Bind,
+    Call,
+    Child,
+    ClassDef,
+    Container,
+    Control,
+    Derived,
+    Group,
+    GroupInput,
+    Item,
+    Key,
+    Kind,
+    Lambda,
+    Lit,
+    Loop,
+    Op,
+    Path,
+    Plain,
+    Program,
+    Repeat,
+    Step,
+    Swap,
+    Tensor,
+    Var,
+    nodes,
+    of_type,
+)
 from strategies.swarm import Chooser
 
 N = TypeVar("N")
@@ -19,30 +54,135 @@ ATTRIBUTES = (
     # What people call a tensor or a layer, and fx.GraphModule an attribute or a method of its own.
     *("graph", "code", "meta", "recompile", "print_readable"),
     # Of what unflatten makes.
-    *("ivals", "adapted", "module_call_graph", "range_constraints", "check_input_constraints"),
+    *("graph_module", "ivals", "adapted"),
+    *("module_call_graph", "range_constraints", "check_input_constraints"),
     # What export adds: constants, the graphs of regions and branches.
     *("lifted_tensor_0", "submod_1", "true_graph_0"),
 )
 """Names for attributes."""
 
+WORDS = ("class", "global", "from")
+"""Names for attributes that only getattr and setattr can write."""
+
+METHODS = ("type", "half", "float", "bfloat16")
+"""Names for plain tensors: methods of nn.Module that an attribute may hide, but a buffer may not."""
+
 KEYS = ("class", "graph", "a b", "1")
 """Names for children in an ``nn.ModuleDict``: what is no name in Python as well."""
 
+ARGUMENTS = (
+    # Globals of the code of a graph.
+    *("inf", "nan", "device", "pytree"),
+    # What the functions around it call their own arguments, and nodes of a graph.
+    *("args_0", "flat_args", "self_", "output", "x_1"),
+    # What export makes of the names of state.
+    *("p_w", "b_mean", "c_lifted_tensor_0"),
+)
+"""Names for arguments of the model."""
+
+RECORDS = (("value", "value_max"), ("keys", "values"), ("index", "count"), ("x", "x_0"))
+"""Names for the fields of namedtuples and dataclasses: one that begins as another, methods of containers."""
+
 
 def named(program: Program, choose: Chooser) -> Program:
-    """Give an attribute, or a child of a ``ModuleDict``, such a name, everywhere in the program."""
+    """Give other names to what a Program consists of, everywhere in it."""
     if any(child.traced for child in of_type(program.classes, Child)):
         # torch.fx.symbolic_trace makes what eager runs: that is its business.
         return program
-    if not choose.maybe("names.of_torch", 60):
-        return program
+    if choose.maybe("names.of_torch", 75):
+        program = _with_attributes(program, choose)
+    if choose.maybe("names.operator", 75):
+        program = _as_operators(program, choose)
+    if choose.maybe("names.argument", 75):
+        program = _with_arguments(program, choose)
+    if choose.maybe("calls.unnamed", 60):
+        program = _with_unnamed(program, choose)
+    inputs = tuple(given for _, given in program.inputs)
+    found = [*nodes((program.classes, inputs))]
+    records = any(isinstance(node, Group | GroupInput) and node.keys == FIELDS for node in found)
+    if records and choose.maybe("names.fields", 60):
+        program = with_fields(program, choose.pick(RECORDS))
+    members = any(isinstance(node, Lit) and isinstance(node.value, Kind) for node in found)
+    if members and choose.on("calls.enum_base"):
+        program = replace(program, enum=choose.pick([*ENUMS]))
+    return program
+
+
+# --- attributes ------------------------------------------------------------------------------------
+
+
+def _with_attributes(program: Program, choose: Chooser) -> Program:
+    """One to three attributes, or a child of a ``ModuleDict``, with such names."""
     attributes = attribute_names(program)
     keys = {key: None for init in of_type(program.classes, Container) for key in init.keys}
     if keys and choose.chance(30):
         return renamed(program, {}, {choose.pick([*keys]): choose.pick(KEYS)})
     if not attributes:
         return program
-    return renamed(program, {choose.pick(attributes): choose.pick(ATTRIBUTES)}, {})
+    taken = _taken(program)
+    chosen: dict[str, str] = {}
+    for _ in range(1 + choose.upto(2)):
+        old = choose.pick(attributes)
+        new = choose.member(_fitting(program, old))
+        if old not in chosen and new not in taken:
+            chosen[old] = new
+            taken.add(new)
+    return renamed(program, chosen, {})
+
+
+def _taken(program: Program) -> set[str]:
+    """The names of all attributes."""
+    others = {node.attr for node in nodes(program.classes) if isinstance(node, Plain)}
+    others |= {str(bind.target[-1]) for bind in of_type(program.classes, Bind)}
+    return others.union(attribute_names(program))
+
+
+def _fitting(program: Program, attr: str) -> list[Sequence[str]]:
+    """Names that an attribute can have, in groups."""
+    swapped = any(attr in (*swap.first, *swap.second) for swap in of_type(program.classes, Swap))
+    words = () if swapped else WORDS
+    made = [node for node in nodes(program.classes) if getattr(node, "attr", "") == attr]
+    if all(isinstance(node, Tensor | Derived) and node.kind == "constant" for node in made):
+        return [ATTRIBUTES, (*METHODS, *words)]
+    return [(*ATTRIBUTES, *words)]
+
+
+def _as_operators(program: Program, choose: Chooser) -> Program:
+    """Tensors named as operators of their class: a buffer ``mean`` beside a call of ``mean``."""
+    taken = _taken(program)
+    literals = [name for name in operator_names(program) if name == LITERAL]
+    chosen: dict[str, str] = {}
+    for cls in reversed(program.classes):
+        operators = [*literals, *(name for name in operator_names(cls) if name != LITERAL)]
+        for tensor in of_type(cls.init, Tensor):
+            free = [name for name in operators if name not in taken]
+            if free and tensor.attr not in chosen and choose.chance(80):
+                chosen[tensor.attr] = choose.mostly_first(free)
+                taken.add(chosen[tensor.attr])
+    return renamed(program, chosen, {})
+
+
+_INFIX = {"+": "add", "-": "sub", "*": "mul", "/": "div", "@": "matmul"}
+_RESERVED = frozenset(
+    {"tensor", "to", "cpu", "type", "float", "half", "double", "bfloat16", "requires_grad_"}
+)
+"""Operators that are no name for a buffer: methods of nn.Module, and what is LITERAL in a graph."""
+
+
+LITERAL = "lifted_tensor_0"
+"""What export calls the first tensor that is written out in forward."""
+
+
+def operator_names(node: Program | ClassDef) -> tuple[str, ...]:
+    """What the operators of a Program or class are called in a graph, and LITERAL where it has one."""
+    found: dict[str, None] = {}
+    for op in of_type(node.classes if isinstance(node, Program) else (node,), Op):
+        template = OPS[op.name].template
+        found |= dict.fromkeys(re.findall(r"\.(\w+)\(", template))
+        found |= {name: None for sign, name in _INFIX.items() if f" {sign} " in template}
+    if "tensor" in found:
+        found[LITERAL] = None
+    return tuple(name for name in found if name not in _RESERVED)
 
 
 def attribute_names(program: Program) -> tuple[str, ...]:
@@ -96,3 +236,98 @@ def _step(step: Step, attributes: Mapping[str, str], keys: Mapping[str, str]) ->
     if isinstance(step, Key):
         return Key(keys.get(step.name, step.name))
     return attributes.get(step, step) if isinstance(step, str) else step
+
+
+# --- arguments -------------------------------------------------------------------------------------
+
+
+def _with_arguments(program: Program, choose: Chooser) -> Program:
+    """Arguments of the model with such names."""
+    old = [arg.name for arg in program.root.args if arg.kind not in ("rest", "options")]
+    chosen: dict[str, str] = {}
+    for name in old:
+        if choose.chance(70):
+            chosen[name] = choose.pick([new for new in ARGUMENTS if new not in chosen.values()])
+    return with_arguments(program, chosen)
+
+
+_NAMING: dict[type, tuple[str, ...]] = {
+    **dict.fromkeys((Assign, Loop, Control), ("target",)),
+    **dict.fromkeys((Arg, Var, Again), ("name",)),
+    Repeat: ("var",),
+    Lambda: ("name", "args"),
+}
+"""The fields that name a variable."""
+
+
+def with_arguments(program: Program, names: Mapping[str, str]) -> Program:
+    """A Program whose model has other names for its arguments: the new one for each old one."""
+
+    def given(pairs: tuple[tuple[str, Any], ...]) -> tuple[tuple[str, Any], ...]:
+        return tuple((names.get(name, name), _variables(value, names)) for name, value in pairs)
+
+    root = replace(
+        program.root, args=_variables(program.root.args, names), body=_variables(program.root.body, names)
+    )
+    dynamic = program.dynamic
+    if dynamic is not None:
+        places = tuple((names.get(name, name), dim, symbol) for name, dim, symbol in dynamic.places)
+        dynamic = replace(dynamic, places=places)
+    return replace(
+        program,
+        classes=(*program.classes[:-1], root),
+        args=given(program.args),
+        kwargs=given(program.kwargs),
+        dynamic=dynamic,
+    )
+
+
+def _variables(node: Any, names: Mapping[str, str]) -> Any:
+    if type(node) is tuple:
+        return tuple(_variables(item, names) for item in node)
+    if not is_dataclass(node) or isinstance(node, type):
+        return node
+    changed: dict[str, Any] = {}
+    for field in fields(node):
+        value = getattr(node, field.name)
+        if field.name not in _NAMING.get(type(node), ()):
+            changed[field.name] = _variables(value, names)
+        elif isinstance(value, tuple):
+            changed[field.name] = tuple(names.get(item, item) for item in value)
+        else:
+            changed[field.name] = names.get(value, value)
+    return replace(node, **changed)
+
+
+def _with_unnamed(program: Program, choose: Chooser) -> Program:
+    """Methods whose first arguments cannot be given by keyword, where nobody does."""
+    keywords = {name for call in of_type(program.classes, Call) for name, _ in call.kwargs}
+    classes = tuple(
+        _unnamed(cls, {*keywords, *dict(program.kwargs)} if cls is program.root else keywords, choose)
+        for cls in program.classes
+    )
+    return replace(program, classes=classes)
+
+
+def _unnamed(cls: ClassDef, keywords: set[str], choose: Chooser) -> ClassDef:
+    free = [arg.kind not in ("rest", "options") and arg.name not in keywords for arg in cls.args]
+    most = free.index(False) if False in free else len(free)
+    count = 1 + choose.upto(most - 1) if most and choose.chance(60) else 0
+    return replace(cls, args=tuple(replace(arg, unnamed=n < count) for n, arg in enumerate(cls.args)))
+
+
+# --- fields ----------------------------------------------------------------------------------------
+
+
+def with_fields(node: Any, names: tuple[str, str]) -> Any:
+    """A Program or a part of one with other fields of namedtuples and dataclasses."""
+    if type(node) is tuple:
+        return tuple(with_fields(item, names) for item in node)
+    if not is_dataclass(node) or isinstance(node, type):
+        return node
+    changed = {field.name: with_fields(getattr(node, field.name), names) for field in fields(node)}
+    if isinstance(node, Group | GroupInput) and node.keys == FIELDS:
+        changed["keys"] = names
+    elif isinstance(node, Item) and node.dotted:
+        changed["key"] = names[FIELDS.index(str(node.key))]
+    return replace(node, **changed)

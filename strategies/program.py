@@ -25,6 +25,16 @@ class Kind(Enum):
     B = 2
 
 
+ENUMS: dict[str, tuple[object, object]] = {
+    "Enum": (1, 2),
+    "IntEnum": (1, 2),
+    "int, Enum": (1, 2),
+    "str, Enum": ("a", "b"),
+    "Flag": (1, 2),
+}
+"""What the enumeration is derived from, and the values that its members then have."""
+
+
 class Size(tuple[int, ...]):
     """What the source writes as a ``torch.Size``."""
 
@@ -437,12 +447,13 @@ class Arg:
     """An argument of a method.
 
     ``kind`` is tensor, optional, one of FLAGS, function, either (a tensor or a tuple), one of the kinds of
-    Group, rest (``*rest``) or options (``**options``).
+    Group, rest (``*rest``) or options (``**options``). Those that are ``unnamed`` stand before a ``/``.
     """
 
     name: str
     kind: str
     default: Lit | None = None
+    unnamed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -532,13 +543,14 @@ Given = tuple[tuple[str, Input], ...]
 
 @dataclass(frozen=True)
 class Program:
-    """A random model and the arguments that it is called with."""
+    """A random model and the arguments that it is called with; ``enum`` is a name of ENUMS."""
 
     classes: tuple[ClassDef, ...]
     args: Given
     kwargs: Given = ()
     training: bool = False
     dynamic: Dynamic | None = None
+    enum: str = "Enum"
 
     @property
     def root(self) -> ClassDef:

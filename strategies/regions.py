@@ -53,22 +53,20 @@ PARAMETRIZATIONS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 """Class name -> the op that it applies, and its source."""
 
+FIELDS_HERE = "    ..."
+"""Where a preamble has the fields that the Program names."""
+
 PREAMBLES: dict[str, tuple[str, ...]] = {
     "checkpoint": ("from torch.utils.checkpoint import checkpoint",),
     "parametrize": ("from torch.nn.utils import parametrize",),
     "while_loop": ("from torch._higher_order_ops.while_loop import while_loop",),
     "scan": ("from torch._higher_order_ops.scan import scan",),
     "map": ("from torch._higher_order_ops.map import map as map_rows",),
-    "named": (
-        "class Pair(NamedTuple):",
-        "    left: torch.Tensor",
-        "    right: torch.Tensor",
-    ),
+    "named": ("class Pair(NamedTuple):", FIELDS_HERE),
     "data": (
         "@dataclass",
         "class Parts:",
-        "    left: torch.Tensor",
-        "    right: torch.Tensor",
+        FIELDS_HERE,
         "",
         "",
         "torch.export.register_dataclass(Parts)",

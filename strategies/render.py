@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import keyword
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from strategies.conditions import CONDS, FACTS, MODES, RELATIONS
@@ -13,6 +14,7 @@ from strategies.inputs import probe
 from strategies.layers import LAYERS
 from strategies.ops import OPS
 from strategies.program import (
+    ENUMS,
     FORMS,
     FUNCTIONS,
     Again,
@@ -72,7 +74,7 @@ from strategies.program import (
     news,
     nodes,
 )
-from strategies.regions import HOOKS, PARAMETRIZATIONS, PREAMBLES, REGIONS
+from strategies.regions import FIELDS_HERE, HOOKS, PARAMETRIZATIONS, PREAMBLES, REGIONS
 from strategies.types import numel
 
 INDENT = "    "
@@ -97,17 +99,26 @@ def render(program: Program) -> str:
     return "\n".join((*_imports(body), *imported)) + "\n\n\n" + body + "\n"
 
 
-_ENUM = ("class Kind(Enum):", *(f"{INDENT}{member.name} = {member.value}" for member in Kind))
+def _enum(base: str) -> tuple[str, ...]:
+    members = (f"{INDENT}{member.name} = {value!r}" for member, value in zip(Kind, ENUMS[base], strict=True))
+    return (f"class Kind({base}):", *members)
+
+
+def _record(kind: str, fields: Iterable[str]) -> tuple[str, ...]:
+    """The definition of a namedtuple or dataclass."""
+    listed = [f"{INDENT}{field}: torch.Tensor" for field in fields]
+    return tuple(part for line in PREAMBLES[kind] for part in (listed if line == FIELDS_HERE else [line]))
 
 
 def _imports(body: str) -> Iterator[str]:
     if "@dataclass" in body:
         yield "from dataclasses import dataclass"
-    if "(Enum)" in body:
-        yield "from enum import Enum"
+    base = re.search(r"^class Kind\(.*?(\w+)\):", body, re.MULTILINE)
+    if base:
+        yield f"from enum import {base[1]}"
     if "NamedTuple" in body:
         yield "from typing import NamedTuple"
-    if "@dataclass" in body or "NamedTuple" in body or "(Enum)" in body:
+    if "@dataclass" in body or "NamedTuple" in body or base:
         yield ""
     yield "import torch"
     if re.search(r"\bF\.", body):
@@ -122,11 +133,11 @@ def _preambles(program: Program) -> Iterator[tuple[str, ...]]:
         if isinstance(node, Op) and OPS[node.name].preamble:
             wanted[OPS[node.name].preamble] = PREAMBLES[OPS[node.name].preamble]
         elif isinstance(node, Group | GroupInput) and node.kind in PREAMBLES:
-            wanted[node.kind] = PREAMBLES[node.kind]
+            wanted[node.kind] = _record(node.kind, node.keys)
         elif isinstance(node, Call) and node.form in PREAMBLES:
             wanted[node.form] = PREAMBLES[node.form]
         elif isinstance(node, Lit) and isinstance(node.value, Kind):
-            wanted["enum"] = _ENUM
+            wanted["enum"] = _enum(program.enum)
         elif isinstance(node, Control) and CONTROLS[node.name].preamble:
             wanted[CONTROLS[node.name].preamble] = PREAMBLES[CONTROLS[node.name].preamble]
         elif isinstance(node, Hook):
@@ -150,15 +161,19 @@ def _class(cls: ClassDef, scaled: bool) -> list[str]:
             lines.append(f"{INDENT * 2}self.guest = guest")
         lines += [INDENT * 2 + _init(init, scaled) for init in cls.init]
         lines.append("")
-    lines += _function("forward", ("self", *map(_arg, cls.args)), cls.body)
+    lines += _function("forward", cls.args, cls.body)
     for method in cls.methods:
         lines.append("")
-        lines += _function(method.name, ("self", *map(_arg, method.args)), method.body)
+        lines += _function(method.name, method.args, method.body)
     return lines
 
 
-def _function(name: str, arguments: Iterable[str], body: Iterable[Stmt]) -> list[str]:
+def _function(name: str, args: Sequence[Arg], body: Iterable[Stmt]) -> list[str]:
     """A method of a class."""
+    arguments = ["self", *map(_arg, args)]
+    unnamed = sum(arg.unnamed for arg in args)
+    if unnamed:
+        arguments.insert(1 + unnamed, "/")
     return [f"{INDENT}def {name}({', '.join(arguments)}):", *_body(body, 2)]
 
 
@@ -170,13 +185,13 @@ def _arg(arg: Arg) -> str:
 def _init(init: Init, scaled: bool) -> str:
     if isinstance(init, Child):
         made = _new(init.new)
-        return f"self.{init.attr} = {f'torch.fx.symbolic_trace({made})' if init.traced else made}"
+        return _set((init.attr,), f"torch.fx.symbolic_trace({made})" if init.traced else made)
     if isinstance(init, Bind):
-        return f"{_path(init.target)} = {_path(init.source)}"
+        return _set(init.target, _path(init.source))
     if isinstance(init, Container):
-        return f"self.{init.attr} = {_container(init)}"
+        return _set((init.attr,), _container(init))
     if isinstance(init, Plain):
-        return f"self.{init.attr} = {init.value!r}"
+        return _set((init.attr,), repr(init.value))
     if isinstance(init, Derived):
         source = _path(init.source)
         if init.op:
@@ -208,9 +223,9 @@ def _module(item: New | Path | Container) -> str:
 
 def _registered(attr: str, kind: str, value: str, *, frozen: bool = False) -> str:
     if kind == "parameter":
-        return f"self.{attr} = nn.Parameter({value}{', requires_grad=False' if frozen else ''})"
+        return _set((attr,), f"nn.Parameter({value}{', requires_grad=False' if frozen else ''})")
     if kind == "constant":
-        return f"self.{attr} = {value}"
+        return _set((attr,), value)
     persistent = ", persistent=False" if kind == "scratch" else ""
     return f'self.register_buffer("{attr}", {value}{persistent})'
 
@@ -267,9 +282,19 @@ def _path(path: Path) -> str:
             text += f'["{step.name}"]'
         elif isinstance(step, Slice):
             text += f"[{step.start or ''}:{step.stop}]"
+        elif isinstance(step, int):
+            text += f"[{step}]"
         else:
-            text += f"[{step}]" if isinstance(step, int) else f".{step}"
+            text = f'getattr({text}, "{step}")' if keyword.iskeyword(step) else f"{text}.{step}"
     return text
+
+
+def _set(path: Path, value: str) -> str:
+    """An assignment to what is at a path."""
+    *above, last = path
+    if isinstance(last, str) and keyword.iskeyword(last):
+        return f'setattr({_path(tuple(above))}, "{last}", {value})'
+    return f"{_path(path)} = {value}"
 
 
 # --- statements ------------------------------------------------------------------------------------
@@ -287,7 +312,7 @@ def _stmt(stmt: Stmt) -> Iterator[str]:
     elif isinstance(stmt, Return):
         yield f"return {_expr(stmt.value)}"
     elif isinstance(stmt, Set):
-        yield f"{_path(stmt.path)} = {_expr(stmt.value)}"
+        yield _set(stmt.path, _expr(stmt.value))
     elif isinstance(stmt, Swap):
         first, second = _path(stmt.first), _path(stmt.second)
         yield f"{first}, {second} = {second}, {first}"

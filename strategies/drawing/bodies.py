@@ -12,6 +12,7 @@ from strategies.drawing.operations import JOINS, VIEWS, draw_assign, draw_inplac
 from strategies.drawing.scope import OPERANDS, Maker, Scope, class_of, modules
 from strategies.drawing.state import (
     buffers,
+    draw_count,
     draw_own_read,
     draw_own_write,
     draw_rebind,
@@ -40,6 +41,12 @@ def draw_statements(scope: Scope, least: int, most: int) -> list[Stmt]:
         if stmt is not None:
             body.append(stmt)
     return body
+
+
+def draw_body(scope: Scope, least: int, most: int) -> list[Stmt]:
+    """Draw so many statements of a method, and maybe count the calls before."""
+    counted = _count(scope) if scope.choose.maybe("update.bump", 60) else None
+    return [*([counted] if counted is not None else []), *draw_statements(scope, least, most)]
 
 
 MORE = 62
@@ -114,6 +121,7 @@ _read_own = _tried(draw_own_read)
 _write_own = _tried(draw_own_write)
 _update = _tried(draw_update)
 _rebind = _tried(draw_rebind)
+_count = _tried(draw_count)
 _ternary = _tried(draw_ternary)
 
 

@@ -52,14 +52,15 @@ def draw_call(scope: Scope) -> Stmt | None:
             return given
     if not callees:
         return None
-    again = [path for path in callees if (path, "") in scope.called]
+    owner = scope.frames[0].owner
+    again = [path for path in callees if _first_name(scope, _at(owner, path))]
     related = [path for path in callees if _related(path, family)]
     if related and scope.choose.chance(80):
         callees = related
     elif again and scope.choose.maybe("calls.again", 75):
         callees = again
     path = scope.choose.pick(callees)
-    callee = _at(scope.frames[0].owner, path)
+    callee = _at(owner, path)
     sliced = (
         callee.kind == "Sequential" and len(callee.attrs) > 1 and scope.choose.maybe("hierarchy.slice", 60)
     )
@@ -113,6 +114,9 @@ def _draw_call_of(scope: Scope, path: Path, callee: Instance, bare: bool = False
     first = scope.recent()
     if first is None:
         return None
+    mine = _state_of(scope, callee)
+    if mine and scope.choose.maybe("calls.own_state", 25):
+        first = scope.choose.pick(mine)
     cls = class_of(callee)
     form = LAYERS[callee.kind.name].form if isinstance(callee.kind, New) else ""
     if scope.choose.maybe("region.checkpoint", 70 if scope.pure else 45):
@@ -128,10 +132,11 @@ def _draw_call_of(scope: Scope, path: Path, callee: Instance, bare: bool = False
     written = _written(callee)
     drops = not bare and _drops(scope, bool(written))
     given = _computed(scope, first, 70 if drops else 30) if form in ("", "checkpoint") else first
-    args, kwargs = _draw_arguments(scope, path, parameters, given)
+    name = _first_name(scope, callee) or path
+    args, kwargs = _draw_arguments(scope, name, parameters, given)
     if form == "checkpoint" and kwargs:
         form = ""
-    scope.called[path, ""] = first
+    scope.called[name, ""] = first
     scope.left[:] = [Attr((*path, *attr.path)) for attr in written] or scope.left
     call = Call(path, args, kwargs, method, form)
     return Do(call) if drops else assign(scope, call, first)
@@ -163,6 +168,20 @@ def _computed(scope: Scope, first: Expr, percent: int) -> Expr:
 
 EASY = ("add_one", "double", "neg", "mul", "add", "sub")
 """Ops that go with whatever a child takes."""
+
+
+def _first_name(scope: Scope, callee: Instance) -> Path:
+    """The path by which a module was called first; empty if it was not."""
+    owner = scope.frames[0].owner
+    return next((path for path, arg in scope.called if not arg and _at(owner, path) is callee), ())
+
+
+def _state_of(scope: Scope, callee: Instance) -> list[Expr]:
+    """The tensors of a module, under each name that it has."""
+    owner = scope.frames[0].owner
+    return [
+        attr for attr in scope.attributes() if len(attr.path) > 1 and _at(owner, attr.path[:-1]) is callee
+    ]
 
 
 def _draw_arguments(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from strategies.building import fresh
 from strategies.drawing.arguments import draw_args, scenarios
-from strategies.drawing.bodies import ask_first, draw_outputs, draw_result, draw_statements
+from strategies.drawing.bodies import ask_first, draw_body, draw_outputs, draw_result, draw_statements
 from strategies.drawing.scope import Scope, class_of, modules, walk
 from strategies.drawing.style import Style
 from strategies.layers import LAYERS
@@ -301,7 +301,7 @@ class ClassBuilder:
             scenarios(self.owner, args, self.style, same=self.choose.on("control.identity")),
             methods=tuple(method.name for method in methods),
         )
-        body = draw_statements(scope, 1, 3)
+        body = draw_body(scope, 1, 3)
         result = draw_result(scope) if scope.frames else Var("x")
         body.append(Return(result if result is not None else Var("x")))
         methods += self._draw_twice(args)
@@ -341,7 +341,7 @@ class ClassBuilder:
         scope = Scope(self.choose, self.machine, args, frames)
         if len(calls) > 1:
             ask_first(scope)
-        body = draw_statements(scope, 1, 5)
+        body = draw_body(scope, 1, 5)
         outputs = draw_outputs(scope) if scope.frames else None
         body.append(Return(outputs if outputs is not None else Var("x")))
         return ClassDef(self.name, tuple(self.init), args, tuple(body))

@@ -142,6 +142,12 @@ def _bump(scope: Scope) -> Stmt | None:
     return Bump(scope.choose.pick(counters).path) if counters else None
 
 
+def draw_count(scope: Scope) -> Stmt | None:
+    """``self.step += 1``, on a counter of the module itself."""
+    own = [number for number in scope.numbers() if len(number.path) == 1]
+    return Bump(own[0].path) if own else None
+
+
 def _create(scope: Scope) -> Stmt | None:
     """An attribute that ``__init__`` does not know."""
     tensors = scope.tensors()
