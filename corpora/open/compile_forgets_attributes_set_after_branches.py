@@ -1,0 +1,48 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "compiled, an attribute that is set before and after a torch.cond keeps its first value"
+# path = "compile:compiled@cpu"
+# check = "state"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["state", "mismatch", "left", "attribute"]]
+# fix = "side_effects_are_restored_in_place"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/_dynamo/variables/higher_order_ops.py, trace_hop_function: another table"
+# ///
+"""A counter goes up before a torch.cond and after it: eager leaves 2, the compiled model 1.
+
+Dynamo notes what happens to attributes in a table. Once the branches are traced it goes on with a copy from
+before; but the __dict__ of an object that was used already keeps the table that was thrown away, and all that
+is written through it is lost. So it is with while_loop, scan and map.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    count = 0
+
+    def forward(self, x):
+        self.count += 1
+        x = torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,))
+        self.count += 1
+        return x
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    other, _ = make()
+    model(*args)
+    torch.compile(other, backend="eager")(*args)
+    bug = other.count != model.count
+    print(f"{'BUG' if bug else 'ok'}: eager leaves {model.count} in count, compiled {other.count}")
+    raise SystemExit(bug)
