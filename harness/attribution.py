@@ -8,11 +8,12 @@ that entry does (mode, runner, signature), on a program that has the tags of its
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from harness.corpus import FIXES, find_files, read_entry
 from harness.fixes import FixError, applied, read_fixes
+from harness.likeness import Likeness
 from harness.paths import Path as Route
 from harness.work import judge_case
 
@@ -33,6 +34,11 @@ class Knowledge:
 
     entries: tuple[Entry, ...]
     fixes: Mapping[str, Fix]
+
+    @cached_property
+    def likeness(self) -> Likeness:
+        """Compares programs with those of the entries."""
+        return Likeness([entry.file.read_text() for entry in self.entries])
 
 
 @cache
@@ -72,32 +78,37 @@ def explain(
     """
     if not findings:
         return {}
+    alike_first = _by_likeness(case, known)
     trial = _Trial(case, tuple(findings), known, judge)
-    mended = trial.gone(frozenset(known.fixes))
     answer: dict[str, tuple[str, ...]] = {}
     for finding in findings:
-        if finding in mended:
-            names = frozenset(_culprits(trial, finding, _likely_first(finding, known)))
+        names = frozenset(_culprits(trial, finding, _likely_first(finding, alike_first, known)))
+        if names:
             owners = [entry for entry in known.entries if entry.fix in names]
         else:
             owners = [entry for entry in known.entries if _triggered(entry, finding, features)]
         alike = [entry for entry in owners if _shows_as(entry, finding)]
         if owners:
             answer[finding.fingerprint] = tuple(sorted(entry.file.stem for entry in alike or owners))
-        elif finding in mended:
+        elif names:
             # A fix that no entry names is no excuse to report what it explains.
             answer[finding.fingerprint] = tuple(sorted(names))
     return answer
 
 
 def _culprits(trial: _Trial, finding: Finding, names: Sequence[str]) -> Iterator[str]:
-    """Find few fixes that mend a finding together: one, but where two bugs show alike in one program."""
+    """Find few fixes that mend a finding together: one, but where two bugs show alike; or none."""
+    if finding in trial.gone(frozenset(names[:1])):
+        yield from names[:1]
+        return
+    if finding not in trial.gone(frozenset(names)):
+        return
     needed: set[str] = set()
-    while True:
-        # The smallest number of them, in their order, that do: the last of these is needed.
+    while finding not in trial.gone(frozenset(needed)):
+        # The smallest number of them, in their order, that do: the last of these is needed. Mostly few do.
         low, high = 0, len(names)
         while low < high:
-            middle = (low + high) // 2 if low else min(1, high - 1)
+            middle = min(2 * low, (low + high) // 2) if low else min(1, high - 1)
             if finding in trial.gone(frozenset(names[:middle]) | needed):
                 high = middle
             else:
@@ -110,10 +121,22 @@ def _culprits(trial: _Trial, finding: Finding, names: Sequence[str]) -> Iterator
         names = names[: low - 1]
 
 
-def _likely_first(finding: Finding, known: Knowledge) -> list[str]:
-    """Return the names of all fixes, first those of entries that show as the finding does."""
-    alike = [entry.fix for entry in known.entries if entry.fix in known.fixes and _shows_as(entry, finding)]
-    return list(dict.fromkeys([*alike, *known.fixes]))
+def _likely_first(finding: Finding, entries: Sequence[Entry], known: Knowledge) -> list[str]:
+    """Return the names of all fixes: first those of entries that show as the finding does, then in order."""
+    route = Route.parse(finding.path)
+    ordered = sorted(
+        (entry for entry in entries if entry.fix in known.fixes),
+        key=lambda entry: (
+            not _shows_as(entry, finding),
+            Route.parse(entry.path).transforms != route.transforms,
+        ),
+    )
+    return list(dict.fromkeys([*(entry.fix for entry in ordered), *known.fixes]))
+
+
+def _by_likeness(case: Case, known: Knowledge) -> list[Entry]:
+    scores = dict(zip(known.entries, known.likeness.of(case.source), strict=True))
+    return sorted(known.entries, key=lambda entry: -scores[entry])
 
 
 def _triggered(entry: Entry, finding: Finding, features: Collection[str]) -> bool:
