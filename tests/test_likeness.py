@@ -1,0 +1,27 @@
+"""What likeness looks at, and that it finds its own."""
+
+from __future__ import annotations
+
+from harness.likeness import Likeness, words
+
+COND = "def forward(self, x):\n    return torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,))\n"
+MUTATING = "def forward(self, x):\n    x.t_()\n    return x + 1\n"
+PLAIN = "def forward(self, x):\n    return x\n"
+
+
+def test_words_are_those_of_the_code_alone() -> None:
+    text = f'"""Of cats."""\n# and dogs\n{PLAIN}\n\nif __name__ == "__main__":\n    run()\n'
+    assert words(text) == words(PLAIN) == {"def", "forward", "self", "x", "return"}
+    assert words("no program (") == frozenset()
+
+
+def test_a_program_is_most_like_what_it_has_all_of() -> None:
+    likeness = Likeness([COND, MUTATING, PLAIN])
+    assert likeness.of(COND)[0] == 1.0
+    assert likeness.of(f"{MUTATING}y = 2\n")[1] == 1.0
+    scores = likeness.of("def forward(self, x):\n    return torch.cond(x.sum() > 0, f, f, (x,))\n")
+    assert scores[0] > scores[1] and all(0 <= score <= 1 for score in scores)
+
+
+def test_what_all_have_says_nothing() -> None:
+    assert Likeness([PLAIN, PLAIN]).of(PLAIN) == [0.0, 0.0]
