@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from strategies.ops import Rejected
-from strategies.program import Expr, Lambda, Op, Var
+from strategies.program import Expr, Lambda, Op, Var, nodes
 from strategies.types import TensorType, dense, drop
 from strategies.values import Box, Family, Ref, Storage, Value
 
@@ -69,11 +69,17 @@ def _cond(operands: Sequence[Ref], functions: Sequence[Lambda], run: Run) -> Ref
     return _made(then.type, max(then.bound, orelse.bound), then.grad or orelse.grad)
 
 
+COUNTER = "i"
+"""The argument that a while_loop counts its rounds in: not for its function to assign to."""
+
+
 def _while(operands: Sequence[Ref], functions: Sequence[Lambda], run: Run) -> Ref:
     _real(operands[0])
     x = operands[0]
     if not x.type.contiguous or x.grad:
         raise Rejected("while_loop keeps the layout of what it carries")
+    if any(getattr(node, "target", "") == COUNTER for node in nodes(functions[0].body)):
+        raise Rejected("a loop that sets its counter may never end")
     counter = _made(dense((), "int64"), 4.0, False)
     for _ in range(2):
         carried = _made(x.type, x.bound, x.grad)
@@ -122,9 +128,9 @@ CONTROLS: dict[str, ControlSpec] = {
     ),
     "while_loop": ControlSpec(
         "{t} = while_loop(lambda i, x: i < 2, {f[0]}, (torch.tensor(0), {x}))[1]",
-        (("i", "x"),),
+        ((COUNTER, "x"),),
         _while,
-        carries=Op("add_one", (Var("i"),)),
+        carries=Op("add_one", (Var(COUNTER),)),
         preamble="while_loop",
     ),
     "scan": ControlSpec(

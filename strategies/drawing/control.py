@@ -8,7 +8,7 @@ from math import isfinite
 
 from strategies.building import fresh
 from strategies.conditions import CONDS, RELATIONS
-from strategies.control import CONTROLS, ControlSpec
+from strategies.control import CONTROLS, COUNTER, ControlSpec
 from strategies.drawing.calls import draw_call
 from strategies.drawing.operations import RATED, VIEWS, assign, draw_inplace, draw_use
 from strategies.drawing.scope import Scope
@@ -305,7 +305,7 @@ def _function(
     It begins as the function ``again`` does, where there is one.
     """
     arguments = spec.arguments[index]
-    inner = scope.inner(scope.copies(), pure=arguments)
+    inner = scope.inner(scope.copies(), pure=tuple(name for name in arguments if name != COUNTER))
     for frame in inner.frames:
         value = scope.value(operand, frame)
         assert value is not None
@@ -315,7 +315,7 @@ def _function(
         if spec.closed:
             frame.names.clear()
         for argument in arguments:
-            frame.assign(argument, fresh(kind) if argument != "i" else fresh(dense((), "int64")))
+            frame.assign(argument, fresh(kind) if argument != COUNTER else fresh(dense((), "int64")))
     body: list[Stmt] = []
     if again is not None and len(again.body) > 1 and inner.try_out(again.body[0]):
         body = [again.body[0]]
