@@ -17,7 +17,7 @@ from harness.off_spec import PROMISED
 if TYPE_CHECKING:
     from harness.checks.registry import Difference
     from harness.observation import Observation
-    from harness.snapshot import State
+    from harness.snapshot import State, TensorSnapshot
 
 Covers = Callable[[str, "Difference", "Observation", "Observation"], bool]
 """From the name of a check, what it found, eager and the path."""
@@ -90,6 +90,41 @@ def copies_begin_anywhere(check: str, found: Difference, eager: Observation, pat
 def _offsets(state: State | None) -> dict[str, object]:
     tensors = {} if state is None else {**state.constants, **state.tensors}
     return {name: tensor.offset for name, tensor in tensors.items()}
+
+
+@_limit(
+    says="The deep copy of a parameter that leaves gaps in its memory leaves none.",
+    documented="torch/nn/parameter.py, Parameter.__deepcopy__: clone with torch.preserve_format, of which "
+    "docs.pytorch.org, torch.clone, says: 'the output is converted to the dense (contiguous) format'",
+)
+def copied_parameters_are_packed(
+    check: str, found: Difference, eager: Observation, path: Observation
+) -> bool:
+    """Ask whether only the strides differ of a parameter that was deep-copied, or of what is made of one."""
+    if "+deepcopy" not in path.path or "stride" not in found.what or check not in ("state", "outputs"):
+        return False
+    ours, theirs = (_parameters(each.before) for each in (eager, path))
+    packed = {
+        name
+        for name in ours.keys() & theirs.keys()
+        if ours[name].stride != theirs[name].stride and _has_gaps(ours[name]) and not _has_gaps(theirs[name])
+    }
+    return bool(found.about & packed if check == "state" else packed)
+
+
+def _parameters(state: State | None) -> dict[str, TensorSnapshot]:
+    tensors = {} if state is None else state.tensors
+    return {name: tensor for name, tensor in tensors.items() if tensor.type == "Parameter"}
+
+
+def _has_gaps(tensor: TensorSnapshot) -> bool:
+    """Whether there are places between the elements that belong to none, or to several of them."""
+    places = 1
+    for stride, size in sorted(zip(map(int, tensor.stride), map(int, tensor.shape), strict=False)):
+        if size > 1 and stride != places:
+            return True
+        places *= size
+    return False
 
 
 @_limit(

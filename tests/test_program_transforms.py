@@ -248,11 +248,39 @@ class Model(nn.Module):
 """
 
 
+PARTED = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("whole", torch.zeros(2))
+        self.register_buffer("part", self.whole.data[:1])
+
+    def forward(self, x):
+        self.whole.add_(1)
+        return x + self.part
+"""
+GAPS = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(6)[::2])
+
+    def forward(self, x):
+        return x + self.w
+"""
+
+
+def test_a_copied_parameter_is_packed(case: Callable[[str, str], Case]) -> None:
+    path = Path.parse("nonstrict+deepcopy:module")
+    assert judge(case(GAPS, "(torch.ones(3),)"), [path], ["state", "outputs"]).findings == ()
+
+
 @pytest.mark.parametrize(
     ("body", "args", "path", "reason"),
     [
         (COUNTS, "(torch.ones(2),)", "nonstrict+decompose:module", "constant-mutated"),
         (SETS, "(torch.ones(2), torch.ones(2))", "nonstrict+decompose:module", "input-metadata-mutation"),
+        (PARTED, "(torch.ones(2),)", "nonstrict+decompose:module", "mutated-aliases"),
         (PAIR, "(torch.ones(2),)", "nonstrict+reload:module", "not-serializable"),
         (PARTS, "(torch.ones(2),)", "nonstrict+reload:module", "not-serializable"),
         (KIND, "(torch.ones(2), Kind.A)", "nonstrict+reload:module", "not-serializable"),

@@ -1,0 +1,56 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile fails on a while_loop whose body reads the tensor that it is given at first"
+# path = "compile:aot_eager@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "run",
+#         "BackendCompilerFailed",
+#         "while_loop.py:__call__",
+#         "while_loop.py:while_loop_func",
+#         "utils.py:_check_alias_and_mutation",
+#     ],
+# ]
+# fix = "while_loop_takes_inputs_of_one_memory"
+# upstream = "https://github.com/pytorch/pytorch/issues/191582"
+# affected = "2.13.0"
+# at-fault = "torch/_higher_order_ops/while_loop.py, while_loop_func: _check_alias_and_mutation"
+# ///
+"""`x` is carried, and read by the body: "cond_fn might be aliasing the input or the output!", on `i < 2`.
+
+Dynamo passes what the body reads as one more input, so that the loop has the same tensor twice. The check
+that no body writes to an input or returns one is put off by any two inputs that have the same memory, as if
+the bodies had made them so.
+"""
+
+import torch
+from torch._higher_order_ops.while_loop import while_loop
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return while_loop(lambda i, y: i < 2, lambda i, y: (i + 1, y + x), (torch.tensor(0), x))[1]
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    expected = model(*args)
+    try:
+        seen = torch.compile(model, backend="aot_eager")(*args)
+    except Exception as error:
+        seen = str(error).splitlines()[1]
+    bug = isinstance(seen, str)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, compiled: {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,45 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "A decomposed program files what a submodule computes in a region under the region's parent"
+# path = "nonstrict+decompose:unflatten@cpu"
+# check = "structure"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["structure", "mismatch", "calls", "missing"]]
+# fix = "regions_keep_metadata_of_their_nodes"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/_higher_order_ops/wrap.py, WrapWithAutocast.__call__: wrapped_func(*args, **kwargs)"
+# ///
+"""`child` is called under autocast: the exported program says so, the decomposed one computes it in the root.
+
+run_decompositions traces the program node by node, and each new node gets the metadata of the one that it
+comes from. The body of an autocast region is called as a whole: all of it gets the module stack of the node
+that calls the region. unflatten then makes no `child`. So it is with a no_grad region.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return self.child(x)
+
+
+def make():
+    model = Model()
+    model.child = torch.nn.ReLU()
+    return model, (torch.ones(1, requires_grad=True),)
+
+
+if __name__ == "__main__":
+    ep = torch.export.export(*make()).run_decompositions()
+    (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.relu.default)
+    seen = [path for path, _ in node.meta["nn_module_stack"].values()]
+    bug = "child" not in seen
+    print(f"{'BUG' if bug else 'ok'}: relu is called in ['', 'child'], in the decomposed program in {seen}")
+    raise SystemExit(bug)
