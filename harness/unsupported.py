@@ -97,8 +97,8 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal(
         "mutated-aliases",
         "AssertionError",
-        "torch/_functorch/_aot_autograd/runtime_wrappers.py, merge_view_inputs: 'For now, I'm banning a bunch "
-        "of cases'; github.com/pytorch/pytorch/pull/88817",
+        "torch/_functorch/_aot_autograd/runtime_wrappers.py, merge_view_inputs: 'For now, I'm banning a "
+        "bunch of cases'; github.com/pytorch/pytorch/pull/88817",
         r"^aot_autograd\(\) does not yet handle non-differentiable view input mutations",
         stage="lower",
     ),

@@ -271,8 +271,8 @@ class Model(nn.Module):
 
 
 def test_a_copied_parameter_is_packed(case: Callable[[str, str], Case]) -> None:
-    path = Path.parse("nonstrict+deepcopy:module")
-    assert judge(case(GAPS, "(torch.ones(3),)"), [path], ["state", "outputs"]).findings == ()
+    paths = [Path.parse("nonstrict+deepcopy:module"), Path.parse("nonstrict+duplicate:module")]
+    assert judge(case(GAPS, "(torch.ones(3),)"), paths, ["state", "outputs"]).findings == ()
 
 
 @pytest.mark.parametrize(
