@@ -142,7 +142,9 @@ def _fitting(program: Program, attr: str) -> list[Sequence[str]]:
     swapped = any(attr in (*swap.first, *swap.second) for swap in of_type(program.classes, Swap))
     words = () if swapped else WORDS
     made = [node for node in nodes(program.classes) if getattr(node, "attr", "") == attr]
-    if all(isinstance(node, Tensor | Derived) and node.kind == "constant" for node in made):
+    # What is bound to it elsewhere may be a module, which such a method would hide.
+    bound = any(attr in bind.target for bind in of_type(program.classes, Bind))
+    if not bound and all(isinstance(node, Tensor | Derived) and node.kind == "constant" for node in made):
         return [ATTRIBUTES, (*METHODS, *words)]
     return [(*ATTRIBUTES, *words)]
 
