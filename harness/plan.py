@@ -22,8 +22,7 @@ RATES: dict[str, tuple[int, int]] = {
     # Many programs have dynamic shapes of their own, and take neither of these.
     "nonstrict+dynamic:module": (13, 8),
     "nonstrict+dynamic:unflatten": (13, 8),
-    # On the pinned torch nothing gets through: every program shows the same bug, or is refused.
-    "nonstrict+duplicate:unflatten": (79, 7),
+    # On the pinned torch every program is refused.
     "nonstrict+pickle:unflatten": (79, 7),
 }
 """One example in so many takes a path, and which one of them. Other paths get theirs from their cost."""

@@ -93,7 +93,7 @@ def models(tmp_path: Path) -> Path:
 def test_no_difference_is_0(models: Path, capsys: pytest.CaptureFixture[str]) -> None:
     globs = [f"--paths={path}" for path in ("nonstrict*", "strict:*", "compile:compiled", "pipeline:*")]
     assert main(["check", f"{models}:good", *globs]) == 0
-    assert "no difference on 27 paths" in capsys.readouterr().out
+    assert "no difference on 28 paths" in capsys.readouterr().out
 
 
 def test_a_module_can_be_named_and_return_kwargs(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
