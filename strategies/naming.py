@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 from strategies.ops import OPS
@@ -39,12 +39,12 @@ from strategies.program import (
     Plain,
     Program,
     Repeat,
-    Step,
     Swap,
     Tensor,
     Var,
     nodes,
     of_type,
+    rewritten,
 )
 from strategies.swarm import Chooser
 
@@ -152,7 +152,7 @@ def _fitting(program: Program, attr: str) -> list[Sequence[str]]:
 def _as_operators(program: Program, choose: Chooser) -> Program:
     """Tensors named as operators of their class: a buffer ``mean`` beside a call of ``mean``."""
     taken = _taken(program)
-    literals = [name for name in operator_names(program) if name == LITERAL]
+    literals = [LITERAL] if LITERAL in operator_names(program) else []
     chosen: dict[str, str] = {}
     for cls in reversed(program.classes):
         operators = [*literals, *(name for name in operator_names(cls) if name != LITERAL)]
@@ -198,46 +198,26 @@ def renamed(node: N, attributes: Mapping[str, str], keys: Mapping[str, str]) -> 
 
     ``attributes`` and ``keys`` (of a ``ModuleDict``) give the new name for each old one.
     """
-    changed: dict[str, Any] = {}
-    for field in fields(node):  # type: ignore[arg-type]  # called for dataclasses alone
-        value = getattr(node, field.name)
-        if field.type == "Path":
-            changed[field.name] = _path(value, attributes, keys)
-        elif field.name == "attr":
-            changed[field.name] = attributes.get(value, value)
-        elif field.name == "keys" and isinstance(node, Container):
-            changed[field.name] = tuple(keys.get(key, key) for key in value)
-        elif field.name == "items" and isinstance(node, Container):
-            changed[field.name] = tuple(
-                _path(item, attributes, keys) if isinstance(item, tuple) else renamed(item, attributes, keys)
-                for item in node.items
-            )
-        elif isinstance(value, tuple) and "Literal" not in str(field.type):
-            changed[field.name] = _items(value, attributes, keys)
-        elif is_dataclass(value):
-            changed[field.name] = renamed(value, attributes, keys)
-    return replace(node, **changed)  # type: ignore[type-var]  # likewise
 
+    def path(steps: Path) -> Path:
+        return tuple(attributes.get(step, step) if isinstance(step, str) else step for step in steps)
 
-def _items(items: tuple[Any, ...], attributes: Mapping[str, str], keys: Mapping[str, str]) -> Any:
-    return tuple(
-        renamed(item, attributes, keys)
-        if is_dataclass(item)
-        else _items(item, attributes, keys)
-        if isinstance(item, tuple)
-        else item
-        for item in items
-    )
+    def change(node: Any) -> Any:
+        if isinstance(node, Key):
+            return Key(keys.get(node.name, node.name))
+        changed: dict[str, Any] = {}
+        for field in fields(node):
+            if field.type == "Path":
+                changed[field.name] = path(getattr(node, field.name))
+            elif field.name == "attr":
+                changed["attr"] = attributes.get(node.attr, node.attr)
+        if isinstance(node, Container):
+            changed["keys"] = tuple(keys.get(key, key) for key in node.keys)
+            changed["items"] = tuple(path(item) if isinstance(item, tuple) else item for item in node.items)
+        return replace(node, **changed)
 
-
-def _path(path: Path, attributes: Mapping[str, str], keys: Mapping[str, str]) -> Path:
-    return tuple(_step(step, attributes, keys) for step in path)
-
-
-def _step(step: Step, attributes: Mapping[str, str], keys: Mapping[str, str]) -> Step:
-    if isinstance(step, Key):
-        return Key(keys.get(step.name, step.name))
-    return attributes.get(step, step) if isinstance(step, str) else step
+    result: N = rewritten(node, change)
+    return result
 
 
 # --- arguments -------------------------------------------------------------------------------------
@@ -285,20 +265,15 @@ def with_arguments(program: Program, names: Mapping[str, str]) -> Program:
 
 
 def _variables(node: Any, names: Mapping[str, str]) -> Any:
-    if type(node) is tuple:
-        return tuple(_variables(item, names) for item in node)
-    if not is_dataclass(node) or isinstance(node, type):
-        return node
-    changed: dict[str, Any] = {}
-    for field in fields(node):
-        value = getattr(node, field.name)
-        if field.name not in _NAMING.get(type(node), ()):
-            changed[field.name] = _variables(value, names)
-        elif isinstance(value, tuple):
-            changed[field.name] = tuple(names.get(item, item) for item in value)
-        else:
-            changed[field.name] = names.get(value, value)
-    return replace(node, **changed)
+    def change(node: Any) -> Any:
+        changed: dict[str, Any] = {}
+        for field in _NAMING.get(type(node), ()):
+            value = getattr(node, field)
+            several = isinstance(value, tuple)
+            changed[field] = tuple(names.get(v, v) for v in value) if several else names.get(value, value)
+        return replace(node, **changed)
+
+    return rewritten(node, change)
 
 
 def _with_unnamed(program: Program, choose: Chooser) -> Program:
@@ -321,15 +296,15 @@ def _unnamed(cls: ClassDef, keywords: set[str], choose: Chooser) -> ClassDef:
 # --- fields ----------------------------------------------------------------------------------------
 
 
-def with_fields(node: Any, names: tuple[str, str]) -> Any:
+def with_fields(node: N, names: tuple[str, str]) -> N:
     """A Program or a part of one with other fields of namedtuples and dataclasses."""
-    if type(node) is tuple:
-        return tuple(with_fields(item, names) for item in node)
-    if not is_dataclass(node) or isinstance(node, type):
+
+    def change(node: Any) -> Any:
+        if isinstance(node, Group | GroupInput) and node.keys == FIELDS:
+            return replace(node, keys=names)
+        if isinstance(node, Item) and node.dotted:
+            return replace(node, key=names[FIELDS.index(str(node.key))])
         return node
-    changed = {field.name: with_fields(getattr(node, field.name), names) for field in fields(node)}
-    if isinstance(node, Group | GroupInput) and node.keys == FIELDS:
-        changed["keys"] = names
-    elif isinstance(node, Item) and node.dotted:
-        changed["key"] = names[FIELDS.index(str(node.key))]
-    return replace(node, **changed)
+
+    result: N = rewritten(node, change)
+    return result

@@ -7,11 +7,11 @@ the arguments that the model is called with, its training flag, and what is dyna
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from strategies.types import Shape
 
@@ -582,6 +582,16 @@ def nodes(root: object) -> Iterator[object]:
         yield root
         for name in _PARTS[type(root)]:
             yield from nodes(getattr(root, name))
+
+
+def rewritten(root: Any, change: Callable[[Any], Any]) -> Any:
+    """What is at and below a node once ``change`` has replaced each part of it, the innermost first."""
+    if type(root) is tuple:  # not a Size, which is a value
+        return tuple(rewritten(item, change) for item in root)
+    if not is_dataclass(root) or isinstance(root, type):
+        return root
+    parts = {field.name: rewritten(getattr(root, field.name), change) for field in fields(root)}
+    return change(replace(root, **parts))
 
 
 _LEAVES = {"str", "int", "float", "bool", "Path", "Shape", "int | str"}
