@@ -78,11 +78,11 @@ def explain(
     """
     if not findings:
         return {}
-    alike_first = _by_likeness(case, known)
+    suspects = _by_likeness(case, known)
     trial = _Trial(case, tuple(findings), known, judge)
     answer: dict[str, tuple[str, ...]] = {}
     for finding in findings:
-        names = frozenset(_culprits(trial, finding, _likely_first(finding, alike_first, known)))
+        names = frozenset(_culprits(trial, finding, _likely_first(finding, suspects, known)))
         if names:
             owners = [entry for entry in known.entries if entry.fix in names]
         else:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import ast
-import re
+import io
+import tokenize
 from collections import Counter
 from math import log, sqrt
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Likeness:
-    """Compares programs with a fixed set of texts: the cosine of their words, weighted by rarity (tf-idf)."""
+    """Compares programs with a fixed set of texts by the words that they share, weighted by rarity (idf)."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         """Weigh the words of the texts: one that all of them have says nothing."""
@@ -33,12 +33,10 @@ class Likeness:
 
 
 def words(text: str) -> frozenset[str]:
-    """Return the names and operators in the code of a program, but for what runs it."""
+    """Return the names and operators in the code of a program, but for what runs it; or nothing."""
     code = text.partition('\nif __name__ == "__main__":')[0]
     try:
-        tree = ast.parse(code)
-    except SyntaxError:
+        tokens = list(tokenize.generate_tokens(io.StringIO(code).readline))
+    except (tokenize.TokenError, SyntaxError):
         return frozenset()
-    start = tree.body[0].end_lineno or 0 if ast.get_docstring(tree) is not None else 0
-    code = "\n".join(line.partition("#")[0] for line in code.splitlines()[start:])
-    return frozenset(re.findall(r"[A-Za-z_]\w*|[-+*/%@<>=!&|^~]+|\.\.\.", code))
+    return frozenset(token.string for token in tokens if token.type in (tokenize.NAME, tokenize.OP))

@@ -11,7 +11,7 @@ PLAIN = "def forward(self, x):\n    return x\n"
 
 def test_words_are_those_of_the_code_alone() -> None:
     text = f'"""Of cats."""\n# and dogs\n{PLAIN}\n\nif __name__ == "__main__":\n    run()\n'
-    assert words(text) == words(PLAIN) == {"def", "forward", "self", "x", "return"}
+    assert words(text) == words(PLAIN) == {"def", "forward", "self", "x", "return", *"(,):"}
     assert words("no program (") == frozenset()
 
 

@@ -12,8 +12,8 @@ from torch import nn
 from harness.paths.transforms.table import transform
 
 
-# Not of what unflatten makes: that can never be copied (corpora/open/unflatten_cannot_be_copied.py).
-# Not of what unflatten returns, unless asked for: on the pinned torch no such module can be copied.
+# Not of what unflatten makes, unless asked for: that can never be copied, so that no user's model would pass
+# (corpora/open/unflatten_cannot_be_copied.py).
 @transform("module", "nonstrict:module", apart=True, cost=35)
 def duplicate(module: nn.Module) -> nn.Module:
     """A deep copy of what runs behaves like it, and shares no state with it."""
