@@ -123,7 +123,7 @@ def _with_attributes(program: Program, choose: Chooser) -> Program:
     chosen: dict[str, str] = {}
     for _ in range(1 + choose.upto(2)):
         old = choose.pick(attributes)
-        new = choose.member(_fitting(program, old))
+        new = choose.member(names_for(program, old))
         if old not in chosen and new not in taken:
             chosen[old] = new
             taken.add(new)
@@ -137,7 +137,7 @@ def _taken(program: Program) -> set[str]:
     return others.union(attribute_names(program))
 
 
-def _fitting(program: Program, attr: str) -> list[Sequence[str]]:
+def names_for(program: Program, attr: str) -> list[Sequence[str]]:
     """Names that an attribute can have, in groups."""
     swapped = any(attr in (*swap.first, *swap.second) for swap in of_type(program.classes, Swap))
     words = () if swapped else WORDS

@@ -7,6 +7,7 @@ import importlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from types import ModuleType
 from typing import TypeAlias
@@ -77,8 +78,16 @@ def corpora(tmp_path: Path, torch_like: ModuleType) -> Path:
     return tmp_path / "corpora"
 
 
+PLAIN = "def make():\n    ...\n"
+
+
 def entry(
-    folder: Path, name: str, signature: Sequence[str], fix: str = "", trigger: Sequence[str] = ()
+    folder: Path,
+    name: str,
+    signature: Sequence[str],
+    fix: str = "",
+    trigger: Sequence[str] = (),
+    code: str = PLAIN,
 ) -> None:
     lines = [
         "# /// script",
@@ -90,7 +99,7 @@ def entry(
         f"# trigger = {list(trigger)}".replace("'", '"'),
         "# ///",
     ]
-    (folder / "corpora" / "open" / f"{name}.py").write_text("\n".join(lines) + "\ndef make():\n    ...\n")
+    (folder / "corpora" / "open" / f"{name}.py").write_text("\n".join(lines) + f"\n{code}")
 
 
 @pytest.fixture
@@ -135,6 +144,35 @@ def test_two_bugs_that_show_alike_are_both_named(corpora: Path, judging: Callabl
     assert explain(CASE, found, (), knowledge(corpora), judge) == {
         found[0].fingerprint: ("a_value", "b_value")
     }
+
+
+@pytest.mark.parametrize(
+    "needed", [*map(set, "abcde"), *map(set, combinations("abcde", 2)), set("abcde")], ids=sorted
+)
+def test_fixes_are_found_wherever_they_stand(
+    corpora: Path, judging: Callable[..., Judge], needed: set[str]
+) -> None:
+    for file in (corpora / "open").iterdir():
+        file.unlink()
+    judge = judging([], value=lambda **state: any(state[name] for name in needed))
+    found = judge(CASE, ()).findings
+    expected = tuple(f"mends_{name}" for name in sorted(needed))
+    assert explain(CASE, found, (), knowledge(corpora), judge) == {found[0].fingerprint: expected}
+
+
+@pytest.mark.parametrize("name", "bcde")
+def test_of_what_shows_alike_the_program_most_alike_is_tried_first(
+    corpora: Path, judging: Callable[..., Judge], name: str
+) -> None:
+    code = "def make():\n    return flip(torch.ones(2))\n"
+    entry(corpora.parent, "z_value", VALUE, f"mends_{name}", code=code)
+    calls: list[int] = []
+    judge = judging(calls, value=lambda **state: state[name])
+    case = case_from_source(f"import torch\n{code}")
+    found = judge(case, ()).findings
+    calls.clear()
+    assert "z_value" in explain(case, found, (), knowledge(corpora), judge)[found[0].fingerprint]
+    assert len(calls) == 1
 
 
 def test_a_fix_without_an_entry_still_explains(corpora: Path, judging: Callable[..., Judge]) -> None:

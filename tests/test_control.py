@@ -1,0 +1,50 @@
+"""What the functions of a control-flow operator may not do."""
+
+from __future__ import annotations
+
+import pytest
+
+from strategies.control import COUNTER
+from strategies.machine import Machine
+from strategies.ops.spec import Rejected
+from strategies.program import (
+    Arg,
+    Assign,
+    ClassDef,
+    Control,
+    Do,
+    Expr,
+    Fill,
+    Group,
+    Lambda,
+    Op,
+    Program,
+    Return,
+    Stmt,
+    TensorInput,
+    Var,
+)
+
+
+def more(name: str) -> Expr:
+    return Op("add_one", (Var(name),))
+
+
+def run_loop(*body: Stmt) -> object:
+    """What the machine makes of a while_loop with a body."""
+    step = Lambda("f", (COUNTER, "x"), (*body, Return(Group("tuple", (more(COUNTER), more("x"))))))
+    loop = Control("while_loop", "y", (Var("x"),), (step,))
+    model = ClassDef("Model", (), (Arg("x", "tensor"),), (loop, Return(Var("y"))))
+    program = Program((model,), (("x", TensorInput(Fill((2, 2)))),))
+    return Machine(program.classes, program.training).run_program(program)
+
+
+def test_a_loop_counts_its_rounds() -> None:
+    assert run_loop()
+    assert run_loop(Assign("y", more(COUNTER)))
+
+
+@pytest.mark.parametrize("stmt", [Assign(COUNTER, more("x")), Do(Op("zero_", (Var(COUNTER),)))], ids=str)
+def test_a_loop_that_may_never_end_is_no_program(stmt: Stmt) -> None:
+    with pytest.raises(Rejected):
+        run_loop(stmt)

@@ -1,0 +1,33 @@
+"""Which names a Program may be given, whatever chance draws."""
+
+from __future__ import annotations
+
+from itertools import chain
+
+from strategies.naming import METHODS, names_for
+from strategies.program import Arg, Bind, Child, ClassDef, Fill, Init, New, Program, Return, Tensor, Var
+
+
+def program(*init: Init) -> Program:
+    """A model whose constructor does this; class ``A`` has nothing in it."""
+    x, body = (Arg("x", "tensor"),), (Return(Var("x")),)
+    return Program((ClassDef("A", (), x, body), ClassDef("Model", init, x, body)), ())
+
+
+def fitting(attr: str, *init: Init) -> set[str]:
+    return set(chain.from_iterable(names_for(program(*init), attr)))
+
+
+CONSTANT = Tensor("k", "constant", Fill((2,)))
+CHILD = Child("a", New("A"))
+
+
+def test_only_plain_tensors_get_the_names_of_methods() -> None:
+    assert set(METHODS) < fitting("k", CONSTANT)
+    assert not set(METHODS) & fitting("k", Tensor("k", "buffer", Fill((2,))))
+    assert not set(METHODS) & fitting("a", CHILD)
+
+
+def test_what_is_a_module_elsewhere_hides_no_method() -> None:
+    assert set(METHODS) < fitting("k", CONSTANT, CHILD, Bind(("b",), ("a",)))
+    assert not set(METHODS) & fitting("k", CONSTANT, CHILD, Bind(("a", "k"), ("a",)))
