@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from harness.checks.groups import not_together
 from harness.memory import INPUT, OUTPUT
 from harness.off_spec import PROMISED
 
@@ -103,8 +104,7 @@ def copied_parameters_are_packed(
     """Ask whether only the strides differ of a parameter that was deep-copied, or of what is made of one."""
     # After a call that is to be refused, the state is compared as well.
     strides = "stride" in found.what or re.search(r"^\S+ differs in stride$", found.message, re.MULTILINE)
-    copied = "+deepcopy" in path.path or "+duplicate" in path.path
-    if not copied or not strides or check not in ("state", "outputs", "guards"):
+    if not _copied(path) or not strides or check not in ("state", "outputs", "guards"):
         return False
     ours, theirs = (_parameters(each.before) for each in (eager, path))
     packed = {
@@ -113,6 +113,30 @@ def copied_parameters_are_packed(
         if ours[name].stride != theirs[name].stride and _has_gaps(ours[name]) and not _has_gaps(theirs[name])
     }
     return bool(found.about & packed if check == "state" else packed)
+
+
+@_limit(
+    says="The deep copy of a parameter has memory of its own: a view of the parameter is one no longer.",
+    documented="torch/nn/parameter.py, Parameter.__deepcopy__: self.data.clone(). The copy of the eager model "
+    "comes apart in the same way",
+)
+def copied_parameters_have_memory_of_their_own(
+    check: str, found: Difference, eager: Observation, path: Observation
+) -> bool:
+    """Ask whether a parameter was copied without what shared its memory, or what may come of that."""
+    if not _copied(path) or found.kind != "mismatch" or eager.before is None or path.before is None:
+        return False
+    ours, theirs = eager.before, path.before
+    parameters = frozenset(_parameters(ours))
+    known = frozenset({**ours.tensors, **ours.constants}) & {**theirs.tensors, **theirs.constants}.keys()
+    torn = [names for names in not_together(ours.shared, theirs.shared, known) if names & parameters]
+    if check == "sharing" and found.about:
+        return found.about in torn
+    return bool(torn) and (check == "aliasing" or "value" in found.what)
+
+
+def _copied(path: Observation) -> bool:
+    return "+deepcopy" in path.path or "+duplicate" in path.path
 
 
 def _parameters(state: State | None) -> dict[str, TensorSnapshot]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path as File
@@ -12,6 +13,7 @@ from torch import nn
 
 from harness.case import Case, case_from_source
 from harness.checks.registry import Difference, mismatch
+from harness.checks.sharing import sharing
 from harness.confirm import run_file
 from harness.limits import limit_for
 from harness.memory import Memory
@@ -20,7 +22,7 @@ from harness.paths import Path
 from harness.paths.graph_inputs import written_back
 from harness.paths.transforms.programs import reexport, reexport_unflattened
 from harness.repro import repro_source
-from harness.snapshot import State, tree_snapshot
+from harness.snapshot import State, state_snapshot, tree_snapshot
 from harness.verdict import Verdict, judge
 
 SPEC = """
@@ -273,6 +275,43 @@ class Model(nn.Module):
 def test_a_copied_parameter_is_packed(case: Callable[[str, str], Case]) -> None:
     paths = [Path.parse("nonstrict+deepcopy:module"), Path.parse("nonstrict+duplicate:module")]
     assert judge(case(GAPS, "(torch.ones(3),)"), paths, ["state", "outputs"]).findings == ()
+
+
+VIEWED = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.{attr} = {made}
+        self.register_buffer("view", self.{attr}.data)
+
+    def forward(self, x):
+        with torch.no_grad():
+            self.{attr}.add_(1)
+        return x + self.view
+"""
+
+
+def test_a_copied_parameter_has_memory_of_its_own(case: Callable[[str, str], Case]) -> None:
+    paths = [Path.parse("nonstrict+deepcopy:module"), Path.parse("nonstrict+duplicate:module")]
+    parameter = case(VIEWED.format(attr="w", made="nn.Parameter(torch.ones(3))"), "(torch.ones(3),)")
+    assert judge(parameter, paths, ["state", "outputs", "sharing", "aliasing"]).findings == ()
+    assert copy.deepcopy(parameter.build().model)(torch.ones(3)).tolist() == [2, 2, 2]
+
+
+def test_copied_buffers_keep_the_memory_that_they_share() -> None:
+    def state(model: nn.Module, *shared: str) -> State:
+        return replace(state_snapshot(model), shared=(frozenset(shared),) if shared else ())
+
+    model = nn.Module()
+    model.w = nn.Parameter(torch.ones(2))
+    model.register_buffer("b", torch.ones(2))
+    model.register_buffer("c", torch.ones(2))
+    copied = Observation("nonstrict+deepcopy:module@cpu", before=state(model))
+    for pair, name in (("w", "b"), "copied-parameters-have-memory-of-their-own"), (("b", "c"), ""):
+        eager = Observation("eager@cpu", before=state(model, *pair))
+        (apart,) = sharing(eager, copied)
+        limit = limit_for("sharing", apart, eager, copied)
+        assert (limit.name if limit else "") == name
 
 
 @pytest.mark.parametrize(

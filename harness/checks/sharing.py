@@ -60,6 +60,7 @@ def _compare(reference: Observation, candidate: Observation) -> Iterator[Differe
                 ("memory-no-longer-shared",),
                 f"in eager {listed(names)} share memory, here they do not",
                 stage="lower",
+                about=names,
             )
     merged = list(not_together(theirs.same, ours.same, known))
     for names in merged:
