@@ -117,7 +117,7 @@ def copied_parameters_are_packed(
 
 @_limit(
     says="The deep copy of a parameter has memory of its own: a view of the parameter is one no longer.",
-    documented="torch/nn/parameter.py, Parameter.__deepcopy__: self.data.clone(). The copy of the eager model "
+    documented="torch/nn/parameter.py, Parameter.__deepcopy__: self.data.clone(). A copy of the eager model "
     "comes apart in the same way",
 )
 def copied_parameters_have_memory_of_their_own(
