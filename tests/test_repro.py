@@ -187,6 +187,52 @@ def make():
 """
 
 
+PRESERVED = """\
+import torch
+from torch import nn
+
+
+class Child(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(2))
+
+    def forward(self, x, pair, flag, *, scale):
+        return x * scale + self.w if flag else x - pair["a"]
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+
+    def forward(self, x, y):
+        x = self.child(x, {"a": y}, True, scale=y)
+        return self.child(self.child(x, {"a": y}, False, scale=y), {"a": x}, False, scale=x)
+
+
+def make():
+    return Model(), (torch.ones(2), torch.ones(2))
+"""
+
+
+@pytest.mark.parametrize("path", ["nonstrict:unflatten", "nonstrict+preserve:unflatten"])
+@pytest.mark.parametrize("word", ["arguments", "owner"])
+def test_calls_with_graphs_of_their_own_are_followed(path: str, word: str, tmp_path: Path) -> None:
+    signature = ("structure", "mismatch", "steps", word)
+    transforms = tuple(path.partition(":")[0].split("+")[1:])
+    shown = finding(
+        check="structure", path=f"{path}@cpu", transforms=transforms, stage="lower", signature=signature
+    )
+    file = tmp_path / "repro.py"
+    file.write_text(repro_source(shown, PRESERVED))
+    code, printed = run(file)
+    assert (code, printed) == (
+        0,
+        "ok: $runner runs what was exported\n".replace("$runner", "+".join([*transforms, "unflatten"])),
+    )
+
+
 EVERY_WAY = """\
 from enum import Enum
 

@@ -249,13 +249,18 @@ def is_pure(target, args):
     return getattr(target, "__name__", "") == "getitem"
 
 
-def follow(owner, graph, values, same, lines, above=None, copies={}):
+turns = {}
+flatten = torch.fx._pytree.tree_flatten_spec
+glue = (flatten, torch.utils._pytree.tree_flatten, torch.utils._pytree.tree_unflatten)
+
+
+def follow(owner, graph, values, same, lines, above=None, copies={}, named={}):
     """Note what a graph runs, with the graphs of the submodules that it calls in their places."""
     env, values = {}, iter(values)
     for node in graph.nodes:
         args, kwargs = torch.fx.map_arg((node.args, node.kwargs), lambda n: env[n])
         if node.op == "placeholder":
-            env[node] = next(values)
+            env[node] = named[node.target] if node.target in named else next(values, f"no {node.name}")
         elif node.op == "output":
             return args[0][len(copies) :] if copies else args[0]
         elif node.op == "get_attr":
@@ -267,15 +272,21 @@ def follow(owner, graph, values, same, lines, above=None, copies={}):
                 back = follow(thing, thing.graph, given, same, inner)
                 sort = "graph" if all(pure for *_, pure, _ in inner) else "impure graph"
                 env[node] = f"{sort} {live(inner, back)}".replace("%", "$$")
-            else:
+            elif isinstance(thing, torch.Tensor):
                 name = f"{above[-1][0]}.{node.target}" if above else node.target
                 env[node] = same.get(name, name)
+            else:
+                env[node] = thing
         elif node.op == "call_module":
             name = re.sub(r"@\\d+", "", f"{above[-1][0]}.{node.target}" if above else node.target)
             child = owner.get_submodule(node.target)
+            if hasattr(child, "_call_modules"):
+                child = next(turns.setdefault(child, itertools.cycle(child._call_modules)))
             inside = (*above, (name, object()))
-            env[node] = follow(child, child.graph, args, same, lines, inside)
-        elif getattr(node.target, "__name__", "") == "getitem" and isinstance(args[0], (list, tuple)):
+            env[node] = follow(child, child.graph, args, same, lines, inside, {}, kwargs)
+        elif node.target in glue:
+            env[node] = node.target(*args)
+        elif getattr(node.target, "__name__", "") == "getitem" and not isinstance(args[0], str):
             env[node] = args[0][args[1]]
         else:
             env[node] = f"%{len(lines)}"
