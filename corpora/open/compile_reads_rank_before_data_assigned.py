@@ -1,0 +1,48 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "Compiled, a tensor has the rank and size from before its data was assigned"
+# path = "compile:compiled@cpu"
+# check = "guards"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["guards", "mismatch", "accepted"], ["outputs", "mismatch"]]
+# fix = "data_assigned_gives_its_sizes"
+# affected = "2.13.0"
+# upstream = ""
+# at-fault = "torch/_dynamo/variables/builtin.py, _call_setattr: what it returns replaces no reference"
+# ///
+"""After `self.buf.data = x` compiled code takes `self.buf.dim()` for the rank of the data before.
+
+Dynamo traces the assignment as set_ on the fake tensor and returns a new variable for the tensor, which
+nobody uses: the old one answers from the metadata that it noted at first. When the rank of x changes, the
+call is compiled anew, and wrong.
+"""
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        self.buf.data = x
+        return self.buf * self.buf.dim()
+
+
+def make():
+    model = Model()
+    model.register_buffer("buf", torch.tensor(1.0))
+    return model, (torch.tensor(1.0),)
+
+
+if __name__ == "__main__":
+    eager, args = make()
+    compiled, args = make()
+    compiled.compile(backend="eager")
+    for x in (*args, torch.ones(2)):
+        expected, seen = eager(x), compiled(x)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: with a vector, eager gives {expected}, compiled {seen}")
+    raise SystemExit(bug)
