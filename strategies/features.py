@@ -234,6 +234,8 @@ def _state_refs(p: Facts) -> list[Ref]:
 
 
 def _one_storage(p: Facts) -> bool:
+    if p.having(Derived, lambda derived: bool(derived.op)):
+        return True  # at the start; an assignment to `.data` may part them
     kinds = ("buffer", "scratch", "constant")
     storages = [ref.storage for ref in _state_refs(p) if ref.view or ref.storage.kind in kinds]
     return len(set(storages)) < len(storages)

@@ -7,7 +7,7 @@ import importlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, permutations
 from pathlib import Path
 from types import ModuleType
 from typing import TypeAlias
@@ -158,6 +158,16 @@ def test_fixes_are_found_wherever_they_stand(
     found = judge(CASE, ()).findings
     expected = tuple(f"mends_{name}" for name in sorted(needed))
     assert explain(CASE, found, (), knowledge(corpora), judge) == {found[0].fingerprint: expected}
+
+
+@pytest.mark.parametrize(("name", "other"), permutations("abcde", 2))
+def test_a_fix_that_brings_about_what_shows_alike_hides_no_other(
+    corpora: Path, judging: Callable[..., Judge], name: str, other: str
+) -> None:
+    judge = judging([], value=lambda **state: state[name] or not state[other])
+    found = judge(CASE, ()).findings
+    expected = {"a": "a_value", "b": "b_value", "c": "c_shape"}.get(name, f"mends_{name}")
+    assert explain(CASE, found, (), knowledge(corpora), judge) == {found[0].fingerprint: (expected,)}
 
 
 @pytest.mark.parametrize("name", "bcde")
