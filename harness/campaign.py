@@ -35,6 +35,8 @@ BATCHES_EACH = 100
 """A worker is replaced after so many: caches, modules and memory never build up."""
 AHEAD = 3
 """Batches queued per worker, so that none waits while results are taken in order."""
+PATIENCE = 10
+"""How many times longer than an example it may take to tell which known bugs an example shows."""
 
 Work = Callable[[Job, Sequence[int]], tuple[ExampleResult, ...]]
 Source = Callable[[int, int, str], tuple[str, tuple[str, ...]]]
@@ -179,7 +181,7 @@ class Campaign:
         return workers.submit(self._settings.example_seconds, self._work, job, (index,))
 
     def _post_mortem(self, workers: Workers, index: int, death: Death) -> ExampleResult:
-        """Find the paths that kill the process: first none at all, then one at a time."""
+        """Find the paths that kill the process: first none at all, then one at a time; judge the others."""
         job, limit = self._job, self._settings.example_seconds
         drawn = workers.submit(limit, self._source, job.seed, index, job.profile)
         answer = drawn.wait(self._stop)
@@ -192,24 +194,35 @@ class Campaign:
         if isinstance(eager, Death):
             verdict = Verdict(False, f"eager {eager.kind}", (), (), 0.0)
             return ExampleResult(index, verdict, features)
+        alive: list[Path] = []
         results: list[PathResult] = []
         findings: list[Finding] = []
-        torch_seconds = 0.0
         for path in paths_for(index, job.paths):
-            one = self._alone(workers, index, replace(job, paths=(path,))).wait(self._stop)
+            # Without the corpus: it is the path that is asked after, not what its findings are explained by.
+            one = self._alone(workers, index, replace(job, paths=(path,), corpora=None)).wait(self._stop)
             if isinstance(one, Death):
                 add_death(findings, path, one)
                 results.append(PathResult(str(path), "finding", one.kind))
-            elif isinstance(one, Failure):
-                return _failed(index, one.error)
-            elif one[0].verdict is not None:
-                results.extend(one[0].verdict.paths)
-                findings.extend(one[0].verdict.findings)
-                torch_seconds += one[0].verdict.torch_seconds
             else:
-                return one[0]
+                alive.append(path)
+        known: dict[str, tuple[str, ...]] = {}
+        torch_seconds = 0.0
+        if alive:
+            task = workers.submit(limit * PATIENCE, self._work, replace(job, paths=tuple(alive)), (index,))
+            rest = task.wait(self._stop)
+            if isinstance(rest, Failure):
+                return _failed(index, rest.error)
+            if isinstance(rest, Death):
+                reason = f"what is alive by itself, and told from known bugs, ended in {rest.reason}"
+                return _failed(index, RuntimeError(reason))
+            (result,) = rest
+            if result.verdict is None:
+                return result
+            results = [*result.verdict.paths, *results]
+            findings = [*result.verdict.findings, *findings]
+            torch_seconds, known = result.verdict.torch_seconds, result.known
         verdict = Verdict(True, "", tuple(results), tuple(findings), torch_seconds)
-        return ExampleResult(index, verdict, features, source if findings else "")
+        return ExampleResult(index, verdict, features, source if findings else "", known=known)
 
     def _account(self, result: ExampleResult) -> Iterator[events.Event]:
         if result.verdict is None:

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from harness.campaign import Campaign, Settings
 from harness.confirm import Confirmation
@@ -93,6 +94,14 @@ def explained(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
     )
 
 
+def telling(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
+    """Take longer for telling what the corpus knows than an example may."""
+    results = explained(job, indices) if job.corpora else work(job, indices)
+    if any(result.known for result in results):
+        time.sleep(3)
+    return results
+
+
 def yes(source: str) -> Confirmation:
     return Confirmation(True, "BUG")
 
@@ -124,6 +133,14 @@ def test_a_death_in_a_batch_is_pinned_on_its_example_and_path() -> None:
     assert by_index[DIES].features == ("a.b", "wide")
     assert isinstance(events[0], CampaignStarted)
     assert events[-1].as_dict()["reason"] == "examples"
+
+
+def test_telling_known_bugs_takes_its_time(tmp_path: Path) -> None:
+    settings = Settings(NONSTRICT, examples=4, workers=2, example_seconds=1.0, corpora=tmp_path)
+    events = list(Campaign(settings, work=telling, source=source_of, confirm=yes).run())
+    assert not [event for event in events if isinstance(event, HarnessError | FindingFound)]
+    done = {event.index: event for event in events if isinstance(event, ExampleDone)}
+    assert [done[index].known for index in range(4)] == [("old",), (), (), ("old",)]
 
 
 def timeless(events: Sequence[Event]) -> list[dict[str, object]]:
