@@ -190,7 +190,7 @@ class Campaign:
         if isinstance(answer, Death):
             return _failed(index, RuntimeError(f"drawing the program ended in {answer.reason}"))
         source, features = answer
-        eager = self._alone(workers, index, replace(job, paths=())).wait(self._stop)
+        eager = self._alone(workers, index, replace(job, paths=(), corpora=None)).wait(self._stop)
         if isinstance(eager, Death):
             verdict = Verdict(False, f"eager {eager.kind}", (), (), 0.0)
             return ExampleResult(index, verdict, features)
