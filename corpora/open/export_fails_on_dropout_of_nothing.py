@@ -1,0 +1,48 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "Export fails on dropout of a tensor of integers without elements"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "export", "RuntimeError"]]
+# fix = "dropout_of_nothing_is_nothing"
+# affected = "2.13.0"
+# upstream = ""
+# at-fault = "torch/_decomp/decompositions.py, native_dropout: the dtype is looked at before the size"
+# ///
+"""In train mode nn.Dropout takes an empty mask in eager, and export raises for the dtype of it.
+
+With elements both raise: dropout cannot scale booleans. Without any, eager returns the tensor as it is, while
+the decomposition that export traces looks at the dtype first.
+"""
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.dropout = nn.Dropout()
+
+    def forward(self, x):
+        return self.dropout(x == 0)
+
+
+def make():
+    return Model(), (torch.ones(0),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    print(f"eager gives {model(*args)}")
+    try:
+        torch.export.export(model, args)
+    except RuntimeError as error:
+        print(f"BUG: export raises RuntimeError: {error}")
+        raise SystemExit(1) from None
+    print("ok: export takes it too")
