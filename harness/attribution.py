@@ -96,15 +96,25 @@ def explain(
     return answer
 
 
+BLOCKS = 12
+"""Into so many parts the fixes are split where all of them together do not mend a finding."""
+
+
 def _culprits(trial: _Trial, finding: Finding, names: Sequence[str]) -> Iterator[str]:
-    """Find few fixes that mend a finding together: one, but where two bugs show alike; or none."""
-    if finding in trial.gone(frozenset(names[:1])):
-        yield from names[:1]
-        return
-    if finding not in trial.gone(frozenset(names)):
-        # One of them may bring about what shows alike: dear, but what is to be reported as new is rare.
-        yield from next(([name] for name in names[1:] if finding in trial.gone(frozenset([name]))), [])
-        return
+    """Find few fixes that mend a finding together: one, but where two bugs show alike; or none.
+
+    All of them together may bring about what shows alike: a part of them need not.
+    """
+    size = -(-len(names) // BLOCKS)
+    blocks = (names[start : start + size] for start in range(0, len(names), size or 1))
+    for some in (names[:1], names, *blocks):
+        if finding in trial.gone(frozenset(some)):
+            yield from _needed(trial, finding, some)
+            return
+
+
+def _needed(trial: _Trial, finding: Finding, names: Sequence[str]) -> Iterator[str]:
+    """Find those that it takes, of fixes that mend a finding together."""
     needed: set[str] = set()
     while finding not in trial.gone(frozenset(needed)):
         # The smallest number of them, in their order, that do: the last of these is needed. Mostly few do.
