@@ -1,0 +1,52 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "Export asserts on a tensor literal that is updated from a parameter before a checkpoint"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "export", "AssertionError", "_trace.py:_export_to_aten_ir_make_fx"]]
+# fix = "constants_are_leaves_before_the_first_update"
+# affected = "2.13.0"
+# upstream = ""
+# at-fault = "torch/export/_trace.py, _preserve_requires_grad_pass: asks a fake tensor that tracing has updated"
+# ///
+"""`t = torch.tensor(...); t.mul_(self.w)` and a checkpoint of t: export finds that t requires gradients.
+
+It does, after the update. But the fake tensor of the constant, which tracing updated, is asked as if it were
+what the graph is handed: "node requires_grad True does not match constant requires_grad False".
+"""
+
+import torch
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(2))
+        self.child = nn.ReLU(inplace=True)
+
+    def forward(self):
+        t = torch.tensor([0.0, 0.5])
+        t.mul_(self.w)
+        return checkpoint(self.child, t, use_reentrant=False)
+
+
+def make():
+    return Model(), ()
+
+
+if __name__ == "__main__":
+    model, args = make()
+    print(f"eager gives {model(*args).tolist()}")
+    try:
+        torch.export.export(model, args)
+    except AssertionError as error:
+        print(f"BUG: export raises AssertionError: {error}")
+        raise SystemExit(1) from None
+    print("ok: export takes it too")
