@@ -12,7 +12,7 @@
 # fix = "constants_are_leaves_before_the_first_update"
 # affected = "2.13.0"
 # upstream = ""
-# at-fault = "torch/export/_trace.py, _preserve_requires_grad_pass: asks a fake tensor that tracing has updated"
+# at-fault = "torch/export/_trace.py, _preserve_requires_grad_pass: asks a tensor that tracing updated"
 # ///
 """`t = torch.tensor(...); t.mul_(self.w)` and a checkpoint of t: export finds that t requires gradients.
 
