@@ -8,7 +8,7 @@
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["outputs", "mismatch", "identity"], ["aliasing", "mismatch"]]
+# signatures = [["outputs", "mismatch", "identity"]]
 # fix = "copies_of_outputs_stay"
 # affected = "2.13.0"
 # upstream = ""
