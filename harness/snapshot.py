@@ -300,6 +300,8 @@ class Roles:
         self._objects: dict[int, str] = {}
         self._storages: dict[int, str] = {}
         self._seen: dict[int, torch.Tensor] = {}
+        self._kept: list[object] = []
+        """What a call may let go of (``set_``, another buffer): its address must not be given to an output."""
         for leaf in inputs:
             if isinstance(leaf, torch.Tensor):
                 self._add(leaf, "input")
@@ -311,6 +313,7 @@ class Roles:
     def _add(self, tensor: torch.Tensor, role: Role) -> None:
         self._objects.setdefault(id(tensor), role)
         self._storages.setdefault(storage_id(tensor), role)
+        self._kept.append((tensor, tensor.untyped_storage() if tensor.layout is torch.strided else None))
 
     def __call__(self, output: torch.Tensor) -> str:
         """Return ``output-is-input``, ``output-views-buffer``, ``output-repeats``, ``fresh``, …."""
