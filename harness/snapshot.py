@@ -301,7 +301,7 @@ class Roles:
         self._storages: dict[int, str] = {}
         self._seen: dict[int, torch.Tensor] = {}
         self._kept: list[object] = []
-        """What a call may let go of (``set_``, another buffer): its address must not be given to an output."""
+        """What a call may let go of (``set_``, another buffer): no output is to get its address."""
         for leaf in inputs:
             if isinstance(leaf, torch.Tensor):
                 self._add(leaf, "input")
