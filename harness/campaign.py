@@ -177,13 +177,15 @@ class Campaign:
         else:
             yield self._post_mortem(workers, batch[0], answer)
 
-    def _alone(self, workers: Workers, index: int, job: Job) -> Task[tuple[ExampleResult, ...]]:
-        return workers.submit(self._settings.example_seconds, self._work, job, (index,))
+    def _alone(
+        self, workers: Workers, index: int, job: Job, patience: int = 1
+    ) -> Task[tuple[ExampleResult, ...]]:
+        return workers.submit(self._settings.example_seconds * patience, self._work, job, (index,))
 
     def _post_mortem(self, workers: Workers, index: int, death: Death) -> ExampleResult:
         """Find the paths that kill the process: first none at all, then one at a time; judge the others."""
-        job, limit = self._job, self._settings.example_seconds
-        drawn = workers.submit(limit, self._source, job.seed, index, job.profile)
+        job = self._job
+        drawn = workers.submit(self._settings.example_seconds, self._source, job.seed, index, job.profile)
         answer = drawn.wait(self._stop)
         if isinstance(answer, Failure):
             return _failed(index, answer.error)
@@ -208,8 +210,8 @@ class Campaign:
         known: dict[str, tuple[str, ...]] = {}
         torch_seconds = 0.0
         if alive:
-            task = workers.submit(limit * PATIENCE, self._work, replace(job, paths=tuple(alive)), (index,))
-            rest = task.wait(self._stop)
+            judged = self._alone(workers, index, replace(job, paths=tuple(alive)), PATIENCE)
+            rest = judged.wait(self._stop)
             if isinstance(rest, Failure):
                 return _failed(index, rest.error)
             if isinstance(rest, Death):

@@ -128,8 +128,11 @@ def copied_parameters_have_memory_of_their_own(
         return False
     ours, theirs = eager.before, path.before
     parameters = frozenset(_parameters(ours))
-    known = frozenset({**ours.tensors, **ours.constants}) & {**theirs.tensors, **theirs.constants}.keys()
-    torn = [names for names in not_together(ours.shared, theirs.shared, known) if names & parameters]
+    torn = [
+        names
+        for names in not_together(ours.shared, theirs.shared, ours.names & theirs.names)
+        if names & parameters
+    ]
     if check == "sharing" and found.about:
         return found.about in torn
     return bool(torn) and (check == "aliasing" or "value" in found.what)

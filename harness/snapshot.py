@@ -201,6 +201,11 @@ class State:
     torn: tuple[str, ...] = ()
     """Call variants (``foo@1.b``) that are not the tensor object that ``foo.b`` is."""
 
+    @property
+    def names(self) -> frozenset[str]:
+        """All names, those of constants included."""
+        return frozenset(self.tensors) | frozenset(self.constants)
+
 
 _VARIANT = re.compile(r"@\d+")
 

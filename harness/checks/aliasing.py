@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from harness.memory import Poke
     from harness.observation import Observation
-    from harness.snapshot import State
 
 
 def aliasing(reference: Observation, candidate: Observation) -> Iterator[Difference]:
@@ -82,17 +81,13 @@ def known_names(reference: Observation, candidate: Observation) -> frozenset[str
     """Return the names that both have: a path may keep state under fewer of them, or turn it around."""
     state: frozenset[str] = frozenset()
     if reference.before is not None and candidate.before is not None:
-        state = _names(reference.before) & _names(candidate.before)
+        state = reference.before.names & candidate.before.names
     calls = zip(reference.calls, candidate.calls, strict=False)
     memories = [call.memory for pair in calls for call in pair]
     groups = [group for memory in memories for group in (*memory.same, *memory.shared)]
     pokes = [{poke.output, *poke.shows} for poke in (*reference.pokes, *candidate.pokes)]
     mentioned = frozenset().union(*groups, *pokes)
     return frozenset(name for name in mentioned if name.startswith((OUTPUT, INPUT))) | state
-
-
-def _names(state: State) -> frozenset[str]:
-    return frozenset(state.tensors) | frozenset(state.constants)
 
 
 def partners(names: Iterable[str], reference: Observation) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ def _compare(reference: Observation, candidate: Observation) -> Iterator[Differe
     if reference.before is None or candidate.before is None:
         return
     ours, theirs = reference.before, candidate.before
-    both = _names(ours) & _names(theirs)
+    both = ours.names & theirs.names
     known = frozenset(name for name in both if _device(ours, name) == _device(theirs, name))
     split = list(not_together(ours.same, theirs.same, known))
     told = set().union(*split)
@@ -87,10 +87,6 @@ def _compare(reference: Observation, candidate: Observation) -> Iterator[Differe
 def _device(state: State, name: str) -> str:
     """What has moved to another device is a difference of its own, and cannot share memory as before."""
     return (state.tensors.get(name) or state.constants[name]).device
-
-
-def _names(state: State) -> frozenset[str]:
-    return frozenset(state.tensors) | frozenset(state.constants)
 
 
 def _left_out(reference: Observation, candidate: Observation) -> bool:

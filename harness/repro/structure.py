@@ -250,8 +250,8 @@ def is_pure(target, args):
 
 
 turns = {}
-flatten = torch.fx._pytree.tree_flatten_spec
-glue = (flatten, torch.utils._pytree.tree_flatten, torch.utils._pytree.tree_unflatten)
+pytree = torch.utils._pytree
+glue = (torch.fx._pytree.tree_flatten_spec, pytree.tree_flatten, pytree.tree_unflatten)
 
 
 def follow(owner, graph, values, same, lines, above=None, copies={}, named={}):
