@@ -48,7 +48,7 @@ class Case:
     probes: Callable[[], object] | None = None
     """Returns a list of ``(args, kwargs)``; None: there are no probes."""
     thorough: bool = False
-    """Whether to make every off-spec call that there is; else a few, which the source determines."""
+    """Whether to make every deviating call that there is; else a few, which the source determines."""
 
     @classmethod
     def of_module(cls, module: Mapping[str, Any], source: str, name: str, make: str = "make") -> Case:

@@ -36,7 +36,7 @@ class Finding:
     also: tuple[str, ...] = ()
     """One line for each further place where the same cause shows."""
     minimal: str = ""
-    """The fingerprint that the minimized program gave it (harness/canonical.py); empty before that."""
+    """The fingerprint that the minimized program gave it (harness/source/canonical.py); empty before that."""
 
     @property
     def fingerprint(self) -> str:

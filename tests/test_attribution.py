@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import pathlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, permutations
-from pathlib import Path
 from types import ModuleType
 from typing import TypeAlias
 
 import pytest
 
-from harness.attribution import explain, knowledge
 from harness.case import Case, case_from_source
 from harness.findings import Finding
-from harness.paths import Path as Route
-from harness.verdict import Verdict
+from harness.judge.verdict import Verdict
+from harness.known.attribution import explain, knowledge
+from harness.paths import Path
 
-Judge: TypeAlias = Callable[[Case, Sequence[Route]], Verdict]
+Judge: TypeAlias = Callable[[Case, Sequence[Path]], Verdict]
 
 SOURCE = "".join(f"def is_wrong_{name}():\n    return True\n\n\n" for name in "abcde")
 VALUE = ("outputs", "mismatch", "value")
@@ -44,7 +44,7 @@ def finding(signature: tuple[str, ...], mode: str = "nonstrict") -> Finding:
 
 
 @pytest.fixture
-def torch_like(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+def torch_like(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     """Write a module with functions that are wrong until they are mended."""
     package = f"like_{tmp_path.name}"
     (tmp_path / package).mkdir()
@@ -57,7 +57,7 @@ def torch_like(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Modu
 
 
 @pytest.fixture
-def corpora(tmp_path: Path, torch_like: ModuleType) -> Path:
+def corpora(tmp_path: pathlib.Path, torch_like: ModuleType) -> pathlib.Path:
     """Write a corpus with a fix for each of these functions, and entries for some of them."""
     (tmp_path / "corpora" / "open").mkdir(parents=True)
     (tmp_path / "corpora" / "fixes").mkdir()
@@ -82,7 +82,7 @@ PLAIN = "def make():\n    ...\n"
 
 
 def entry(
-    folder: Path,
+    folder: pathlib.Path,
     name: str,
     signature: Sequence[str],
     fix: str = "",
@@ -109,7 +109,7 @@ def judging(torch_like: ModuleType) -> Callable[..., Judge]:
     def make(calls: list[int], **wrong: Callable[..., bool]) -> Judge:
         signatures = {"value": VALUE, "shape": SHAPE, "type": TYPE}
 
-        def judge(case: Case, paths: Sequence[Route]) -> Verdict:
+        def judge(case: Case, paths: Sequence[Path]) -> Verdict:
             calls.append(1)
             state = {name: getattr(torch_like, f"is_wrong_{name}")() for name in "abcde"}
             shown = tuple(finding(signatures[name]) for name, shows in wrong.items() if shows(**state))
@@ -126,7 +126,7 @@ CASE = case_from_source("def make():\n    return None\n")
 
 
 def test_what_a_fix_mends_is_that_entrys_however_it_shows(
-    corpora: Path, judging: Callable[..., Judge]
+    corpora: pathlib.Path, judging: Callable[..., Judge]
 ) -> None:
     judge = judging([], value=lambda a, **_: a, shape=lambda c, **_: c, type=lambda a, **_: a)
     found = judge(CASE, ()).findings
@@ -138,7 +138,9 @@ def test_what_a_fix_mends_is_that_entrys_however_it_shows(
     assert answer[kind.fingerprint] == ("a_shape", "a_value")
 
 
-def test_two_bugs_that_show_alike_are_both_named(corpora: Path, judging: Callable[..., Judge]) -> None:
+def test_two_bugs_that_show_alike_are_both_named(
+    corpora: pathlib.Path, judging: Callable[..., Judge]
+) -> None:
     judge = judging([], value=lambda a, b, **_: a or b)
     found = judge(CASE, ()).findings
     assert explain(CASE, found, (), knowledge(corpora), judge) == {
@@ -150,7 +152,7 @@ def test_two_bugs_that_show_alike_are_both_named(corpora: Path, judging: Callabl
     "needed", [*map(set, "abcde"), *map(set, combinations("abcde", 2)), set("abcde")], ids=sorted
 )
 def test_fixes_are_found_wherever_they_stand(
-    corpora: Path, judging: Callable[..., Judge], needed: set[str]
+    corpora: pathlib.Path, judging: Callable[..., Judge], needed: set[str]
 ) -> None:
     for file in (corpora / "open").iterdir():
         file.unlink()
@@ -162,7 +164,7 @@ def test_fixes_are_found_wherever_they_stand(
 
 @pytest.mark.parametrize(("name", "other"), permutations("abcde", 2))
 def test_a_fix_that_brings_about_what_shows_alike_hides_no_other(
-    corpora: Path, judging: Callable[..., Judge], name: str, other: str
+    corpora: pathlib.Path, judging: Callable[..., Judge], name: str, other: str
 ) -> None:
     judge = judging([], value=lambda **state: state[name] or not state[other])
     found = judge(CASE, ()).findings
@@ -172,7 +174,7 @@ def test_a_fix_that_brings_about_what_shows_alike_hides_no_other(
 
 @pytest.mark.parametrize("name", "bcde")
 def test_of_what_shows_alike_the_program_most_alike_is_tried_first(
-    corpora: Path, judging: Callable[..., Judge], name: str
+    corpora: pathlib.Path, judging: Callable[..., Judge], name: str
 ) -> None:
     code = "def make():\n    return flip(torch.ones(2))\n"
     entry(corpora.parent, "z_value", VALUE, f"mends_{name}", code=code)
@@ -185,19 +187,21 @@ def test_of_what_shows_alike_the_program_most_alike_is_tried_first(
     assert len(calls) == 1
 
 
-def test_a_fix_without_an_entry_still_explains(corpora: Path, judging: Callable[..., Judge]) -> None:
+def test_a_fix_without_an_entry_still_explains(corpora: pathlib.Path, judging: Callable[..., Judge]) -> None:
     judge = judging([], value=lambda d, **_: d)
     found = judge(CASE, ()).findings
     assert explain(CASE, found, (), knowledge(corpora), judge) == {found[0].fingerprint: ("mends_d",)}
 
 
-def test_what_no_fix_mends_is_new_though_it_looks_known(corpora: Path, judging: Callable[..., Judge]) -> None:
+def test_what_no_fix_mends_is_new_though_it_looks_known(
+    corpora: pathlib.Path, judging: Callable[..., Judge]
+) -> None:
     judge = judging([], value=lambda **_: True)
     assert explain(CASE, judge(CASE, ()).findings, ("op.cond",), knowledge(corpora), judge) == {}
 
 
 def test_without_a_fix_mode_signature_and_trigger_decide(
-    corpora: Path, judging: Callable[..., Judge]
+    corpora: pathlib.Path, judging: Callable[..., Judge]
 ) -> None:
     judge, known = judging([], type=lambda **_: True), knowledge(corpora)
     (found,) = judge(CASE, ()).findings
@@ -210,16 +214,16 @@ def test_without_a_fix_mode_signature_and_trigger_decide(
 
 
 def test_what_a_fix_uncovers_on_another_path_is_another_finding(
-    corpora: Path, torch_like: ModuleType
+    corpora: pathlib.Path, torch_like: ModuleType
 ) -> None:
     def on(*paths: str) -> Finding:
         return replace(finding(VALUE), path=paths[0], also=("aliasing: call 0: alike", *paths[1:]))
 
-    def hidden(case: Case, paths: Sequence[Route]) -> Verdict:
+    def hidden(case: Case, paths: Sequence[Path]) -> Verdict:
         shown = on(UNFLATTEN) if torch_like.is_wrong_a() else on(RELOAD)
         return Verdict(True, "", (), (shown,), 0.0)
 
-    def merged(case: Case, paths: Sequence[Route]) -> Verdict:
+    def merged(case: Case, paths: Sequence[Path]) -> Verdict:
         shown = on(UNFLATTEN, RELOAD) if torch_like.is_wrong_a() else on(STRICT, RELOAD)
         return Verdict(True, "", (), (shown,), 0.0)
 
@@ -230,7 +234,7 @@ def test_what_a_fix_uncovers_on_another_path_is_another_finding(
     assert explain(CASE, [found], (), known, merged) == {}
 
 
-def test_it_is_cheap(corpora: Path, judging: Callable[..., Judge]) -> None:
+def test_it_is_cheap(corpora: pathlib.Path, judging: Callable[..., Judge]) -> None:
     calls: list[int] = []
     judge = judging(calls, value=lambda a, **_: a)
     found = judge(CASE, ()).findings

@@ -5,15 +5,14 @@ from __future__ import annotations
 import functools
 import operator
 import os
+import pathlib
 import threading
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from harness.campaign import Campaign, Settings
-from harness.confirm import Confirmation
-from harness.events import (
+from harness.engine.campaign import Campaign, Settings
+from harness.engine.events import (
     CampaignFinished,
     CampaignStarted,
     Event,
@@ -25,13 +24,14 @@ from harness.events import (
     HarnessError,
     KnownSeen,
 )
+from harness.engine.schedule import paths_for
+from harness.engine.triage import MAX_ATTEMPTS
+from harness.engine.worker import ExampleResult, Job
 from harness.findings import Finding
+from harness.judge.verdict import PathResult, Verdict
 from harness.minimizing import Minimized
 from harness.paths import core_paths, select_paths
-from harness.plan import paths_for
-from harness.triage import MAX_ATTEMPTS
-from harness.verdict import PathResult, Verdict
-from harness.work import ExampleResult, Job
+from harness.repro.confirm import Confirmation
 
 NONSTRICT = select_paths(["nonstrict:*"])
 UNFLATTEN = "nonstrict:unflatten@cpu"
@@ -135,7 +135,7 @@ def test_a_death_in_a_batch_is_pinned_on_its_example_and_path() -> None:
     assert events[-1].as_dict()["reason"] == "examples"
 
 
-def test_telling_known_bugs_takes_its_time(tmp_path: Path) -> None:
+def test_telling_known_bugs_takes_its_time(tmp_path: pathlib.Path) -> None:
     settings = Settings(NONSTRICT, examples=4, workers=2, example_seconds=1.0, corpora=tmp_path)
     events = list(Campaign(settings, work=telling, source=source_of, confirm=yes).run())
     assert not [event for event in events if isinstance(event, HarnessError | FindingFound)]

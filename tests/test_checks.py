@@ -9,12 +9,13 @@ import pytest
 import torch
 
 from harness.checks import CHECKS, Difference
-from harness.checks.compare import compare_leaf
-from harness.checks.crash import message_words, shortened
+from harness.checks.compare.crash import message_words, shortened
+from harness.checks.compare.leaves import compare_leaf
 from harness.findings import Stage
-from harness.limits import limit_for
-from harness.observation import Call, Failure, Observation, Placeholder, Touch, World
-from harness.snapshot import Leaf, State, Tree, snapshot, tree_snapshot
+from harness.judge.documented_limits import limit_for
+from harness.observe.failure import Failure
+from harness.observe.observation import Call, Observation, Placeholder, Touch, World
+from harness.observe.tensors import Leaf, State, Tree, snapshot, tree_snapshot
 
 ONE = torch.tensor([1.0, 2.0])
 

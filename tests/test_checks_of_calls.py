@@ -11,14 +11,15 @@ import torch
 from torch import nn
 
 from harness.checks import CHECKS, Difference
-from harness.gradients import Gradients
-from harness.inputs import Examples
-from harness.limits import LIMITS, limit_for
-from harness.memory import Memory, Poke
-from harness.observation import Call, Failure, Observation, OffSpecCall, Prediction, Touch, World
-from harness.off_spec import ALTERATIONS, PROMISED, Altered, altered
-from harness.snapshot import State, Tree, snapshot, storage_id, tree_snapshot
-from harness.world import ambient
+from harness.inputs.copies import Examples
+from harness.inputs.deviations import DEVIATIONS, PROMISED, Deviation, deviations_of
+from harness.judge.documented_limits import LIMITS, limit_for
+from harness.observe.aliasing import Memory, MutationProbe
+from harness.observe.environment import ambient
+from harness.observe.failure import Failure
+from harness.observe.gradients import Gradients
+from harness.observe.observation import Call, DeviatingCall, Observation, Prediction, Touch, World
+from harness.observe.tensors import State, Tree, snapshot, storage_id, tree_snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Set
@@ -125,15 +126,15 @@ def test_a_buffer_that_is_assigned_is_copied_into() -> None:
 
 
 def test_a_write_to_an_output() -> None:
-    shows = Poke("output", {"n": snapshot(ONE + 1)})
-    eager = replace(observed(call(memory=together("output", "n"))), pokes=(shows,))
-    for poke, what in (
+    shows = MutationProbe("output", {"n": snapshot(ONE + 1)})
+    eager = replace(observed(call(memory=together("output", "n"))), mutation_probes=(shows,))
+    for mutation_probe, what in (
         (shows, []),
-        (Poke("output"), [("write", "buffer")]),
-        (Poke("output", {"n": snapshot(ONE)}), [("write", "buffer", "value")]),
-        (Poke("output", refused=True), [("write", "refused")]),
+        (MutationProbe("output"), [("write", "buffer")]),
+        (MutationProbe("output", {"n": snapshot(ONE)}), [("write", "buffer", "value")]),
+        (MutationProbe("output", refused=True), [("write", "refused")]),
     ):
-        assert whats("aliasing", eager, replace(eager, pokes=(poke,))) == what
+        assert whats("aliasing", eager, replace(eager, mutation_probes=(mutation_probe,))) == what
 
 
 # --- gradients ---
@@ -184,9 +185,9 @@ def test_what_a_node_is_and_what_was_foretold() -> None:
 # --- calls that leave the spec ---
 
 
-def left(call: Call, alteration: str = "flag") -> Observation:
-    made = OffSpecCall(alteration, "args[0] is False, not True", call, call.inputs, STATE)
-    return replace(observed(), off_spec=(made,))
+def left(call: Call, deviation: str = "flag") -> Observation:
+    made = DeviatingCall(deviation, "args[0] is False, not True", call, call.inputs, STATE)
+    return replace(observed(), deviations=(made,))
 
 
 def test_a_call_that_leaves_the_spec_is_refused_or_right() -> None:
@@ -211,20 +212,20 @@ def test_a_refused_call_changes_nothing() -> None:
     assert whats("guards", left(call()), left(changed)) == [("refused-but-changed", "flag")]
 
 
-def served(failure: Failure, alteration: str) -> list[tuple[str, ...]]:
+def served(failure: Failure, deviation: str) -> list[tuple[str, ...]]:
     """What is found where a compiled call raises that eager does not."""
-    eager = left(call(), alteration)
-    return whats("guards", eager, replace(left(call(failed=failure), alteration), reference=eager))
+    eager = left(call(), deviation)
+    return whats("guards", eager, replace(left(call(failed=failure), deviation), reference=eager))
 
 
 def test_what_a_served_call_raises_names_its_cause_before_the_way_there() -> None:
     lost = Failure("run", ("KeyError", "Exception"), "x", ("guards.py:build",))
     assert served(lost, "size") == [("served", "run", "KeyError", "guards.py:build", "size")]
     wrapped = "RuntimeError when making fake tensor call\n  cat(): got RuntimeError('tried to modify')"
-    for alteration in ("size", "rank"):
+    for deviation in ("size", "rank"):
         fake = Failure("run", ("TorchRuntimeError", "Exception"), wrapped, ("exc.py:unimplemented",))
-        assert served(fake, alteration) == [
-            ("served", "run", "TorchRuntimeError", "tried to modify", alteration)
+        assert served(fake, deviation) == [
+            ("served", "run", "TorchRuntimeError", "tried to modify", deviation)
         ]
 
 
@@ -298,7 +299,7 @@ def test_what_machine_code_does_otherwise() -> None:
     assert whats("outputs", observed(call()), compiled(ONE + 1, probe=True, narrow=True)) == []
 
 
-def test_off_spec_calls_may_round() -> None:
+def test_deviating_calls_may_round() -> None:
     eager, off = left(call(), "dtype"), left(call(ONE * (1 + 2**-23)), "dtype")
     compiled = replace(off, path="compile:inductor@cpu")
     assert whats("guards", eager, compiled) == [("accepted", "dtype")]
@@ -318,7 +319,7 @@ def test_every_limit_says_where_it_is_documented() -> None:
 
 
 def test_what_is_promised_is_a_way_to_leave_the_spec() -> None:
-    assert all(names <= ALTERATIONS.keys() for names in PROMISED.values())
+    assert all(names <= DEVIATIONS.keys() for names in PROMISED.values())
 
 
 class Kind(Enum):
@@ -326,8 +327,8 @@ class Kind(Enum):
     B = 2
 
 
-def alterations(leaves: list[Any], names: Set[str] = ALTERATIONS.keys()) -> list[Altered]:
-    return altered(leaves, [f"[0][{place}]" for place in range(len(leaves))], names)
+def deviations(leaves: list[Any], names: Set[str] = DEVIATIONS.keys()) -> list[Deviation]:
+    return deviations_of(leaves, [f"[0][{place}]" for place in range(len(leaves))], names)
 
 
 def test_each_alteration_is_told_in_words_of_its_own() -> None:
@@ -339,28 +340,28 @@ def test_each_alteration_is_told_in_words_of_its_own() -> None:
         *(2, 2.0, True, "a", None, Kind.A),
         *(twice, twice),
     ]
-    made = alterations(leaves)
-    assert {one.alteration for one in made} == ALTERATIONS.keys() - {"attribute"}
+    made = deviations(leaves)
+    assert {one.deviation for one in made} == DEVIATIONS.keys() - {"attribute"}
     assert len({one.words for one in made}) == len(made) == len({one.key for one in made})
-    assert next(one.words for one in made if one.alteration == "alias") == "args[0] is args[1] once more"
-    assert next(one.words for one in made if one.alteration == "no-grad") == "torch.no_grad() is in force"
+    assert next(one.words for one in made if one.deviation == "alias") == "args[0] is args[1] once more"
+    assert next(one.words for one in made if one.deviation == "no-grad") == "torch.no_grad() is in force"
 
 
 def test_what_is_given_twice_gets_a_tensor_of_its_own_the_second_time() -> None:
     x = torch.arange(4.0)[::2]
-    (one,) = alterations([x, 1, x], {"apart"})
+    (one,) = deviations([x, 1, x], {"apart"})
     assert (one.place, one.words) == (2, "args[2] is a tensor of its own")
-    inputs = Examples((x, 1, x), {}).with_altered(one)
+    inputs = Examples((x, 1, x), {}).with_deviation(one)
     assert inputs.args[0].equal(inputs.args[2]) and inputs.args[0].stride() == inputs.args[2].stride()
     assert storage_id(inputs.args[0]) != storage_id(inputs.args[2])
-    assert alterations([x, x.clone()], {"apart"}) == []
+    assert deviations([x, x.clone()], {"apart"}) == []
 
 
 @pytest.mark.parametrize(
     ("leaf", "new"), [(3, {"float": 3.0}), (3.0, {"int": 3}), (0.5, {}), (True, {}), (2**53 + 1, {})]
 )
 def test_a_number_of_equal_value_and_another_type(leaf: object, new: dict[str, object]) -> None:
-    made = {one.alteration: one.leaf for one in alterations([leaf], {"float", "int"})}
+    made = {one.deviation: one.leaf for one in deviations([leaf], {"float", "int"})}
     assert made == new and [type(value) for value in made.values()] == [*map(type, new.values())]
 
 
@@ -370,7 +371,7 @@ def test_attributes_of_all_modules_and_not_what_torch_keeps_there() -> None:
 
     model = Model(nn.Dropout(0.5), nn.Identity())
     model.kind = "a"
-    made = {one.words: one for one in altered([], [], {"attribute"}, model)}
+    made = {one.words: one for one in deviations_of([], [], {"attribute"}, model)}
     assert list(made) == [
         "model.training is False, not True",
         "model.kind is 'ax', not 'a'",
@@ -386,18 +387,18 @@ def test_attributes_of_all_modules_and_not_what_torch_keeps_there() -> None:
 def test_surroundings_alter_no_argument() -> None:
     x = torch.ones(2, requires_grad=True)
     examples = Examples((x,), {})
-    around = examples.off_spec({name for name, one in ALTERATIONS.items() if one.around}, "")
-    assert {one.alteration for one in around} == {"no-grad", "inference", "autocast"}
+    around = examples.deviations({name for name, one in DEVIATIONS.items() if one.around}, "")
+    assert {one.deviation for one in around} == {"no-grad", "inference", "autocast"}
     for one in around:
         before = ambient()
         with one.surroundings():
             assert ambient() != before
         assert ambient() == before
-        assert examples.with_altered(one).snapshot().leaves[0].where == "[0][0]"
-        assert examples.with_altered(one).args[0].requires_grad
+        assert examples.with_deviation(one).snapshot().leaves[0].where == "[0][0]"
+        assert examples.with_deviation(one).args[0].requires_grad
 
 
 def test_export_promises_nothing_about_what_surrounds_a_call() -> None:
-    around = {name for name, one in ALTERATIONS.items() if one.around}
+    around = {name for name, one in DEVIATIONS.items() if one.around}
     assert around <= PROMISED["compile"]
     assert not around & (PROMISED["nonstrict"] | PROMISED["strict"])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import pathlib
 import re
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -19,7 +19,7 @@ from harness.cli.arguments import duration, shard
 from harness.faults import FAULTS
 from strategies.features import TAGS
 
-ROOT = Path(__file__).parents[1]
+ROOT = pathlib.Path(__file__).parents[1]
 
 MODELS = """\
 import os
@@ -84,24 +84,28 @@ number = 3
 
 
 @pytest.fixture
-def models(tmp_path: Path) -> Path:
+def models(tmp_path: pathlib.Path) -> pathlib.Path:
     file = tmp_path / "models.py"
     file.write_text(MODELS)
     return file
 
 
-def test_no_difference_is_0(models: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_difference_is_0(models: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     globs = [f"--paths={path}" for path in ("nonstrict*", "strict:*", "compile:compiled", "pipeline:*")]
     assert main(["check", f"{models}:good", *globs]) == 0
     assert "no difference on 28 paths" in capsys.readouterr().out
 
 
-def test_a_module_can_be_named_and_return_kwargs(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_module_can_be_named_and_return_kwargs(
+    models: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(models.parent)
     assert main(["check", "models:with_kwargs", "--paths", "nonstrict:module"]) == 0
 
 
-def test_a_difference_is_1_and_json_holds_it(models: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_difference_is_1_and_json_holds_it(
+    models: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     command = ["check", f"{models}:differs", "--paths", "nonstrict:module"]
     assert main([*command, "--json"]) == 1
     document = json.loads(capsys.readouterr().out)
@@ -132,7 +136,7 @@ def probes():
 
 
 def test_dynamic_shapes_and_probes_of_the_module_are_used(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "model.py"
     file.write_text(SPECIALISES)
@@ -155,7 +159,7 @@ def test_dynamic_shapes_and_probes_of_the_module_are_used(
     ],
 )
 def test_mistakes_in_probes_are_2_and_one_line(
-    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    text: str, said: str, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "model.py"
     file.write_text(SPECIALISES.replace("return [((torch.ones(5),), {})]", text))
@@ -164,7 +168,7 @@ def test_mistakes_in_probes_are_2_and_one_line(
     assert said in error and error.count("\n") == 1
 
 
-def test_a_path_that_dies_is_a_finding(models: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_path_that_dies_is_a_finding(models: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", f"{models}:dies", "--paths", "nonstrict:*", "--json"]) == 1
     document = json.loads(capsys.readouterr().out)
     (finding,) = document["findings"]
@@ -185,7 +189,7 @@ def test_a_path_that_dies_is_a_finding(models: Path, capsys: pytest.CaptureFixtu
     ],
 )
 def test_mistakes_are_2_and_one_line(
-    target: str, said: str, models: Path, capsys: pytest.CaptureFixture[str]
+    target: str, said: str, models: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["check", target.format(models)]) == 2
     error = capsys.readouterr().err
@@ -203,7 +207,7 @@ def test_mistakes_are_2_and_one_line(
     ],
 )
 def test_files_that_do_not_import_are_2(
-    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    text: str, said: str, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "bad.py"
     file.write_text(text)
@@ -223,7 +227,7 @@ def test_files_that_do_not_import_are_2(
     ],
 )
 def test_fuzz_mistakes_are_2_and_one_line(
-    arguments: list[str], models: Path, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], models: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     import torch
 
@@ -279,7 +283,9 @@ def test_an_unknown_profile_is_2_and_the_names_are_given(
     assert "no such profile; there are default, " in error and "dynamic" in error and error.count("\n") == 1
 
 
-def test_paths_are_listed_with_what_they_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_paths_are_listed_with_what_they_found(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     header = '# [tool.exportdiff]\n# status = "open"\n# path = "nonstrict+reload:module@cpu"\n'
     (tmp_path / "one.py").write_text(f"# /// script\n{header}# ///\ndef make():\n    ...\n")
     assert main(["paths", "--paths", "*+reload:*", "--corpora", str(tmp_path), "--json"]) == 0
@@ -374,7 +380,9 @@ finally:
     assert "fuzz" in done.stdout
 
 
-def test_fuzz_writes_its_folder_and_show_agrees(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_fuzz_writes_its_folder_and_show_agrees(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "out"
     arguments = ["fuzz", "--examples", "5", "--seed", "2", "--workers", "1", "--out", str(out)]
     arguments += ["--profile", "core", "--minimize", "0"]
@@ -394,7 +402,7 @@ def test_fuzz_writes_its_folder_and_show_agrees(tmp_path: Path, capsys: pytest.C
     assert "# features: " + " ".join(done[4]["features"]) in capsys.readouterr().out
 
 
-def test_ctrl_c_ends_a_campaign_with_its_summary_written(tmp_path: Path) -> None:
+def test_ctrl_c_ends_a_campaign_with_its_summary_written(tmp_path: pathlib.Path) -> None:
     out = tmp_path / "out"
     command = [sys.executable, "-m", "harness.cli", "fuzz", "--workers", "1", "--out", str(out)]
     process = subprocess.Popen(

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+import pathlib
 from functools import partial
-from pathlib import Path
 from statistics import median
 
 import pytest
 
 from harness.cli.replay import outcome
-from harness.code_lines import code_lines
-from harness.confirm import run_file
-from harness.corpus import find_files, read_entry
-from harness.fixes import read_fixes
-from harness.verify import entry_signatures, incomplete
-from harness.work import feature_tags
+from harness.known.entry import find_files, read_entry
+from harness.known.verify import entry_signatures, incomplete
+from harness.patching.fixes import applied, read_fixes
+from harness.processes.script import run_file
+from harness.programs import tag_names
+from harness.source.line_count import code_lines
 
-CORPORA = Path(__file__).parents[1] / "corpora"
+CORPORA = pathlib.Path(__file__).parents[1] / "corpora"
 FILES = list(find_files([CORPORA]))
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(CORPORA)))
-def test_file_is_as_recorded(file: Path) -> None:
+def test_file_is_as_recorded(file: pathlib.Path) -> None:
     entry = read_entry(file)
     assert not entry.problem, f"{file} {entry.problem}"
     word, detail = outcome(entry, run_file(file))
@@ -37,11 +37,11 @@ UNFIXED = [start for entry in ENTRIES if not entry.fix for start in entry.signat
 
 SEEDS = list(find_files([CORPORA / "seeds"]))
 
-OPEN = [entry.file for entry in ENTRIES if not entry.unseen]
+OPEN = [entry.file for entry in ENTRIES if not entry.undetected_because]
 
 
 @pytest.mark.parametrize("file", OPEN, ids=lambda file: file.stem)
-def test_the_checks_report_an_open_bug_as_its_file_says(file: Path) -> None:
+def test_the_checks_report_an_open_bug_as_its_file_says(file: pathlib.Path) -> None:
     """Each beginning of a signature in the header is that of a finding, until torch is mended.
 
     With all fixes in place what is left has none of its own, and nothing comes to it.
@@ -52,12 +52,12 @@ def test_the_checks_report_an_open_bug_as_its_file_says(file: Path) -> None:
     for start in entry.signatures:
         assert any(_begins(signature, start) for signature in found), start
         assert not entry.fix or not any(_begins(signature, start) for signature in left), start
-    allowed = (*UNFIXED, *entry.behind)
+    allowed = (*UNFIXED, *entry.unmasked)
     assert not [signature for signature in left - found if not any(map(partial(_begins, signature), allowed))]
 
 
 @pytest.mark.parametrize("file", SEEDS, ids=lambda file: file.stem)
-def test_fixes_break_no_seed(file: Path) -> None:
+def test_fixes_break_no_seed(file: pathlib.Path) -> None:
     path = "nonstrict:unflatten@cpu"
     assert entry_signatures(file, path, FIXES.values()) <= entry_signatures(file, path)
 
@@ -67,15 +67,15 @@ def _begins(signature: tuple[str, ...], start: tuple[str, ...]) -> bool:
 
 
 @pytest.mark.parametrize("file", [file for file in OPEN if read_entry(file).fix], ids=lambda file: file.stem)
-def test_an_entry_passes_with_its_fix(file: Path) -> None:
-    run = run_file(file, fixes=(FIXES[read_entry(file).fix],))
+def test_an_entry_passes_with_its_fix(file: pathlib.Path) -> None:
+    run = run_file(file, within=partial(applied, (FIXES[read_entry(file).fix],)))
     assert run.code == 0, run.problem or run.last_line
 
 
 def test_open_entries_are_complete_and_short() -> None:
     lengths = []
     for entry in ENTRIES:
-        wrong = list(incomplete(entry, FIXES, feature_tags()))
+        wrong = list(incomplete(entry, FIXES, tag_names()))
         assert not wrong, f"{entry.file}: {wrong}"
         lengths.append(code_lines(entry.file.read_text()))
     assert median(lengths) <= 18

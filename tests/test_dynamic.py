@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import io
+import pathlib
 import re
 import runpy
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,14 +16,14 @@ import torch
 from harness.case import Case, Given, InvalidFactory, case_from_source
 from harness.faults import FAULTS
 from harness.findings import Finding
-from harness.inputs import CALLS, Examples
-from harness.observation import Observation
+from harness.inputs.copies import CALLS, Examples
+from harness.judge.verdict import Verdict, judge
+from harness.observe.observation import Observation
+from harness.observe.tensors import TensorSnapshot
 from harness.paths import Stopwatch, observe_eager, observe_paths, select_paths
 from harness.paths.dynamism import may_narrow
 from harness.paths.transforms.apply import varied_case
 from harness.repro import repro_source
-from harness.snapshot import TensorSnapshot
-from harness.verdict import Verdict, judge
 
 SOURCE = """\
 import torch
@@ -279,7 +279,7 @@ def probes():
 """
 
 
-def run(file: Path) -> tuple[object, str]:
+def run(file: pathlib.Path) -> tuple[object, str]:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), pytest.raises(SystemExit) as end:
         runpy.run_path(str(file), run_name="__main__")
@@ -287,7 +287,7 @@ def run(file: Path) -> tuple[object, str]:
 
 
 @pytest.mark.parametrize("name", [IGNORED.name, FIXED.name])
-def test_a_repro_file_makes_the_calls_and_then_the_probes(name: str, tmp_path: Path) -> None:
+def test_a_repro_file_makes_the_calls_and_then_the_probes(name: str, tmp_path: pathlib.Path) -> None:
     (finding,) = planted(name, KEYWORDS)
     assert finding.call == CALLS + 1
     file = tmp_path / "repro.py"
@@ -302,7 +302,7 @@ def test_a_repro_file_makes_the_calls_and_then_the_probes(name: str, tmp_path: P
     assert code == 0 and re.fullmatch(r"ok: .+\n", printed)
 
 
-def test_a_repro_file_that_needs_no_probes_has_none(tmp_path: Path) -> None:
+def test_a_repro_file_that_needs_no_probes_has_none(tmp_path: pathlib.Path) -> None:
     fault = FAULTS["unflatten_swaps_outputs"]
     source = fault.source + KEYWORDS.partition("return Model(), (torch.ones(4, 3),), ")[2].partition("\n")[2]
     source = source.replace(', "scale": None', "")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+import pathlib
 
 import pytest
 
-from harness.canonical import canonical_digest
 from harness.cli import main
-from harness.code_lines import code_lines
-from harness.corpus import read_entry
+from harness.known.entry import read_entry
+from harness.source.canonical import canonical_digest
+from harness.source.line_count import code_lines
 
 REPRO = '''\
 # /// script
@@ -45,7 +45,7 @@ if __name__ == "__main__":
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
     """Start in an empty folder that has a repro file."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "repro.py").write_text(REPRO)
@@ -53,7 +53,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_repro_file_becomes_an_entry(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_repro_file_becomes_an_entry(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["corpus", "add", "repro.py", "--name", "adds_wrongly"]) == 0
     said = capsys.readouterr().out
     assert "corpora/open/adds_wrongly.py" in said
@@ -69,7 +69,7 @@ def test_a_repro_file_becomes_an_entry(here: Path, capsys: pytest.CaptureFixture
     assert json.loads(capsys.readouterr().out)[0]["fingerprint"] == entry.fingerprint
 
 
-def test_verify_says_what_an_entry_lacks(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_verify_says_what_an_entry_lacks(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["corpus", "add", "repro.py", "--name", "adds_wrongly"])
     assert main(["corpus", "verify"]) == 1
     said = capsys.readouterr().out
@@ -104,7 +104,7 @@ def test_verify_says_what_an_entry_lacks(here: Path, capsys: pytest.CaptureFixtu
     ],
 )
 def test_what_is_no_repro_file_is_not_added(
-    here: Path, text: str, name: str, what: str, capsys: pytest.CaptureFixture[str]
+    here: pathlib.Path, text: str, name: str, what: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (here / "repro.py").write_text(text)
     assert main(["corpus", "add", "repro.py", "--name", name]) == 2
@@ -114,21 +114,21 @@ def test_what_is_no_repro_file_is_not_added(
     assert not list((here / "corpora").rglob("*.py"))
 
 
-def test_an_entry_that_passes_is_closed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_entry_that_passes_is_closed(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["corpus", "add", "repro.py", "--name", "a"])
     file = here / "corpora" / "open" / "a.py"
     assert main(["corpus", "close", str(file)]) == 2
     assert "does not pass with this torch: BUG" in capsys.readouterr().err
     file.write_text(file.read_text().replace("sys.exit(1)", "sys.exit(0)"))
     assert main(["replay"]) == 1
-    assert f"exportdiff corpus close {Path('corpora/open/a.py')}" in capsys.readouterr().out
+    assert f"exportdiff corpus close {pathlib.Path('corpora/open/a.py')}" in capsys.readouterr().out
     assert main(["corpus", "close", str(file)]) == 0
     assert not file.exists()
     assert read_entry(here / "corpora" / "fixed" / "a.py").status == "fixed"
     assert main(["replay"]) == 0
 
 
-def test_a_report_has_the_fields_of_the_form(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_report_has_the_fields_of_the_form(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["issue", "repro.py"]) == 0
     said = capsys.readouterr()
     title, _, rest = said.out.partition("\n")
@@ -142,7 +142,7 @@ def test_a_report_has_the_fields_of_the_form(here: Path, capsys: pytest.CaptureF
     assert "topic: fuzzer" in said.err
 
 
-def test_what_shows_no_bug_is_not_reported(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_shows_no_bug_is_not_reported(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "repro.py").write_text(REPRO.replace("sys.exit(1)", "sys.exit(0)"))
     assert main(["issue", "repro.py"]) == 2
     assert "does not show its bug here" in capsys.readouterr().err

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import pathlib
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from harness.corpus import FIXES
-from harness.fixes import Fix, FixError, applied, read_fix, read_fixes
+from harness.known.entry import FIXES
+from harness.patching.fixes import Fix, FixError, applied, read_fix, read_fixes
 
-CORPORA = Path(__file__).parents[1] / "corpora"
+CORPORA = pathlib.Path(__file__).parents[1] / "corpora"
 
 SOURCE = """
 import functools
@@ -64,7 +64,7 @@ Patch = Callable[..., Fix]
 
 
 @pytest.fixture
-def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+def module(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     """Write a module of its own for each test: what functions a file has is looked for only once."""
     package = f"patched_{tmp_path.name}"
     (tmp_path / package).mkdir()
@@ -77,7 +77,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleTy
 
 
 @pytest.fixture
-def patch(tmp_path: Path, module: ModuleType) -> Patch:
+def patch(tmp_path: pathlib.Path, module: ModuleType) -> Patch:
     """Make a fix from replacements in the text of the module."""
 
     def make(*changes: tuple[str, str], name: str = "fix", base: str = SOURCE) -> Fix:
@@ -185,7 +185,7 @@ def test_what_cannot_be_held_is_refused(
         pass
 
 
-def test_what_is_no_patch_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_patch_is_refused(tmp_path: pathlib.Path) -> None:
     for text in ("", "hello", "--- a/x.py\n+++ b/x.py\n@@ -1 +1,9 @@\n-a\n+b\n"):
         (tmp_path / "bad.patch").write_text(text)
         with pytest.raises(FixError, match=r"bad\.patch"):

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import os
+import pathlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path as File
 from threading import Event
 
 import pytest
 import torch.export._trace as trace
 
 from harness.case import Case, case_from_source
+from harness.engine.detection import Hunted, Settings, hunt, hunt_all, shown_by
+from harness.engine.worker import Job
 from harness.faults import FAULTS
-from harness.hunting import Hunted, Settings, hunt, hunt_all, shown_by
+from harness.judge.judge_case import judge_case
+from harness.judge.verdict import Verdict
 from harness.paths import Path, select_paths
-from harness.pool import Stopped
-from harness.verdict import Verdict
-from harness.work import Job, judge_case, program_source
+from harness.processes.pool import Stopped
+from harness.programs import program_source
 
 PATHS = select_paths(["nonstrict:*"])
 JOB = Job(0, PATHS)
 FAULT = "export_leaves_a_hook"
-OPEN = File(__file__).parents[1] / "corpora" / "open"
+OPEN = pathlib.Path(__file__).parents[1] / "corpora" / "open"
 
 
 def test_what_the_fault_alone_explains_is_shown(case: Callable[[str], Case]) -> None:

@@ -3,8 +3,8 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from harness.inputs import CALLS, Examples, move_model
-from harness.snapshot import TensorSnapshot
+from harness.inputs.copies import CALLS, Examples, move_model
+from harness.observe.tensors import TensorSnapshot
 
 
 def test_copies_keep_metadata_and_values() -> None:
@@ -84,7 +84,7 @@ def test_attributes_of_layers_are_left_alone() -> None:
             self.step = 1
             self.cell = nn.GRUCell(3, 3)
 
-    altered = Examples((torch.ones(2, 3),), {}).off_spec(frozenset(("attribute",)), "", Model())
+    altered = Examples((torch.ones(2, 3),), {}).deviations(frozenset(("attribute",)), "", Model())
     assert {one.place for one in altered} == {"training", "step", "cell.training"}
 
 

@@ -9,9 +9,10 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
 
 from harness.case import Case
-from harness.isolation import Isolation, own_modes
-from harness.paths import execute, select_paths
-from harness.verdict import judge
+from harness.judge.verdict import judge
+from harness.observe.isolation import Isolation, own_modes
+from harness.paths import select_paths
+from harness.paths.run import exported as execute
 
 PATHS = select_paths(["nonstrict:*"])
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import ast
+import pathlib
 import textwrap
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from harness.cli import main
-from harness.code_lines import code_lines
-from harness.confirm import Confirmation
 from harness.findings import Finding
 from harness.minimizing import Minimized, NotShownError, minimize, ship
 from harness.minimizing.layout import laid_out
@@ -21,7 +19,9 @@ from harness.minimizing.reducer import Problem, Reducer
 from harness.minimizing.size import size
 from harness.minimizing.subject import read_subject
 from harness.minimizing.tree import Tree
-from harness.work import program_source
+from harness.programs import program_source
+from harness.repro.confirm import Confirmation
+from harness.source.line_count import code_lines
 
 HEAD = "import torch\nfrom torch import nn\n"
 
@@ -254,7 +254,7 @@ def test_a_call_through_two_classes_becomes_one_class() -> None:
     assert code_lines(reduce(WIDE, is_interesting).best) <= 5
 
 
-def test_a_run_that_was_cut_short_goes_on(tmp_path: Path) -> None:
+def test_a_run_that_was_cut_short_goes_on(tmp_path: pathlib.Path) -> None:
     def is_interesting(text: str) -> bool:
         return ".t_()" in text and "make" in text and "flag" in text
 
@@ -291,7 +291,7 @@ def test_a_run_that_was_cut_short_goes_on(tmp_path: Path) -> None:
     assert tried == whole.tried
 
 
-def test_notes_survive_a_torn_line_and_belong_to_one_input(tmp_path: Path) -> None:
+def test_notes_survive_a_torn_line_and_belong_to_one_input(tmp_path: pathlib.Path) -> None:
     file = tmp_path / "notes"
     with Notes(file, "a") as notes:
         notes.note("best")
@@ -348,10 +348,10 @@ def make():
 
 def finding(source: str) -> Finding:
     from harness.case import case_from_source
-    from harness.paths import Path as Route
-    from harness.work import judge_case
+    from harness.judge.judge_case import judge_case
+    from harness.paths import Path
 
-    verdict = judge_case(case_from_source(source), [Route.parse("nonstrict:module")])
+    verdict = judge_case(case_from_source(source), [Path.parse("nonstrict:module")])
     return next(each for each in verdict.findings if each.check == "outputs")
 
 
@@ -386,7 +386,7 @@ def test_what_does_not_confirm_is_not_shipped() -> None:
     assert not ship(minimized, lambda text: Confirmation(False, "no")).confirmed
 
 
-def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "mine.py").write_text("SCALE = 3.0\n")
     file = tmp_path / "model.py"
     file.write_text("from mine import SCALE\n" + DIFFERS.replace("3.0", "SCALE").replace("make", "small"))
@@ -410,7 +410,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert read_subject(str(out)).path == "nonstrict:module@cpu"
 
 
-def test_command_without_a_finding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_without_a_finding(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "model.py"
     file.write_text(DIFFERS.replace("torch.compiler.is_exporting()", "flag"))
     assert main(["minimize", str(file), "--path", "nonstrict:module"]) == 1
@@ -433,16 +433,16 @@ def test_command_without_a_finding(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_command_on_bad_input(
     arguments: list[str],
     said: str,
-    tmp_path: Path,
+    tmp_path: pathlib.Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("good.py").write_text(DIFFERS)
-    Path("bad.py").write_text("def make(:\n")
-    Path("model.txt").write_text("")
+    pathlib.Path("good.py").write_text(DIFFERS)
+    pathlib.Path("bad.py").write_text("def make(:\n")
+    pathlib.Path("model.txt").write_text("")
     assert main(["minimize", *arguments]) == 2
     told = capsys.readouterr().err
     assert said in told
     assert told.count("\n") == 1
-    assert Path("good.py").read_text() == DIFFERS
+    assert pathlib.Path("good.py").read_text() == DIFFERS

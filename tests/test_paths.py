@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from harness.case import Case
-from harness.observation import Observation
+from harness.observe.observation import Observation
+from harness.observe.tensors import TensorSnapshot
 from harness.paths import Path, Stopwatch, all_paths, core_paths, observe_eager, observe_paths, select_paths
-from harness.snapshot import TensorSnapshot
 
 NAMES = ["nonstrict:module@cpu", "nonstrict:unflatten@cpu", "strict:module@cpu", "strict:unflatten@cpu"]
 COMPILED = "compile:compiled@cpu"

@@ -10,9 +10,9 @@ import torch
 from torch.export import Dim
 
 from harness.case import Case
-from harness.inputs import CALLS
+from harness.inputs.copies import CALLS
+from harness.judge.verdict import judge
 from harness.paths import Stopwatch, observe_paths, select_paths
-from harness.verdict import judge
 
 PATHS = select_paths(["pipeline:stages"])
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from harness.paths import DEAR, all_paths, core_paths, select_paths
-from harness.plan import RATES, paths_for, share
+from harness.engine.schedule import RATES, paths_for, share
+from harness.paths import EXPENSIVE, all_paths, core_paths, select_paths
 
 EVERY = all_paths()
 
@@ -11,7 +11,7 @@ EVERY = all_paths()
 def test_500_programs_take_every_path_often_enough() -> None:
     taken = Counter(path for index in range(500) for path in paths_for(index, EVERY))
     assert set(taken) == set(EVERY)
-    seldom = {path for path in EVERY if path.cost >= DEAR or "pickle" in path.transforms}
+    seldom = {path for path in EVERY if path.cost >= EXPENSIVE or "pickle" in path.transforms}
     assert all(count >= (5 if path in seldom else 20) for path, count in taken.items())
 
 

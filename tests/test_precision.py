@@ -9,10 +9,10 @@ from torch import nn
 
 from harness.case import Case
 from harness.checks.outputs import outputs
-from harness.limits import limit_for
-from harness.observation import Observation
+from harness.judge.documented_limits import limit_for
+from harness.judge.precision import in_float64, with_exact_values
+from harness.observe.observation import Observation
 from harness.paths import Stopwatch, observe_eager
-from harness.precision import in_float64, with_exact_values
 
 
 class Sum(nn.Module):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import copy
+import pathlib
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path as File
 
 import pytest
 import torch
@@ -14,16 +14,16 @@ from torch import nn
 from harness.case import Case, case_from_source
 from harness.checks.registry import Difference, mismatch
 from harness.checks.sharing import sharing
-from harness.confirm import run_file
-from harness.limits import limit_for
-from harness.memory import Memory
-from harness.observation import Call, Observation
+from harness.judge.documented_limits import limit_for
+from harness.judge.verdict import Verdict, judge
+from harness.observe.aliasing import Memory
+from harness.observe.observation import Call, Observation
+from harness.observe.tensors import State, state_snapshot, tree_snapshot
 from harness.paths import Path
-from harness.paths.graph_inputs import written_back
+from harness.paths.read.graph_inputs import written_back
 from harness.paths.transforms.programs import reexport, reexport_unflattened
+from harness.processes.script import run_file
 from harness.repro import repro_source
-from harness.snapshot import State, state_snapshot, tree_snapshot
-from harness.verdict import Verdict, judge
 
 SPEC = """
 def dynamic_shapes():
@@ -341,7 +341,7 @@ class Model(nn.Module):
 
 
 def test_a_file_compares_with_what_became_of_the_program(
-    case: Callable[[str, str], Case], tmp_path: File
+    case: Callable[[str, str], Case], tmp_path: pathlib.Path
 ) -> None:
     returns = case(RETURNS, "(torch.ones(2),)")
     (finding,) = along(returns, "nonstrict+decompose:unflatten").findings

@@ -6,27 +6,27 @@ is skipped. A new one fails them, with the file that reproduces it.
 
 from __future__ import annotations
 
-from pathlib import Path
+import pathlib
 
 import pytest
 
-from harness.attribution import explain, knowledge
 from harness.case import case_from_source
+from harness.engine.schedule import paths_for
+from harness.judge.judge_case import judge_case
+from harness.known.attribution import explain, knowledge
 from harness.paths import core_paths
-from harness.plan import paths_for
 from harness.repro import repro_source
-from harness.work import judge_case
 from strategies import draw_program, render
 
 SEED = 137013
 EXAMPLES = 120
 PARTS = 4
 
-CORPORA = Path(__file__).parents[1] / "corpora"
+CORPORA = pathlib.Path(__file__).parents[1] / "corpora"
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_exported_programs_do_what_eager_does(part: int, tmp_path: Path) -> None:
+def test_exported_programs_do_what_eager_does(part: int, tmp_path: pathlib.Path) -> None:
     valid = 0
     for index in range(part, EXAMPLES, PARTS):
         program = draw_program(SEED, index)

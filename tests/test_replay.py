@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import pathlib
 
 import pytest
 
@@ -52,12 +52,12 @@ DETAILS = {
 }
 
 
-def test_every_file_gets_its_word(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_file_gets_its_word(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, (text, _) in FILES.items():
         (tmp_path / f"{name}.py").write_text(text)
     missing = tmp_path / "gone.py"
     assert main(["replay", "--limit", "2s", str(tmp_path), str(missing)]) == 1
-    lines = {Path(line[13:].split("  ")[0]).stem: line for line in _lines(capsys)}
+    lines = {pathlib.Path(line[13:].split("  ")[0]).stem: line for line in _lines(capsys)}
     assert {name: line[:11].strip() for name, line in lines.items()} == {
         **{name: word for name, (_, word) in FILES.items()},
         "gone": "BROKEN",
@@ -66,7 +66,7 @@ def test_every_file_gets_its_word(tmp_path: Path, capsys: pytest.CaptureFixture[
         assert detail in lines[name]
 
 
-def test_all_as_recorded_is_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_as_recorded_is_0(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "a.py"
     file.write_text(FILES["ok_open"][0])
     assert main(["replay", str(file)]) == 0
@@ -74,7 +74,7 @@ def test_all_as_recorded_is_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 
 def test_nothing_to_replay_is_a_mistake(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["replay"]) == 2

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import pathlib
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from harness.errors import UsageError
-from harness.events import (
+from harness.engine.events import (
     CampaignFinished,
     CampaignStarted,
     Event,
@@ -23,14 +22,15 @@ from harness.events import (
     HarnessError,
     KnownSeen,
 )
+from harness.errors import UsageError
 from harness.findings import Finding
+from harness.judge.verdict import PathResult, Status
 from harness.reporting.console import ConsoleReport
 from harness.reporting.folder import Folder
 from harness.reporting.ndjson import NdjsonLog
 from harness.reporting.repro_files import ReproFiles
 from harness.reporting.summary import SummaryFile, Tally
 from harness.reporting.text import show_command
-from harness.verdict import PathResult, Status
 
 MODULE, UNFLATTEN = "nonstrict:module@cpu", "nonstrict:unflatten@cpu"
 FINDING = Finding(
@@ -125,7 +125,7 @@ FINDING_KEYS = {
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Folder:
+def folder(tmp_path: pathlib.Path) -> Folder:
     folder = Folder(tmp_path / "out")
     folder.prepare()
     return folder
@@ -255,7 +255,7 @@ def test_folder_is_cleared_of_its_own_files_only(folder: Folder) -> None:
     assert mine.read_text() == "keep"
 
 
-def test_folder_must_not_be_a_file(tmp_path: Path) -> None:
+def test_folder_must_not_be_a_file(tmp_path: pathlib.Path) -> None:
     file = tmp_path / "out"
     file.write_text("")
     with pytest.raises(UsageError, match="is a file"):

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import io
+import pathlib
 import re
 import runpy
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from torch._dynamo.exc import TorchDynamoException
 
 from harness.case import case_from_source
-from harness.corpus import read_entry
 from harness.faults import FAULTS
 from harness.findings import Finding
-from harness.inputs import build
-from harness.isolation import nothing_cached, own_modes
-from harness.off_spec import ALTERATIONS
+from harness.inputs.copies import build
+from harness.inputs.deviations import DEVIATIONS
+from harness.judge.verdict import judge
+from harness.known.entry import read_entry
+from harness.observe.isolation import nothing_cached, own_modes
 from harness.paths import select_paths
 from harness.repro import NoReproError, repro_source
-from harness.verdict import judge
 
 SOURCE = """\
 import torch
@@ -38,7 +38,7 @@ def make():
 """
 
 
-def run(file: Path) -> tuple[object, str]:
+def run(file: pathlib.Path) -> tuple[object, str]:
     """Run a file as a script in this process, where a fault may be planted."""
     printed = io.StringIO()
     quiet = contextlib.redirect_stdout(printed)
@@ -48,7 +48,7 @@ def run(file: Path) -> tuple[object, str]:
 
 
 @pytest.mark.parametrize("name", sorted(FAULTS))
-def test_file_shows_the_bug_only_while_it_is_there(name: str, tmp_path: Path) -> None:
+def test_file_shows_the_bug_only_while_it_is_there(name: str, tmp_path: pathlib.Path) -> None:
     fault = FAULTS[name]
     named = select_paths([fault.paths])
     paths = [path for path in named if path.is_core] or named
@@ -144,7 +144,7 @@ WORDS: dict[str, list[tuple[str, ...]]] = {
     ("check", "what"), [(check, what) for check, words in WORDS.items() for what in words]
 )
 def test_every_kind_of_mismatch_has_a_file_that_runs(
-    check: str, what: tuple[str, ...], runner: str, tmp_path: Path
+    check: str, what: tuple[str, ...], runner: str, tmp_path: pathlib.Path
 ) -> None:
     per_call = check in ("outputs", "inputs", "state") and not {"missing", "at-start"} & {*what}
     for call in (0, 2) if per_call or what[0] == "refused" else (None,):
@@ -218,7 +218,7 @@ def make():
 
 @pytest.mark.parametrize("path", ["nonstrict:unflatten", "nonstrict+preserve:unflatten"])
 @pytest.mark.parametrize("word", ["arguments", "owner"])
-def test_calls_with_graphs_of_their_own_are_followed(path: str, word: str, tmp_path: Path) -> None:
+def test_calls_with_graphs_of_their_own_are_followed(path: str, word: str, tmp_path: pathlib.Path) -> None:
     signature = ("structure", "mismatch", "steps", word)
     transforms = tuple(path.partition(":")[0].split("+")[1:])
     shown = finding(
@@ -266,23 +266,25 @@ def make():
 
 
 @pytest.mark.parametrize("what", ["accepted", "served", "refused-but-changed", "left"])
-@pytest.mark.parametrize("alteration", ALTERATIONS)
-def test_every_way_to_leave_the_spec_has_a_file_that_runs(alteration: str, what: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("deviation", DEVIATIONS)
+def test_every_way_to_leave_the_spec_has_a_file_that_runs(
+    deviation: str, what: str, tmp_path: pathlib.Path
+) -> None:
     model, examples = build(case_from_source(EVERY_WAY), "cpu")
-    calls = examples.off_spec({alteration}, "", model)
+    calls = examples.deviations({deviation}, "", model)
     assert calls
     compiled = {"path": "compile:compiled@cpu", "mode": "compile", "runner": "compiled"}
     # The others are not promised to be noticed, or are not (corpora/open/export_accepts_*).
-    noticed = what != "served" and alteration in ("flag", "number", "text", "size")
+    noticed = what != "served" and deviation in ("flag", "number", "text", "size")
     for one in calls:
         shown = finding(
             check="guards",
-            signature=("guards", "mismatch", what, alteration),
+            signature=("guards", "mismatch", what, deviation),
             message=f"a call in which {one.words} is not refused, and the answer is wrong",
             **({"path": "nonstrict:module@cpu", "runner": "module"} if noticed else compiled),
         )
         if what == "left":
-            words = f"after a call in which {one.words}: the grad mode differs\naltered: {alteration}"
+            words = f"after a call in which {one.words}: the grad mode differs\naltered: {deviation}"
             shown = finding(
                 check="purity",
                 signature=("purity", "mismatch", "run", "global", "grad mode"),
@@ -292,7 +294,7 @@ def test_every_way_to_leave_the_spec_has_a_file_that_runs(alteration: str, what:
             )
         file = tmp_path / "repro.py"
         file.write_text(repro_source(shown, EVERY_WAY))
-        around = ALTERATIONS[alteration].around
+        around = DEVIATIONS[deviation].around
         if isinstance(one.place, str):
             assert f".{one.place.rpartition('.')[2]} = {one.leaf!r}\n" in file.read_text()
         else:
@@ -328,7 +330,7 @@ def test_every_way_to_leave_the_spec_has_a_file_that_runs(alteration: str, what:
     ],
 )
 def test_what_is_not_guarded_besides_arguments_has_a_file_that_shows_it(
-    fault: str, forward: str, words: str, line: str, tmp_path: Path
+    fault: str, forward: str, words: str, line: str, tmp_path: pathlib.Path
 ) -> None:
     source = SOURCE.replace("return x + 1", forward).replace("torch.ones(2)", "torch.full((2,), 0.5)")
     case = replace(case_from_source(source), thorough=True)
@@ -346,7 +348,9 @@ def test_what_is_not_guarded_besides_arguments_has_a_file_that_shows_it(
 
 @pytest.mark.parametrize("stage", ["export", "lower", "run"])
 @pytest.mark.parametrize("call", [None, 0, 1])
-def test_every_stage_of_crash_has_a_file_that_runs(stage: str, call: int | None, tmp_path: Path) -> None:
+def test_every_stage_of_crash_has_a_file_that_runs(
+    stage: str, call: int | None, tmp_path: pathlib.Path
+) -> None:
     shown = finding(kind="crash", stage=stage, call=call, message="call 0 raised KeyError, eager did not")
     file = tmp_path / "repro.py"
     file.write_text(repro_source(shown, STATEFUL))
@@ -354,7 +358,7 @@ def test_every_stage_of_crash_has_a_file_that_runs(stage: str, call: int | None,
     assert (code, printed[:3]) == (0, "ok:"), printed
 
 
-def test_file_is_short_has_metadata_and_stands_alone(tmp_path: Path) -> None:
+def test_file_is_short_has_metadata_and_stands_alone(tmp_path: pathlib.Path) -> None:
     file = tmp_path / "repro.py"
     text = repro_source(finding(), SOURCE)
     file.write_text(text)
@@ -382,7 +386,7 @@ def test_unknown_modes_are_said_to_be_unknown() -> None:
         repro_source(finding(mode="later", path="later:module@cpu"), SOURCE)
 
 
-def test_a_purity_file_bears_with_an_export_that_refuses(tmp_path: Path) -> None:
+def test_a_purity_file_bears_with_an_export_that_refuses(tmp_path: pathlib.Path) -> None:
     refused = SOURCE.replace("return x + 1", "return x + 1 if x.sum() > 0 else x")
     shown = finding(check="purity", stage="export", signature=("purity", "mismatch", "export", "hooks"))
     file = tmp_path / "repro.py"

@@ -8,10 +8,10 @@ import torch
 from torch import nn
 from torch.utils import _pytree as pytree
 
-from harness.inputs import Examples
-from harness.observation import Failure, failure
-from harness.snapshot import Roles, TensorSnapshot, snapshot, state_snapshot, tree_snapshot
-from harness.world import world
+from harness.inputs.copies import Examples
+from harness.observe.environment import world
+from harness.observe.failure import Failure, failure
+from harness.observe.tensors import Roles, TensorSnapshot, snapshot, state_snapshot, tree_snapshot
 
 Pair = namedtuple("Pair", "a b")
 

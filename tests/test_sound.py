@@ -5,18 +5,18 @@ Each was checked by hand; a finding here is a false alarm, or torch has got wors
 
 from __future__ import annotations
 
+import pathlib
 import random
 import textwrap
-from pathlib import Path
 
 import pytest
 import torch
 
-from harness.attribution import explain, knowledge
 from harness.case import Case, case_from_source
 from harness.findings import Finding
+from harness.judge.verdict import Verdict, judge
+from harness.known.attribution import explain, knowledge
 from harness.paths import core_paths, select_paths
-from harness.verdict import Verdict, judge
 
 PREAMBLES = {
     "Pair": 'from collections import namedtuple\n\nPair = namedtuple("Pair", ["left", "right"])\n',
@@ -176,7 +176,7 @@ def verdict(name: str) -> Verdict:
     return judge(case, core_paths())
 
 
-CORPORA = Path(__file__).parents[1] / "corpora"
+CORPORA = pathlib.Path(__file__).parents[1] / "corpora"
 
 
 def news(name: str, seen: Verdict) -> list[Finding]:

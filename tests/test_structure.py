@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import io
+import pathlib
 import re
 import runpy
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,18 +23,18 @@ from torch.utils import _pytree as pytree
 
 from harness.case import Case
 from harness.checks.registry import Difference
-from harness.checks.structure import structure
+from harness.checks.structure.check import structure
 from harness.faults.registry import wrapped
-from harness.limits import limit_for
-from harness.observation import Observation
+from harness.judge.documented_limits import limit_for
+from harness.judge.verdict import judge
+from harness.observe.graphs import Exported, Frame, Hierarchy, Listing, Operand, Rebuilt, Spec, Step, Visit
+from harness.observe.observation import Observation
+from harness.observe.tensors import State, snapshot
 from harness.paths import Stopwatch, observe_eager, observe_paths, select_paths
-from harness.paths.hierarchy import Watch
-from harness.paths.listing import Reader
-from harness.paths.rebuilt import read_rebuilt
+from harness.paths.read.hierarchy import Watch
+from harness.paths.read.listing import Reader
+from harness.paths.read.rebuilt import read_rebuilt
 from harness.repro import repro_source
-from harness.snapshot import State, snapshot
-from harness.structure import Exported, Frame, Hierarchy, Listing, Operand, Rebuilt, Spec, Step, Visit
-from harness.verdict import judge
 
 unflattening = sys.modules[UnflattenedModule.__module__]
 
@@ -784,7 +784,7 @@ BROKEN: dict[str, tuple[str, Plant, tuple[str, ...]]] = {
 }
 
 
-def run(file: Path) -> tuple[object, str]:
+def run(file: pathlib.Path) -> tuple[object, str]:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), pytest.raises(SystemExit) as end:
         runpy.run_path(str(file), run_name="__main__")
@@ -793,7 +793,7 @@ def run(file: Path) -> tuple[object, str]:
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_broken_exports_are_reported_and_shown(
-    name: str, case: Callable[[str], Case], tmp_path: Path
+    name: str, case: Callable[[str], Case], tmp_path: pathlib.Path
 ) -> None:
     body, plant, what = BROKEN[name]
     sound = case(f"torch.manual_seed(0)\n{body}")

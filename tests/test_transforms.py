@@ -9,9 +9,9 @@ import torch
 from torch import nn
 
 from harness.case import Case
+from harness.judge.verdict import judge
 from harness.paths import Path
 from harness.paths.transforms import TRANSFORMS
-from harness.verdict import judge
 
 VIEWS = """
 class Child(nn.Module):

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 
 from harness.case import Case, case_from_source
-from harness.observation import Failure
+from harness.judge.documented_refusals import REFUSALS, refusal
+from harness.judge.verdict import judge
+from harness.observe.failure import Failure
 from harness.paths import select_paths
-from harness.unsupported import REFUSALS, refusal
-from harness.verdict import judge
 
 TRANSPOSES = """
 class Model(nn.Module):

@@ -10,8 +10,8 @@ import torch
 
 from harness.case import Case
 from harness.findings import Finding
+from harness.judge.verdict import judge
 from harness.paths import Stopwatch, core_paths, observe_eager, select_paths
-from harness.verdict import judge
 
 FINE = """
 class Model(nn.Module):

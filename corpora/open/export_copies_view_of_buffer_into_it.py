@@ -11,7 +11,7 @@
 # signatures = [
 #     ["outputs", "crash", "run", "RuntimeError", "unsupported operation some elements of the input tensor"],
 # ]
-# behind = [["state", "mismatch", "stride", "buffer"]]
+# unmasked = [["state", "mismatch", "stride", "buffer"]]
 # fix = "write_back_clones_of_assigned_buffers"
 # affected = "2.13.0"
 # upstream = ""

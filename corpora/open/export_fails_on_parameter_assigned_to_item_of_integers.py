@@ -11,7 +11,7 @@
 # signatures = [
 #     ["outputs", "crash", "export", "RuntimeError", "_compile.py:inner"],
 # ]
-# behind = [["outputs", "mismatch", "requires-grad", "fresh"]]
+# unmasked = [["outputs", "mismatch", "requires-grad", "fresh"]]
 # fix = "items_of_integers_take_no_gradient"
 # upstream = ""
 # affected = "2.13.0"

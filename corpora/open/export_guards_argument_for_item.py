@@ -8,7 +8,7 @@
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
-# unseen = "with the fix, unflatten still shows the same: it checks no guards"
+# undetected-because = "with the fix, unflatten still shows the same: it checks no guards"
 # fix = "guard_items_of_arguments_by_name"
 # affected = "2.13.0"
 # upstream = ""

@@ -8,7 +8,7 @@
 # check = "outputs"
 # kind = "crash"
 # status = "open"
-# unseen = "all calls give the keys of a dict in the order of the example"
+# undetected-because = "all calls give the keys of a dict in the order of the example"
 # fix = "compare_dicts_by_key"
 # affected = "2.13.0"
 # upstream = ""

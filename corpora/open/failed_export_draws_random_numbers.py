@@ -10,7 +10,7 @@
 # status = "open"
 # fix = "exportdb_draws_no_random_numbers"
 # upstream = ""
-# unseen = "what draws them is loaded before anything is judged"
+# undetected-because = "what draws them is loaded before anything is judged"
 # affected = "2.13.0"
 # at-fault = "torch/_export/db/logging.py, exportdb_error_message: imports torch/_export/db/examples"
 # ///

@@ -11,7 +11,7 @@
 # signatures = [
 #     ["outputs", "crash", "lower", "KeyError", "_unlift.py:_unlift_exported_program_lifted_states"],
 # ]
-# behind = [["outputs", "crash", "lower", "UserError"]]
+# unmasked = [["outputs", "crash", "lower", "UserError"]]
 # fix = "module_refuses_names_of_graph_module"
 # upstream = ""
 # affected = "2.13.0"

@@ -9,7 +9,7 @@
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "TypeError", "_unlift.py:_create_stateful_graph_module"]]
-# behind = [["outputs", "crash", "lower", "UserError"]]
+# unmasked = [["outputs", "crash", "lower", "UserError"]]
 # fix = "module_keeps_range_constraints_under_private_name"
 # upstream = ""
 # affected = "2.13.0"

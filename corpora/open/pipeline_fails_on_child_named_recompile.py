@@ -11,7 +11,7 @@
 # signatures = [
 #     ["outputs", "crash", "lower", "KeyError", "unflatten.py:run_from", "unflatten.py:__init__"],
 # ]
-# behind = [["outputs", "crash", "lower", "ValueError"], ["outputs", "crash", "lower", "UserError"]]
+# unmasked = [["outputs", "crash", "lower", "ValueError"], ["outputs", "crash", "lower", "UserError"]]
 # fix = "pipeline_refuses_names_of_graph_module"
 # upstream = ""
 # affected = "2.13.0"

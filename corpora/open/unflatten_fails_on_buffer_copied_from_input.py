@@ -14,7 +14,7 @@
 #         "unflatten.py:run_outer", "unflatten.py:run_from",
 #     ],
 # ]
-# behind = [["structure", "mismatch", "steps", "operands", "buffer", "input"]]
+# unmasked = [["structure", "mismatch", "steps", "operands", "buffer", "input"]]
 # fix = "unflatten_copies_inputs_into_buffers"
 # upstream = ""
 # affected = "2.13.0"

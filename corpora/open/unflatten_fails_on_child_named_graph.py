@@ -11,7 +11,7 @@
 # signatures = [
 #     ["outputs", "crash", "lower", "KeyError", "unflatten.py:run_from", "unflatten.py:__init__"],
 # ]
-# behind = [["outputs", "crash", "lower", "UserError"]]
+# unmasked = [["outputs", "crash", "lower", "UserError"]]
 # fix = "unflatten_refuses_names_of_its_modules"
 # upstream = ""
 # affected = "2.13.0"

@@ -9,7 +9,7 @@
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "run", "ValueError", "_pytree.py:tree_unflatten"]]
-# behind = [["structure", "mismatch", "steps", "extra", "operator"]]
+# unmasked = [["structure", "mismatch", "steps", "extra", "operator"]]
 # fix = "unflatten_writes_back_to_parameters"
 # upstream = ""
 # affected = "2.13.0"

@@ -11,7 +11,7 @@
 # signatures = [["outputs", "crash", "lower", "RuntimeError", "_tensor.py:__deepcopy__"]]
 # fix = "unflatten_copies_metadata"
 # upstream = ""
-# unseen = "each path has a program of its own, and copies it before it is unflattened"
+# undetected-because = "each path has a program of its own, and copies it before it is unflattened"
 # affected = "2.13.0"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: self.meta[\"unflattened_module\"] = self"
 # ///

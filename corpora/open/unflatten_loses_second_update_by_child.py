@@ -9,7 +9,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
-# behind = [["structure", "mismatch", "steps", "extra", "operator"]]
+# unmasked = [["structure", "mismatch", "steps", "extra", "operator"]]
 # fix = "unflatten_writes_each_value_to_the_state"
 # upstream = ""
 # affected = "2.13.0"

@@ -9,7 +9,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
-# behind = [["structure", "mismatch", "steps", "extra", "operator"]]
+# unmasked = [["structure", "mismatch", "steps", "extra", "operator"]]
 # fix = "unflatten_updates_state_in_root"
 # upstream = ""
 # affected = "2.13.0"

@@ -9,7 +9,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["structure", "mismatch", "steps", "owner"]]
-# behind = [["structure", "mismatch", "variants", "needless"]]
+# unmasked = [["structure", "mismatch", "variants", "needless"]]
 # fix = "unflatten_compares_graphs_by_content"
 # upstream = ""
 # affected = "2.13.0"

@@ -3,14 +3,14 @@
 from harness.checks.aliasing import aliasing
 from harness.checks.fake import fake
 from harness.checks.gradients import gradients
-from harness.checks.guards import guards
+from harness.checks.guards.check import guards
 from harness.checks.inputs import inputs
 from harness.checks.outputs import outputs
 from harness.checks.purity import purity
 from harness.checks.registry import Check, Difference
 from harness.checks.sharing import sharing
 from harness.checks.state import state
-from harness.checks.structure import structure
+from harness.checks.structure.check import structure
 
 DYNAMIC: dict[str, Check] = {check.__name__: check for check in (outputs, inputs, state, aliasing, gradients)}
 """What happens call by call. Of these only the first difference counts: the rest follows from it."""

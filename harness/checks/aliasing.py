@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from harness.checks.compare import compare_leaf
-from harness.checks.groups import listed, not_together
+from harness.checks.compare.groups import listed, not_together
+from harness.checks.compare.leaves import compare_leaf
 from harness.checks.registry import Difference, mismatch
 from harness.checks.state import sort_of
-from harness.memory import INPUT, OUTPUT
+from harness.observe.aliasing import INPUT, OUTPUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from harness.memory import Poke
-    from harness.observation import Observation
+    from harness.observe.aliasing import MutationProbe
+    from harness.observe.observation import Observation
 
 
 def aliasing(reference: Observation, candidate: Observation) -> Iterator[Difference]:
@@ -43,14 +43,14 @@ def _compare(reference: Observation, candidate: Observation) -> Iterator[Differe
                 call=number,
                 about=names,
             )
-    poked = {poke.output: poke for poke in candidate.pokes}
-    for poke in reference.pokes:
-        if poke.output in poked:
-            yield from _poke(poke, poked[poke.output], known, len(reference.calls), reference)
+    probed = {probe.output: probe for probe in candidate.mutation_probes}
+    for probe in reference.mutation_probes:
+        if probe.output in probed:
+            yield from _probe(probe, probed[probe.output], known, len(reference.calls), reference)
 
 
-def _poke(
-    ours: Poke, theirs: Poke, known: frozenset[str], call: int, reference: Observation
+def _probe(
+    ours: MutationProbe, theirs: MutationProbe, known: frozenset[str], call: int, reference: Observation
 ) -> Iterator[Difference]:
     when = f"after call {call}: a write to {ours.output}"
     if ours.refused != theirs.refused:
@@ -85,8 +85,10 @@ def known_names(reference: Observation, candidate: Observation) -> frozenset[str
     calls = zip(reference.calls, candidate.calls, strict=False)
     memories = [call.memory for pair in calls for call in pair]
     groups = [group for memory in memories for group in (*memory.same, *memory.shared)]
-    pokes = [{poke.output, *poke.shows} for poke in (*reference.pokes, *candidate.pokes)]
-    mentioned = frozenset().union(*groups, *pokes)
+    mutation_probes = [
+        {probe.output, *probe.shows} for probe in (*reference.mutation_probes, *candidate.mutation_probes)
+    ]
+    mentioned = frozenset().union(*groups, *mutation_probes)
     return frozenset(name for name in mentioned if name.startswith((OUTPUT, INPUT))) | state
 
 

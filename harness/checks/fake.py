@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from harness.checks.metadata import unlike_recorded
+from harness.checks.compare.metadata import unlike_recorded
 from harness.checks.registry import Difference, mismatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from harness.observation import Observation
+    from harness.observe.observation import Observation
 
 
 def fake(reference: Observation, candidate: Observation) -> Iterator[Difference]:
@@ -23,11 +23,11 @@ def fake(reference: Observation, candidate: Observation) -> Iterator[Difference]
             cause = "reload" if word == "offset" and "+reload" in candidate.path else each.operator
             found = mismatch(
                 (word, cause),
-                f"node {each.node} ({each.operator}) has another {word} than its fake tensor foretold",
-                f"it is {actual}; foretold: {predicted}",
+                f"node {each.node} ({each.operator}) has another {word} than its fake tensor predicted",
+                f"it is {actual}; predicted: {predicted}",
                 stage="export",
             )
             # Where a value differs as well, that is what a reader wants to see.
             yield replace(found, follows=True)
-            # What is computed from it is foretold wrongly as well.
+            # What is computed from it is predicted wrongly as well.
             return

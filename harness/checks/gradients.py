@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.checks.compare import compare_leaf
-from harness.checks.crash import crash_signature, shortened
+from harness.checks.compare.crash import crash_signature, shortened
+from harness.checks.compare.leaves import compare_leaf
 from harness.checks.registry import Difference, mismatch
-from harness.memory import INPUT
+from harness.observe.aliasing import INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from harness.observation import Observation
+    from harness.observe.observation import Observation
 
 
 def gradients(reference: Observation, candidate: Observation) -> Iterator[Difference]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.checks.calls import comparable
-from harness.checks.compare import compare_leaf
+from harness.checks.compare.calls import comparable
+from harness.checks.compare.leaves import compare_leaf
 from harness.checks.registry import Difference, mismatch
-from harness.snapshot import argument
+from harness.observe.tensors import argument
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from harness.observation import Observation
+    from harness.observe.observation import Observation
 
 
 def inputs(reference: Observation, candidate: Observation) -> Iterator[Difference]:

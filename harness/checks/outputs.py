@@ -6,17 +6,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.checks.aliasing import known_names, partners
-from harness.checks.compare import SEVERITY, compare_leaf
-from harness.checks.crash import crash_signature, shortened
-from harness.checks.groups import listed, not_together
-from harness.checks.refusals import is_guard_failure
+from harness.checks.compare.crash import crash_signature, shortened
+from harness.checks.compare.groups import listed, not_together
+from harness.checks.compare.leaves import SEVERITY, compare_leaf
+from harness.checks.compare.refusals import is_guard_failure
 from harness.checks.registry import Difference, mismatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from harness.observation import Failure, Observation
-    from harness.snapshot import Tree
+    from harness.observe.failure import Failure
+    from harness.observe.observation import Observation
+    from harness.observe.tensors import Tree
 
 
 def outputs(reference: Observation, candidate: Observation) -> Iterator[Difference]:

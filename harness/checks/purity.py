@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from harness.checks.aftermath import ambient
-from harness.checks.compare import compare_leaf
+from harness.checks.compare.aftermath import ambient
+from harness.checks.compare.leaves import compare_leaf
 from harness.checks.registry import Difference, mismatch
 from harness.checks.state import sort_of
-from harness.snapshot import argument
+from harness.observe.tensors import argument
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from harness.checks.groups import Groups
-    from harness.observation import Observation, Touch
-    from harness.snapshot import State, TensorSnapshot
+    from harness.checks.compare.groups import Groups
+    from harness.observe.observation import Observation, Touch
+    from harness.observe.tensors import State, TensorSnapshot
 
 
 def purity(reference: Observation, candidate: Observation) -> Iterator[Difference]:

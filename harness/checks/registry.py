@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from harness.findings import Kind, Stage
-    from harness.observation import Observation
+    from harness.observe.observation import Observation
 
 
 @dataclass(frozen=True)

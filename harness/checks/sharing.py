@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from harness.checks.compare import compare_leaf
-from harness.checks.crash import shortened
-from harness.checks.groups import listed, not_together
+from harness.checks.compare.crash import shortened
+from harness.checks.compare.groups import listed, not_together
+from harness.checks.compare.leaves import compare_leaf
 from harness.checks.registry import Difference, mismatch
 from harness.checks.state import sort_of
-from harness.edits import FACTOR, plan_edits
+from harness.inputs.edits import FACTOR, plan_edits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from harness.observation import Observation
-    from harness.snapshot import State
+    from harness.observe.observation import Observation
+    from harness.observe.tensors import State
 
 
 def sharing(reference: Observation, candidate: Observation) -> Iterator[Difference]:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from harness.checks.aftermath import attributes
-from harness.checks.calls import comparable
-from harness.checks.compare import SEVERITY, compare_leaf
+from harness.checks.compare.aftermath import attributes
+from harness.checks.compare.calls import comparable
+from harness.checks.compare.leaves import SEVERITY, compare_leaf
 from harness.checks.registry import Difference, mismatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from harness.findings import Stage
-    from harness.observation import Observation
-    from harness.snapshot import State, TensorSnapshot
+    from harness.observe.observation import Observation
+    from harness.observe.tensors import State, TensorSnapshot
 
 
 def state(reference: Observation, candidate: Observation) -> Iterator[Difference]:

@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from harness.errors import UsageError
-from harness.work import DEFAULT_PROFILE, profile_names
+from harness.programs import DEFAULT_PROFILE, profile_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,19 +79,19 @@ def add_path_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def chosen_paths(globs: Sequence[str], device: str, *, dear: bool = True) -> tuple[Path, ...]:
-    """Turn those options into paths; ``dear``: whether all paths hold those that take seconds.
+def chosen_paths(globs: Sequence[str], device: str, *, expensive: bool = True) -> tuple[Path, ...]:
+    """Turn those options into paths; ``expensive``: whether all paths hold those that take seconds.
 
     Raises UsageError.
     """
-    from harness.paths import DEAR, available_devices, select_paths
+    from harness.paths import EXPENSIVE, available_devices, select_paths
 
     available = available_devices()
     if device not in (*available, "auto"):
         raise UsageError(f"--device {device}: torch sees none here; use --device cpu")
     try:
         paths = select_paths(globs, available if device == "auto" else (device,))
-        return tuple(path for path in paths if dear or globs or path.cost < DEAR)
+        return tuple(path for path in paths if expensive or globs or path.cost < EXPENSIVE)
     except ValueError as error:
         raise UsageError(f"--paths {error}") from None
 

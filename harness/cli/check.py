@@ -7,19 +7,19 @@ import sys
 from typing import TYPE_CHECKING
 
 from harness.cli.arguments import add_path_options, chosen_paths, duration
-from harness.corpus import CORPORA
 from harness.errors import UsageError
+from harness.known.entry import CORPORA
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
     from harness.cli.types import Subparsers
+    from harness.engine.user_model import Target
     from harness.findings import Finding
+    from harness.judge.verdict import Verdict
     from harness.paths import Path
-    from harness.pool import Death
-    from harness.target import Target
-    from harness.verdict import Verdict
+    from harness.processes.pool import Death
 
 
 def add(commands: Subparsers) -> None:
@@ -45,7 +45,7 @@ def add(commands: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Judge the model in fresh processes; return 1 if there is a finding, else 0."""
-    from harness.target import Target
+    from harness.engine.user_model import Target
 
     target = Target.parse(arguments.target)
     paths = chosen_paths(arguments.paths, arguments.device)
@@ -62,8 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _verdict(target: Target, paths: Sequence[Path], limit: float) -> Verdict:
     """Judge once; what is found must show again in a second process."""
-    from harness.pool import Death
-    from harness.verdict import Verdict
+    from harness.judge.verdict import Verdict
+    from harness.processes.pool import Death
 
     first = _judged(target, paths, limit)
     if isinstance(first, Death):
@@ -80,8 +80,8 @@ def _verdict(target: Target, paths: Sequence[Path], limit: float) -> Verdict:
 
 
 def _judged(target: Target, paths: Sequence[Path], limit: float) -> Verdict | Death:
-    from harness.pool import Failure, call_fresh
-    from harness.target import judge_target
+    from harness.engine.user_model import judge_target
+    from harness.processes.pool import Failure, call_fresh
 
     answer = call_fresh(limit, judge_target, target, tuple(paths))
     if isinstance(answer, str):
@@ -93,9 +93,9 @@ def _judged(target: Target, paths: Sequence[Path], limit: float) -> Verdict | De
 
 def _one_by_one(target: Target, paths: Sequence[Path], limit: float) -> Verdict:
     """Find the paths that take the process down: first eager alone, then one path at a time."""
-    from harness.campaign import add_death
-    from harness.pool import Death
-    from harness.verdict import PathResult, Verdict
+    from harness.engine.campaign import add_death
+    from harness.judge.verdict import PathResult, Verdict
+    from harness.processes.pool import Death
 
     eager = _judged(target, (), limit)
     if isinstance(eager, Death):
@@ -120,8 +120,8 @@ def _one_by_one(target: Target, paths: Sequence[Path], limit: float) -> Verdict:
 
 def _known(target: Target, findings: Sequence[Finding], limit: float) -> dict[str, tuple[str, ...]]:
     """Ask a fresh process which findings the corpus explains, if there is one here."""
-    from harness.pool import Death, Failure, call_fresh
-    from harness.target import explain_target
+    from harness.engine.user_model import explain_target
+    from harness.processes.pool import Death, Failure, call_fresh
 
     if not findings or not CORPORA.is_dir():
         return {}

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
+import pathlib
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.corpus import CORPORA, FIXES
 from harness.errors import UsageError
+from harness.known.entry import CORPORA, FIXES
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
     from harness.cli.types import Subparsers
-    from harness.fixes import Fix
+    from harness.patching.fixes import Fix
 
 
 def add(commands: Subparsers) -> None:
@@ -26,7 +26,7 @@ def add(commands: Subparsers) -> None:
     listing.add_argument("--json", action="store_true", help="print JSON, with all that the headers say")
     listing.set_defaults(run=run_list)
     adding = actions.add_parser("add", help="take a repro file into corpora/open")
-    adding.add_argument("file", type=Path, metavar="FILE")
+    adding.add_argument("file", type=pathlib.Path, metavar="FILE")
     adding.add_argument("--name", required=True, metavar="NAME", help="what is wrong: export_forgets_offsets")
     adding.add_argument(
         "--title", default="", metavar="TEXT", help="default: the first line of its docstring"
@@ -34,18 +34,18 @@ def add(commands: Subparsers) -> None:
     adding.add_argument("--force", action="store_true", help="although a fix of the corpus mends it")
     adding.set_defaults(run=run_add)
     closing = actions.add_parser("close", help="move an open entry that passes now to corpora/fixed")
-    closing.add_argument("file", type=Path, metavar="FILE")
+    closing.add_argument("file", type=pathlib.Path, metavar="FILE")
     closing.set_defaults(run=run_close)
     verify = actions.add_parser("verify", help="does each entry show its bug, does its fix mend it?")
     verify.add_argument(
-        "files", nargs="*", type=Path, metavar="FILE", help="files or folders (default: corpora/)"
+        "files", nargs="*", type=pathlib.Path, metavar="FILE", help="files or folders (default: corpora/)"
     )
     verify.set_defaults(run=run_verify)
 
 
 def run_list(arguments: argparse.Namespace) -> int:
     """Print the entries; return 0."""
-    from harness.corpus import find_files, read_entry
+    from harness.known.entry import find_files, read_entry
 
     entries = [read_entry(file) for file in find_files(_wanted(()))]
     if arguments.json:
@@ -62,7 +62,7 @@ def run_list(arguments: argparse.Namespace) -> int:
 
 def run_add(arguments: argparse.Namespace) -> int:
     """Take a file in; return 0."""
-    from harness.entering import enter
+    from harness.known.entering import enter
 
     added = enter(arguments.file, arguments.name, CORPORA, title=arguments.title, force=arguments.force)
     print(f"added {added.file}")
@@ -74,7 +74,7 @@ def run_add(arguments: argparse.Namespace) -> int:
 
 def run_close(arguments: argparse.Namespace) -> int:
     """Move an entry; return 0."""
-    from harness.entering import close
+    from harness.known.entering import close
 
     print(f"moved to {close(arguments.file, CORPORA)}")
     return 0
@@ -82,11 +82,11 @@ def run_close(arguments: argparse.Namespace) -> int:
 
 def run_verify(arguments: argparse.Namespace) -> int:
     """Print one line an entry, and what is wrong with it below; return 0 if nothing is."""
-    from harness.corpus import find_files
-    from harness.verify import verify_file
-    from harness.work import feature_tags
+    from harness.known.entry import find_files
+    from harness.known.verify import verify_file
+    from harness.programs import tag_names
 
-    fixes, tags, wrong = _fixes(), feature_tags(), 0
+    fixes, tags, wrong = _fixes(), tag_names(), 0
     files = list(find_files(_wanted(arguments.files)))
     for file in files:
         found = verify_file(file, fixes, tags)
@@ -98,13 +98,13 @@ def run_verify(arguments: argparse.Namespace) -> int:
     return 1 if wrong else 0
 
 
-def _wanted(files: Sequence[Path]) -> Sequence[Path]:
+def _wanted(files: Sequence[pathlib.Path]) -> Sequence[pathlib.Path]:
     if not files and not CORPORA.is_dir():
         raise UsageError("there is no corpora/ here; name the files")
     return files or [CORPORA]
 
 
 def _fixes() -> dict[str, Fix]:
-    from harness.fixes import read_fixes
+    from harness.patching.fixes import read_fixes
 
     return read_fixes(CORPORA / FIXES)

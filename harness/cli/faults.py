@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from harness.cli.types import Subparsers
+    from harness.engine.detection import Hunted
     from harness.faults import Fault
-    from harness.hunting import Hunted
 
 SECONDS = 60.0
 
@@ -88,11 +88,11 @@ def _list(faults: Sequence[Fault]) -> None:
 
 
 def _hunt(arguments: argparse.Namespace, faults: Sequence[Fault]) -> list[Hunted]:
-    from harness.hunting import Settings, hunt_all
-    from harness.work import Job
+    from harness.engine.detection import Settings, hunt_all
+    from harness.engine.worker import Job
 
     seconds = None if arguments.examples else arguments.time or SECONDS
-    job = Job(arguments.seed, chosen_paths(arguments.paths, arguments.device, dear=False))
+    job = Job(arguments.seed, chosen_paths(arguments.paths, arguments.device, expensive=False))
     results = []
     names = [fault.name for fault in faults]
     for result in hunt_all(names, Settings(job, seconds, arguments.examples), arguments.workers):

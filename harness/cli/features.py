@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import argparse
 
     from harness.cli.types import Subparsers
-    from harness.work import FeatureCount
+    from harness.programs import TagCount
 
 
 def add(commands: Subparsers) -> None:
@@ -26,9 +26,9 @@ def add(commands: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the counts, the rarest tag first."""
-    from harness.work import count_features
+    from harness.programs import count_tags
 
-    counted = count_features(arguments.seed, arguments.examples, chosen_profile(arguments.profile))
+    counted = count_tags(arguments.seed, arguments.examples, chosen_profile(arguments.profile))
     if arguments.json:
         print(json.dumps(_document(counted), indent=1, ensure_ascii=False))
     else:
@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _document(counted: FeatureCount) -> dict[str, object]:
+def _document(counted: TagCount) -> dict[str, object]:
     return {
         "examples": counted.examples,
         "seconds": round(counted.seconds, 3),
@@ -45,7 +45,7 @@ def _document(counted: FeatureCount) -> dict[str, object]:
     }
 
 
-def _print_table(counted: FeatureCount) -> None:
+def _print_table(counted: TagCount) -> None:
     from harness.reporting.text import make_console, table
 
     console = make_console()

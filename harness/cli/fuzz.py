@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import pathlib
 import signal
 import threading
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.cli.arguments import (
@@ -20,8 +20,8 @@ from harness.cli.arguments import (
     shard,
     workers,
 )
-from harness.corpus import CORPORA, FIXES
 from harness.errors import UsageError
+from harness.known.entry import CORPORA, FIXES
 
 if TYPE_CHECKING:
     import argparse
@@ -53,8 +53,8 @@ def add(commands: Subparsers) -> None:
     add_profile_option(parser)
     parser.add_argument(
         "--out",
-        type=Path,
-        default=Path("exportdiff-out"),
+        type=pathlib.Path,
+        default=pathlib.Path("exportdiff-out"),
         metavar="DIR",
         help="folder for summary.json, events.ndjson and findings/ (default: exportdiff-out)",
     )
@@ -74,7 +74,7 @@ def add(commands: Subparsers) -> None:
     )
     parser.add_argument(
         "--corpora",
-        type=Path,
+        type=pathlib.Path,
         default=CORPORA,
         metavar="DIR",
         help="the corpus whose bugs are known (default: corpora/)",
@@ -84,9 +84,9 @@ def add(commands: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run a campaign; return 0 (nothing new), 1 (new findings) or 2 (the harness failed)."""
-    from harness.campaign import Campaign, Settings
-    from harness.fixes import read_fixes
-    from harness.pool import server
+    from harness.engine.campaign import Campaign, Settings
+    from harness.patching.fixes import read_fixes
+    from harness.processes.pool import server
     from harness.reporting.console import ConsoleReport
     from harness.reporting.folder import Folder
     from harness.reporting.ndjson import NdjsonLog
@@ -99,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
     read_fixes(arguments.corpora / FIXES)  # what cannot be read is told here, not by every worker
     server()  # it imports torch while we do
     settings = Settings(
-        paths=chosen_paths(arguments.paths, arguments.device, dear=False),
+        paths=chosen_paths(arguments.paths, arguments.device, expensive=False),
         seed=arguments.seed,
         examples=arguments.examples,
         seconds=arguments.time,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import pathlib
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.errors import UsageError
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 def add(commands: Subparsers) -> None:
     """Add the command."""
     parser = commands.add_parser("issue", help="print a repro file as a report in PyTorch's issue form")
-    parser.add_argument("file", type=Path, metavar="FILE", help="a corpus file, or one that a campaign wrote")
+    parser.add_argument(
+        "file", type=pathlib.Path, metavar="FILE", help="a corpus file, or one that a campaign wrote"
+    )
     parser.set_defaults(run=run)
 
 
@@ -25,10 +27,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the file, and print the report; return 0. What to do with it goes to stderr."""
     from torch.utils.collect_env import get_pretty_env_info
 
-    from harness.confirm import run_file
-    from harness.corpus import CORPORA, FIXES, read_entry
-    from harness.fixes import read_fix
-    from harness.upstream import FORM, LABEL, report
+    from harness.known.entry import CORPORA, FIXES, read_entry
+    from harness.known.upstream import FORM, LABEL, report
+    from harness.patching.fixes import read_fix
+    from harness.processes.script import run_file
 
     entry = read_entry(arguments.file)
     if entry.problem:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import pathlib
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.cli.arguments import duration
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from harness.cli.types import Subparsers
-    from harness.confirm import Confirmation
     from harness.findings import Finding
+    from harness.judge.verdict import Verdict
     from harness.minimizing import Minimized
     from harness.minimizing.notes import Notes
     from harness.minimizing.subject import Subject
-    from harness.pool import Death
-    from harness.verdict import Verdict
+    from harness.processes.pool import Death
+    from harness.repro.confirm import Confirmation
 
 
 def add(commands: Subparsers) -> None:
@@ -47,7 +47,7 @@ def add(commands: Subparsers) -> None:
     )
     parser.add_argument(
         "--out",
-        type=Path,
+        type=pathlib.Path,
         metavar="FILE",
         help="write the result there instead of to standard output; a run that is cut short goes on from "
         "there when it is started again",
@@ -84,11 +84,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _check_arguments(arguments: argparse.Namespace) -> None:
     from harness.checks import CHECKS
-    from harness.paths import Path as Route
+    from harness.paths import Path
 
     if arguments.path is not None:
         try:
-            arguments.path = str(Route.parse(arguments.path))
+            arguments.path = str(Path.parse(arguments.path))
         except ValueError as error:
             raise UsageError(f"--path {error}") from None
     if arguments.check is not None and arguments.check not in (*CHECKS, "alive"):
@@ -125,9 +125,9 @@ def _chosen(arguments: argparse.Namespace, subject: Subject) -> Finding | None:
 
 
 def _findings(written: str, subject: Subject, paths: tuple[str, ...]) -> Iterator[Finding]:
-    from harness.campaign import add_death
-    from harness.paths import Path as Route
-    from harness.pool import Death
+    from harness.engine.campaign import add_death
+    from harness.paths import Path
+    from harness.processes.pool import Death
 
     answer = _verdict(written, subject, paths)
     if not isinstance(answer, Death):
@@ -141,7 +141,7 @@ def _findings(written: str, subject: Subject, paths: tuple[str, ...]) -> Iterato
     for path in paths:
         one = _verdict(written, subject, (path,))
         if isinstance(one, Death):
-            add_death(found, Route.parse(path), one)
+            add_death(found, Path.parse(path), one)
         else:
             found += one.findings
     yield from found
@@ -149,7 +149,7 @@ def _findings(written: str, subject: Subject, paths: tuple[str, ...]) -> Iterato
 
 def _verdict(written: str, subject: Subject, paths: tuple[str, ...]) -> Verdict | Death:
     from harness.minimizing.judging import FIRST_SECONDS, find_all
-    from harness.pool import Failure, call_fresh
+    from harness.processes.pool import Failure, call_fresh
 
     answer = call_fresh(FIRST_SECONDS, find_all, (subject.folder,), subject.source, paths)
     if isinstance(answer, str):
@@ -203,13 +203,13 @@ def _reduce(
 
 
 def _confirm(text: str, subject: Subject) -> Confirmation:
-    from harness.confirm import confirm
+    from harness.repro.confirm import confirm
 
     return confirm(text, subject.folder)
 
 
 def _summary(minimized: Minimized) -> str:
-    from harness.code_lines import code_lines
+    from harness.source.line_count import code_lines
 
     first, last = minimized.history[0][0], minimized.source
     done = "nothing shorter is known" if minimized.finished else "stopped before the end"
@@ -219,7 +219,7 @@ def _summary(minimized: Minimized) -> str:
     )
 
 
-def _replace(file: Path, text: str) -> None:
+def _replace(file: pathlib.Path, text: str) -> None:
     """Write a file all at once: what was there stays whole until then."""
     new = file.with_name(f".{file.name}.{os.getpid()}")
     new.write_text(text, encoding="utf-8")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import pathlib
 from collections import Counter
-from pathlib import Path as File
 from typing import TYPE_CHECKING
 
 from harness.cli.arguments import add_path_options, chosen_paths
@@ -23,8 +23,8 @@ def add(commands: Subparsers) -> None:
     )
     parser.add_argument(
         "--corpora",
-        type=File,
-        default=File("corpora"),
+        type=pathlib.Path,
+        default=pathlib.Path("corpora"),
         metavar="DIR",
         help="where the files are that count as found (default: corpora)",
     )
@@ -35,8 +35,8 @@ def add(commands: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print one line a path, in the canonical order."""
-    from harness.corpus import find_files, read_entry
-    from harness.plan import share
+    from harness.engine.schedule import share
+    from harness.known.entry import find_files, read_entry
 
     paths = chosen_paths(arguments.paths, arguments.device)
     files = find_files([arguments.corpora]) if arguments.corpora.is_dir() else ()

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import pathlib
 from typing import TYPE_CHECKING
 
 from harness.cli.arguments import duration
-from harness.corpus import CORPORA
 from harness.errors import UsageError
+from harness.known.entry import CORPORA
 
 if TYPE_CHECKING:
     import argparse
 
     from harness.cli.types import Subparsers
-    from harness.confirm import Run
-    from harness.corpus import Entry
+    from harness.known.entry import Entry
+    from harness.processes.script import Run
 
 
 def add(commands: Subparsers) -> None:
     """Add the command."""
     parser = commands.add_parser("replay", help="run corpus files; are they as recorded?")
     parser.add_argument(
-        "files", nargs="*", type=Path, metavar="FILE", help="files or folders (default: corpora/)"
+        "files", nargs="*", type=pathlib.Path, metavar="FILE", help="files or folders (default: corpora/)"
     )
     parser.add_argument(
         "--limit",
@@ -35,7 +35,7 @@ def add(commands: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print one line a file; return 0 only if all are as recorded."""
-    from harness.corpus import find_files, read_entry
+    from harness.known.entry import find_files, read_entry
 
     if not arguments.files and not CORPORA.is_dir():
         raise UsageError("there is no corpora/ here; name the files to replay")
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _replay(entry: Entry, limit: float) -> tuple[str, str]:
-    from harness.confirm import run_file
+    from harness.processes.script import run_file
 
     if entry.problem:
         return "BROKEN", entry.problem
@@ -60,7 +60,7 @@ def _replay(entry: Entry, limit: float) -> tuple[str, str]:
 
 def outcome(entry: Entry, run: Run) -> tuple[str, str]:
     """Return the word for a file, and what to say beside it."""
-    from harness.corpus import EXPECTED
+    from harness.known.entry import EXPECTED
 
     if run.problem:
         return "BROKEN", run.problem

@@ -24,7 +24,7 @@ def add(commands: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the source; with ``--features``, the tags as comments below."""
-    from harness.work import program_source
+    from harness.programs import program_source
 
     source, features = program_source(arguments.seed, arguments.example, chosen_profile(arguments.profile))
     print(source.rstrip("\n"))

@@ -11,13 +11,13 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from harness.pool import Death, Failure, Servant
+from harness.processes.pool import Death, Failure, ReusableWorker
 
 if TYPE_CHECKING:
     from harness.case import Case
     from harness.findings import Finding
-    from harness.fixes import Fix
-    from harness.verdict import Verdict
+    from harness.judge.verdict import Verdict
+    from harness.patching.fixes import Fix
 
 T = TypeVar("T")
 
@@ -33,7 +33,7 @@ CANDIDATES_EACH = 500
 """A worker is replaced after so many."""
 COLLECT_EVERY = 40
 
-OFF_SPEC = frozenset({"accepted", "served", "refused-but-changed", "raised"})
+DEVIATIONS = frozenset({"accepted", "served", "refused-but-changed", "raised"})
 """Words of the findings that calls off spec show: of those, only a few are made unless all are asked for."""
 
 
@@ -50,7 +50,7 @@ class Question:
     fixes: tuple[Fix, ...] = ()
     """Held in place meanwhile: a finding that one of them mends is another."""
     thorough: bool = False
-    """Whether to make every off-spec call; else a few, which depend on the text."""
+    """Whether to make every deviating call; else a few, which depend on the text."""
 
     @classmethod
     def about(cls, finding: Finding, folders: Collection[str] = (), fixes: Collection[Fix] = ()) -> Question:
@@ -62,7 +62,7 @@ class Question:
             signature=finding.signature,
             folders=tuple(folders),
             fixes=tuple(fixes),
-            thorough=bool(OFF_SPEC & {*finding.signature}),
+            thorough=bool(DEVIATIONS & {*finding.signature}),
         )
 
     def answered_by(self, finding: Finding) -> bool:
@@ -86,7 +86,7 @@ class Judge:
     def __init__(self, question: Question) -> None:
         """Start nothing yet; ``begin`` does."""
         self._question = question
-        self._servant = Servant()
+        self._worker = ReusableWorker()
         self._limit = FIRST_SECONDS
         self._asked = 0
         self._dead: Finding | None = None
@@ -110,7 +110,7 @@ class Judge:
         """Return the finding as this source shows it; None if it does not."""
         self._asked += 1
         if self._asked % CANDIDATES_EACH == 0:
-            self._servant.stop()
+            self._worker.stop()
         if self._dead is not None:
             return self._dead if self._dies(source, self._dead) else None
         answer = self._ask(find, source)
@@ -125,12 +125,12 @@ class Judge:
         return answer.kind == "hang" or answer.reason == finding.signature[2]
 
     def _ask(self, task: Callable[[Question, str], T], source: str) -> T | Death | Failure:
-        seconds = self._limit + (WARM_UP if self._servant.is_new else 0.0)
-        return self._servant.ask(seconds, task, self._question, source)
+        seconds = self._limit + (WARM_UP if self._worker.is_new else 0.0)
+        return self._worker.ask(seconds, task, self._question, source)
 
     def stop(self) -> None:
         """End the worker process."""
-        self._servant.stop()
+        self._worker.stop()
 
 
 def find(question: Question, source: str) -> Finding | None:
@@ -143,7 +143,7 @@ def find(question: Question, source: str) -> Finding | None:
 
 
 def find_all(folders: Collection[str], source: str, paths: Collection[str]) -> Verdict | str:
-    """Judge a source along several paths, with all off-spec calls; return the text of its own mistake."""
+    """Judge a source along several paths, with all deviating calls; return the text of its own mistake."""
     question = Question("", "", "", (), tuple(folders), thorough=True)
     try:
         case = _case(question, source)
@@ -165,9 +165,9 @@ _judgements = 0
 def _judged(question: Question, source: str, paths: Collection[str]) -> Verdict | None:
     """Judge as in a fresh process: what was judged before must not matter."""
     global _judgements
-    from harness.isolation import forget_predictions
+    from harness.judge.judge_case import judge_case
+    from harness.observe.isolation import forget_predictions
     from harness.paths import Path
-    from harness.work import judge_case
 
     _judgements += 1
     if _judgements % COLLECT_EVERY == 0:
@@ -198,6 +198,6 @@ def _case(question: Question, source: str) -> Case:
 
 
 def _held(fixes: Collection[Fix]) -> AbstractContextManager[None]:
-    from harness.fixes import applied
+    from harness.patching.fixes import applied
 
     return applied(fixes) if fixes else nullcontext()

@@ -7,16 +7,16 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from harness.code_lines import code_lines
 from harness.minimizing.judging import Judge, Question
 from harness.minimizing.layout import laid_out
 from harness.minimizing.reducer import Problem, Reducer
+from harness.source.line_count import code_lines
 
 if TYPE_CHECKING:
     from threading import Event
 
     from harness.findings import Finding
-    from harness.fixes import Fix
+    from harness.patching.fixes import Fix
 
 SECONDS = 60.0
 
@@ -70,8 +70,8 @@ def minimize(
     """Reduce the source of a program (with its ``make()``) for as long as it shows this finding.
 
     It judges in a process of its own, and may be called in any thread. With ``fixes`` in place
-    (harness/fixes.py) a known bug does not take the place of the one that is looked for. ``best`` and
-    ``tried`` are what an earlier run reached, and the digests of what it rejected. Raises NotShownError.
+    (harness/patching/fixes.py) a known bug does not take the place of the one that is looked for. ``best``
+    and ``tried`` are what an earlier run reached, and the digests of what it rejected. Raises NotShownError.
     An interrupt ends it early; it returns what was reached.
     """
     started = time.monotonic()

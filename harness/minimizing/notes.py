@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from pathlib import Path
+import pathlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Notes:
     """An NDJSON file, appended to as it happens: readable after a kill, whose torn last line is ignored."""
 
-    def __init__(self, file: Path, *key: str) -> None:
+    def __init__(self, file: pathlib.Path, *key: str) -> None:
         """Read what is there, if it is about the same thing; else begin anew."""
         self._file = file
         self._key = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:16]

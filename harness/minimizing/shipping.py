@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.confirm import Confirmation, confirm
 from harness.minimizing.layout import laid_out
 from harness.repro import NoReproError, repro_source
+from harness.repro.confirm import Confirmation, confirm
 
 if TYPE_CHECKING:
     from harness.findings import Finding

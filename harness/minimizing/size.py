@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import tokenize
 
-from harness.code_lines import code_lines
+from harness.source.line_count import code_lines
 
 Size = tuple[int, int, int, str]
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import pathlib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from harness.corpus import read_entry
 from harness.errors import UsageError
+from harness.known.entry import read_entry
 from harness.minimizing.outline import FACTORY
 from harness.repro.source import program_of
 
@@ -41,9 +41,9 @@ class Subject:
 def read_subject(written: str) -> Subject:
     """Read ``FILE.py`` or ``FILE.py:NAME``. Raises UsageError."""
     name = FACTORY
-    if not Path(written).is_file() and ":" in written:
+    if not pathlib.Path(written).is_file() and ":" in written:
         written, _, name = written.rpartition(":")
-    file = Path(written)
+    file = pathlib.Path(written)
     if file.suffix != ".py" or not name.isidentifier():
         raise UsageError(f"{written!r}: write FILE.py or FILE.py:NAME")
     try:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from torch import nn
     from torch.export import ExportedProgram
 
-    from harness.inputs import Inputs
+    from harness.inputs.copies import Inputs
 
 Mode = Callable[["nn.Module", "Inputs", object, "Mapping[str, Any]"], "ExportedProgram"]
 """From a model, its example inputs, a spec of dynamic shapes (None: there are none) and further arguments."""

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from harness.paths.compiled import COMPILERS
 from harness.paths.modes import MODES
-from harness.paths.pipelined import PIPELINES
+from harness.paths.run.compiled import COMPILERS
+from harness.paths.run.pipelined import PIPELINES
 from harness.paths.runners import DROPS, RUNNERS, SAME_OPERATORS
 from harness.paths.transforms import ORDER, TRANSFORMS
 
@@ -46,7 +46,7 @@ COSTS = {
 }
 """Milliseconds of a mode, or of a runner whatever its mode: measured, and good enough to plan by."""
 
-DEAR = 1000.0
+EXPENSIVE = 1000.0
 """Milliseconds from which on a path is taken by campaigns that ask for it only."""
 
 _WRITTEN = re.compile(r"(?P<mode>\w+)(?P<transforms>(\+\w+)*):(?P<runner>\w+)(@(?P<device>[\w:]+))?")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from harness.isolation import nothing_cached
+from harness.observe.isolation import nothing_cached
 
 if TYPE_CHECKING:
     from torch import nn
@@ -64,7 +64,7 @@ SAME_OPERATORS = ("module", "unflatten")
 """The runners that run the operators of the program."""
 
 DROPS: dict[str, frozenset[Aspect]] = {
-    "package": frozenset(("hierarchy", "state", "gradients", "edits", "off-spec"))
+    "package": frozenset(("hierarchy", "state", "gradients", "edits", "deviations"))
 }
 """What a runner does not promise to keep: machine code has no modules, no names and no history, and looks at
 its inputs only where AOTI_RUNTIME_CHECK_INPUTS is set (torch/_inductor/codegen/cpp_wrapper_cpu.py)."""

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from harness.events import Event
+from harness.engine.events import Event
 
 Listener = Callable[[Event], None]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.live import Live
 from rich.text import Text
 
-from harness.events import (
+from harness.engine.events import (
     CampaignFinished,
     CampaignStarted,
     Event,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import pathlib
 import shutil
 from dataclasses import dataclass
-from pathlib import Path
 
 from harness.errors import UsageError
 
@@ -13,24 +13,24 @@ from harness.errors import UsageError
 class Folder:
     """``--out``."""
 
-    root: Path
+    root: pathlib.Path
 
     @property
-    def summary(self) -> Path:
+    def summary(self) -> pathlib.Path:
         """One JSON document, written at the end."""
         return self.root / "summary.json"
 
     @property
-    def log(self) -> Path:
+    def log(self) -> pathlib.Path:
         """One JSON object a line, written as it happens."""
         return self.root / "events.ndjson"
 
     @property
-    def findings(self) -> Path:
+    def findings(self) -> pathlib.Path:
         """The repro files."""
         return self.root / "findings"
 
-    def repro(self, fingerprint: str) -> Path:
+    def repro(self, fingerprint: str) -> pathlib.Path:
         """The repro file of one finding."""
         return self.findings / f"{fingerprint}.py"
 

@@ -6,15 +6,15 @@ import json
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    import pathlib
 
-    from harness.events import Event
+    from harness.engine.events import Event
 
 
 class NdjsonLog:
     """Flushes every line: the file is readable while it grows, and after a kill -9."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: pathlib.Path) -> None:
         """Open the file; the event that ends the campaign closes it."""
         self._stream: TextIO = file.open("w", encoding="utf-8")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.events import Event, FindingFound, FindingMinimized, FindingShrunk
+from harness.engine.events import Event, FindingFound, FindingMinimized, FindingShrunk
 
 if TYPE_CHECKING:
     from harness.reporting.folder import Folder

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import pathlib
 from collections import Counter
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.events import (
+from harness.engine.events import (
     CampaignFinished,
     CampaignStarted,
     Event,
@@ -61,9 +61,9 @@ class Shown:
 class Tally:
     """Adds up events. The console and summary.json both read it."""
 
-    folder: Path = Path()
+    folder: pathlib.Path = pathlib.Path()
     """Where summary.json will be: the repro files are named from there."""
-    corpora: Path = Path("corpora")
+    corpora: pathlib.Path = pathlib.Path("corpora")
     started: CampaignStarted | None = None
     finished: CampaignFinished | None = None
     examples: int = 0

@@ -10,7 +10,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from harness.work import DEFAULT_PROFILE
+from harness.programs import DEFAULT_PROFILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

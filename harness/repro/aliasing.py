@@ -18,7 +18,7 @@ def write(finding: Finding) -> Parts | None:
     if finding.kind != "mismatch" or (finding.check != "aliasing" and what[:1] != ("identity",)):
         return None
     if what[0] == "write":
-        return _poke(finding)
+        return _mutation_probe(finding)
     identity = what[0] == "identity"
     lost = "new" not in what if identity else what[0] == "no-longer-shared"
     here, there = ("ours", "theirs") if lost else ("theirs", "ours")
@@ -65,7 +65,7 @@ _PAIRS = """\
 """
 
 
-def _poke(finding: Finding) -> Parts:
+def _mutation_probe(finding: Finding) -> Parts:
     output = re.search(r"a write to output(\S*)", finding.message)
     where = output[1] if output else ""
     look = "\n".join(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from harness.repro import edits, looks, off_spec, parts
+from harness.repro import deviations, edits, looks, parts
 from harness.repro.table import Parts
 
 if TYPE_CHECKING:
@@ -170,8 +170,8 @@ def write(finding: Finding) -> Parts | None:
     if what == "recompiled":
         return Parts([_UNDO], _RECOMPILED)
     if what in ("served", "accepted"):
-        alteration = finding.signature[-1 if what == "served" else 3]
-        return off_spec.altered(finding, alteration, [off_spec.LOOK], _ALTERED)
+        deviation = finding.signature[-1 if what == "served" else 3]
+        return deviations.deviating(finding, deviation, [deviations.LOOK], _ALTERED)
     if finding.check == "purity":
         return _global(finding)
     if finding.kind == "mismatch" and finding.check in _THINGS:
@@ -193,5 +193,5 @@ def _global(finding: Finding) -> Parts:
     altered = re.search(r"^altered: (\S+)$", finding.message, re.MULTILINE)
     if altered is not None:
         main = _SIDES % {"calls": _ONCE + _ALTER, "thing": ""} + parts.VERDICT
-        return off_spec.altered(finding, altered[1], [look], main)
+        return deviations.deviating(finding, altered[1], [look], main)
     return Parts([look], _SIDES % {"calls": calls, "thing": ""} + parts.VERDICT)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.edits import FACTOR
+from harness.inputs.edits import FACTOR
 from harness.repro.parts import VERDICT
 from harness.repro.table import Parts
 

@@ -1,4 +1,4 @@
-"""How to show a fake tensor that foretold something else."""
+"""How to show a fake tensor that predicted something else."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Compare(torch.fx.Interpreter):
             )
             # A symbol stands for any size.
             if [b if isinstance(a, torch.SymInt) else a for a, b in zip(told, seen, strict=False)] != seen:
-                wrong.append(f"%(word)s of {node.name} is {seen}, foretold was {told}")
+                wrong.append(f"%(word)s of {node.name} is {seen}, predicted was {told}")
         return result
 """
 
@@ -35,7 +35,7 @@ _MAIN = """\
     $unpack = $inputs
     wrong = []
     Compare(candidate).run(*torch.utils._pytree.tree_leaves(($unpack,)), enable_io_processing=False)
-    print(f"BUG: {wrong[0]}" if wrong else "ok: every node is what its fake tensor foretold")
+    print(f"BUG: {wrong[0]}" if wrong else "ok: every node is what its fake tensor predicted")
     sys.exit(bool(wrong))
 """
 

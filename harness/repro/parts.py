@@ -6,7 +6,7 @@ import re
 import textwrap
 from typing import TYPE_CHECKING
 
-from harness.inputs import CALLS
+from harness.inputs.copies import CALLS
 from harness.repro.looks import fact
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from harness.case import FURTHER
-from harness.inputs import CALLS
-from harness.paths.pipelined import PIPELINES
+from harness.inputs.copies import CALLS
+from harness.paths.run.pipelined import PIPELINES
 from harness.repro import compiled, looks, parts, transforms
 from harness.repro.writers import written
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.repro import aliasing, compiled, edits, fake, gradients, off_spec, printing, structure
+from harness.repro import aliasing, compiled, deviations, edits, fake, gradients, printing, structure
 
 if TYPE_CHECKING:
     from harness.findings import Finding
@@ -16,7 +16,7 @@ WRITERS: tuple[Writer, ...] = (
     edits.write,
     fake.write,
     gradients.write,
-    off_spec.write,
+    deviations.write,
     printing.write,
     structure.write,
 )

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
+from harness.observe.tensors import live_state, named_constants, storage_id
 from harness.paths.transforms.table import TRANSFORMS
-from harness.snapshot import live_state, named_constants, storage_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

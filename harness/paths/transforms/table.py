@@ -11,7 +11,7 @@ At: TypeAlias = Literal["case", "export", "program", "module"]
 ORDER: tuple[At, ...] = ("case", "export", "program", "module")
 """The order in which transforms apply, and in which a path names them."""
 
-Aspect: TypeAlias = Literal["hierarchy", "state", "gradients", "edits", "off-spec"]
+Aspect: TypeAlias = Literal["hierarchy", "state", "gradients", "edits", "deviations"]
 """What an observation holds that a transform may not promise to keep."""
 
 Function: TypeAlias = Callable[..., Any]

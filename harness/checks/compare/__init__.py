@@ -1,0 +1,1 @@
+"""Comparing what two paths observed: leaves, calls, failures, groups of names."""

@@ -1,0 +1,151 @@
+"""How two leaves differ: one stable word, and the details for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from harness.observe.tensors import TensorSnapshot
+
+if TYPE_CHECKING:
+    from harness.observe.tensors import Array, Size
+
+
+class Unlike(NamedTuple):
+    """How one leaf differs from another."""
+
+    word: str
+    details: str
+
+
+# From the worst down: where several leaves differ, the worst one is what gets reported first.
+SEVERITY = (
+    "kind",
+    "dtype",
+    "device",
+    "shape",
+    "python-value",
+    "value",
+    "requires-grad",
+    "stride",
+    "offset",
+    "conj-bit",
+    "neg-bit",
+    "identity",
+    "sign-of-zero",
+    "rounding",
+)
+
+_EPS = {"float64": 2.0**-52, "complex128": 2.0**-52, "bfloat16": 2.0**-7, "float16": 2.0**-10}
+
+
+def compare_leaf(
+    expected: TensorSnapshot | str, seen: TensorSnapshot | str, *, metadata: bool = False
+) -> Unlike | None:
+    """Compare two leaves; ``metadata`` asks for storage offset and requires_grad as well."""
+    if isinstance(expected, str) or isinstance(seen, str):
+        if expected == seen:
+            return None
+        word = "python-value" if isinstance(expected, str) and isinstance(seen, str) else "kind"
+        return Unlike(word, f"eager: {expected}; here: {seen}")
+    for word, ours, theirs in (
+        ("dtype", expected.dtype, seen.dtype),
+        ("device", expected.device, seen.device),
+        ("shape", expected.shape, seen.shape),
+    ):
+        if ours != theirs:
+            return Unlike(word, f"eager: {word} {_written(ours)}; here: {_written(theirs)}")
+    if (unlike := _compare_values(expected, seen)) is not None:
+        return unlike
+    if metadata and expected.requires_grad != seen.requires_grad:
+        return Unlike(
+            "requires-grad",
+            f"eager: requires_grad {expected.requires_grad}; here: {seen.requires_grad}",
+        )
+    if meaningful_stride(expected) != meaningful_stride(seen):
+        return Unlike("stride", f"eager: stride {_written(expected.stride)}; here: {_written(seen.stride)}")
+    for word, bit, other in (("conj-bit", expected.conj, seen.conj), ("neg-bit", expected.neg, seen.neg)):
+        if bit != other:
+            return Unlike(word, f"eager: {word.replace('-', ' ')} {bit}; here: {other}")
+    if metadata and expected.offset != seen.offset:
+        return Unlike("offset", f"eager: storage offset {expected.offset}; here: {seen.offset}")
+    return None
+
+
+def meaningful_stride(tensor: TensorSnapshot) -> tuple[Size, ...]:
+    """Strides that lead anywhere: those of dimensions with more than one place."""
+    if 0 in tensor.shape:
+        return ()
+    places = zip(tensor.shape, tensor.stride, strict=False)
+    return tuple(stride for size, stride in places if size not in (0, 1))
+
+
+def _written(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _compare_values(expected: TensorSnapshot, seen: TensorSnapshot) -> Unlike | None:
+    a, b = expected.values, seen.values
+    if a is None or b is None:
+        if (a is None) == (b is None):
+            return None
+        return Unlike("kind", f"eager: {expected.type} {expected}; here: {seen.type} {seen}")
+    if a.tobytes() == b.tobytes():
+        return None
+    differs = ~((a == b) | (_isnan(a) & _isnan(b)))
+    if not differs.any():
+        return _sign_of_zero(a, b)
+    with np.errstate(all="ignore"):
+        apart = _apart(a, b, differs)
+        place = tuple(int(i) for i in np.unravel_index(int(np.argmax(apart)), a.shape))
+        largest = float(apart[place])
+        close = a.dtype.kind in "fc" and _rounding(expected, a, b, largest)
+    return Unlike(
+        "rounding" if close else "value",
+        f"{expected}, values differ at {int(differs.sum())} of {a.size} places\n"
+        f"largest difference at {list(place)}: eager {a[place]!s}, here {b[place]!s} "
+        f"({largest:.3g} apart)",
+    )
+
+
+def _rounding(expected: TensorSnapshot, a: Array, b: Array, largest: float) -> bool:
+    """Tell rounding from a wrong value: by the float64 reference, or else by the size of the values."""
+    eps = _EPS.get(expected.dtype, 2.0**-23)
+    if expected.exact is None or expected.exact.shape != a.shape:
+        return largest <= 16 * eps * float(np.nan_to_num(np.abs(_wide(a))).max())
+    exact = _wide(expected.exact)
+    ours, theirs = np.abs(_wide(a) - exact), np.abs(_wide(b) - exact)
+    # What eager itself may lose at its worst place, and a few units in the last one.
+    allowed = 2 * np.nan_to_num(ours).max() + 4 * eps * np.abs(exact)
+    return bool((theirs <= allowed).all())
+
+
+def _isnan(a: Array) -> Any:
+    return np.isnan(a) if a.dtype.kind in "fc" else np.zeros(a.shape, dtype=bool)
+
+
+def _wide(a: Array) -> Array:
+    return a.astype(np.complex128 if a.dtype.kind == "c" else np.float64)
+
+
+def _apart(a: Array, b: Array, differs: Array) -> Array:
+    apart = np.abs(_wide(a) - _wide(b))
+    # A NaN on one side only is as far apart as can be.
+    return np.where(differs, np.where(np.isnan(apart), np.inf, apart), 0.0)
+
+
+def _sign_of_zero(a: Array, b: Array) -> Unlike | None:
+    """Tell 0.0 from -0.0, but no NaN from another.
+
+    The same operators on the same device give the same sign, and 1/x shows it: it is a difference.
+    """
+    if a.dtype.kind == "c":
+        signs = (np.signbit(a.real) != np.signbit(b.real)) | (np.signbit(a.imag) != np.signbit(b.imag))
+    elif a.dtype.kind == "f":
+        signs = np.signbit(a) != np.signbit(b)
+    else:
+        return None
+    if not bool((signs & ~_isnan(a)).any()):
+        return None
+    return Unlike("sign-of-zero", "equal, but for 0.0 on one side and -0.0 on the other")

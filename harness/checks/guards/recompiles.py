@@ -1,0 +1,151 @@
+"""The half of guards that is about torch.compile: what was compiled serves equal calls, and no others."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from harness.checks.compare.aftermath import unequal
+from harness.checks.compare.crash import crash_signature, shortened
+from harness.checks.compare.leaves import compare_leaf
+from harness.checks.registry import Difference, mismatch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from harness.observe.failure import Failure
+    from harness.observe.observation import Call, Compilation, Observation
+    from harness.observe.tensors import State, Tree
+
+
+class Reason(NamedTuple):
+    """One way in which Dynamo words the guard that failed."""
+
+    word: str
+    pattern: re.Pattern[str]
+
+
+# torch/csrc/dynamo/guards.cpp (TensorCheck, GlobalStateGuard, the leaf guards) and torch/_dynamo/guards.py.
+REASONS = (
+    Reason("tensor-size", re.compile(r"size mismatch at index|\.size\(\)")),
+    Reason("tensor-stride", re.compile(r"stride mismatch at index|\.stride\(\)")),
+    Reason("tensor-rank", re.compile(r"rank mismatch")),
+    Reason("tensor-dtype", re.compile(r"dtype mismatch|dispatch key set mismatch|device index mismatch")),
+    Reason("tensor-requires-grad", re.compile(r"requires_grad mismatch")),
+    Reason("tensor-aliasing", re.compile(r"[Dd]uplicate tensor| is L\[| is G\[|object_aliasing")),
+    Reason("global-state", re.compile(r"GLOBAL_STATE changed|torch_function_mode_stack")),
+    Reason("type", re.compile(r"check_type_id|expected type of|TYPE_MATCH")),
+    Reason("identity", re.compile(r"check_obj_id|got deallocated")),
+    Reason("value", re.compile(r" == ")),
+)
+
+
+def reason_word(because: str) -> str:
+    """Name the sort of guard that failed; without one, the code was not compiled before."""
+    line = because.strip().partition("\n")[0]
+    if not line:
+        return "first-time"
+    return next((reason.word for reason in REASONS if reason.pattern.search(line)), "other")
+
+
+class Documented(NamedTuple):
+    """A compilation that has to happen in every call, all being equal."""
+
+    why: str
+    documented: str
+    file: str = ""
+    """Regular expression to find in the name of the file that was compiled."""
+    because: str = ""
+    """Regular expression to find in the reason."""
+
+
+DOCUMENTED = (
+    Documented(
+        "torch.cond and its like, called outside of a graph, compile what they are given by themselves.",
+        "torch/_higher_order_ops/utils.py, _maybe_compile_and_run_fn",
+        file=r"^torch/_higher_order_ops/",
+    ),
+    Documented(
+        "Fresh objects have other addresses: a model that asks for them did not get an equal call.",
+        "docs.python.org, id(): 'unique and constant for this object during its lifetime'; docs.pytorch.org, "
+        "Tensor.data_ptr; ints are guarded on their value: docs.pytorch.org, Dealing with Recompilations, "
+        "'Wrapping Constants with Tensors'",
+        # The reason ends with a comment that shows the line of the model.
+        because=r"# .*\b(id|data_ptr)\(",
+    ),
+)
+"""What is compiled in every call is no finding if it is one of these.
+
+The other documented reasons to compile again (docs.pytorch.org, Dealing with Recompilations: other sizes,
+numbers, attributes, grad modes; automatic dynamic shapes) do not arise here: the two calls that are
+compared agree in all of it, values included.
+"""
+
+
+def is_documented(compilation: Compilation) -> bool:
+    """Whether a second compilation is one that has to be."""
+    because = compilation.because.strip().partition("\n")[0]
+    return any(
+        re.search(rule.file, compilation.file) and re.search(rule.because, because) for rule in DOCUMENTED
+    )
+
+
+def recompiles(reference: Observation, candidate: Observation) -> Iterator[Difference]:
+    """Look for work done twice for equal calls, and for other calls that fail for what was compiled."""
+    if candidate.reference is None:  # it does not compile as it runs
+        return
+    if candidate.restarted and len(candidate.calls) > 1 and _is_put_back(reference):
+        for compilation in candidate.calls[1].compiled:
+            if not is_documented(compilation):
+                yield _again(compilation)
+    expected = {made.words: made.call for made in reference.deviations}
+    for made in candidate.deviations:
+        eager = expected.get(made.words)
+        if made.call.failure is not None and eager is not None and eager.failure is None:
+            yield _raised(made.deviation, made.words, made.call.failure, len(candidate.calls))
+
+
+def _again(compilation: Compilation) -> Difference:
+    guard = shortened(compilation.because, lines=1) or "this code was not compiled in the first call"
+    return mismatch(
+        ("recompiled", reason_word(compilation.because)),
+        "a second call, with equal inputs and the model as it was, compiles again",
+        f"compiled: {compilation.code} in {compilation.file}",
+        f"because: {guard}",
+    )
+
+
+def _raised(deviation: str, words: str, failure: Failure, number: int) -> Difference:
+    message = f"a call in which {words} raised {failure.name}, eager did not\n{shortened(failure.message)}"
+    # The way comes last: one failure is reached in many.
+    what = ("served", *crash_signature(failure), deviation)
+    return Difference("crash", "run", what, message, number, follows=True)
+
+
+def _is_put_back(reference: Observation) -> bool:
+    """Whether eager, put back to its start, does the same again: if not, something of it was not put back."""
+    return len(reference.calls) > 1 and not _differ(*reference.calls[:2])
+
+
+def _differ(one: Call, other: Call) -> bool:
+    """Whether two calls of one model differ in what they give, take and leave."""
+    if _trees_differ(one.outputs, other.outputs) or _trees_differ(one.inputs, other.inputs):
+        return True
+    if one.aftermath is not None and other.aftermath is not None:
+        return _states_differ(one.state, other.state) or any(
+            unequal(one.aftermath.attributes, other.aftermath.attributes)
+        )
+    return _states_differ(one.state, other.state)
+
+
+def _trees_differ(one: Tree | None, other: Tree | None) -> bool:
+    if one is None or other is None or one.structure != other.structure:
+        return one is not other
+    pairs = zip(one.leaves, other.leaves, strict=True)
+    return any(compare_leaf(a.value, b.value, metadata=True) for a, b in pairs)
+
+
+def _states_differ(one: State, other: State) -> bool:
+    if one.tensors.keys() != other.tensors.keys():
+        return True
+    return any(compare_leaf(t, other.tensors[name], metadata=True) for name, t in one.tensors.items())

@@ -1,0 +1,1 @@
+"""The structure check: modules, calls and graphs are those of eager."""

@@ -1,0 +1,166 @@
+"""Of the structure check: what the rebuilt module runs is the graph that was exported, step by step."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from harness.checks.state import sort_of
+from harness.checks.structure.wording import different
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from harness.checks.registry import Difference
+    from harness.observe.graphs import Exported, Frames, Listing, Operand, Rebuilt, Step
+    from harness.observe.tensors import State
+
+
+def translation(program: Exported, rebuilt: Rebuilt, state: State | None) -> Iterator[Difference]:
+    """Compare the operators that run, and the calls that they run in, with those exported."""
+    if program.listing is None or rebuilt.listing is None:
+        return
+    same = {name: min(group) for group in program.same for name in group}
+    names = _Names(same, {} if state is None else _sorts(state))
+    yield from _steps(program.listing, rebuilt, rebuilt.listing, names)
+
+
+class _Names(NamedTuple):
+    """What there is to know of names of the state."""
+
+    same: Mapping[str, str]
+    """For a name of a tensor with several: one of them."""
+    sorts: Mapping[str, str]
+    """``parameter`` or ``buffer``; export keeps buffers that do not persist as constants."""
+
+    def sort(self, operand: Operand) -> str:
+        """Say what kind of thing an operand is."""
+        if isinstance(operand, int):
+            return "result"
+        return "input" if operand.startswith("input ") else self.sorts.get(operand, "buffer")
+
+
+def _sorts(state: State) -> dict[str, str]:
+    return {name: sort_of(tensor) for name, tensor in state.tensors.items()}
+
+
+def _steps(program: Listing, rebuilt: Rebuilt, listing: Listing, names: _Names) -> Iterator[Difference]:
+    """Compare what runs with what was exported: the same operators on the same operands, in order."""
+    ours, theirs = program.live().settled(), listing.live().settled()
+    expected = [_known(step, names) for step in (*ours.steps, ours.returns)]
+    seen = [_known(step, names) for step in (*theirs.steps, theirs.returns)]
+    number = next((n for n, pair in enumerate(zip(expected, seen, strict=False)) if pair[0] != pair[1]), None)
+    if number is None:
+        yield from _owners(ours, theirs)
+        return
+    what = _what(expected, seen, names)
+    step, other = (*ours.steps, ours.returns)[number], (*theirs.steps, theirs.returns)[number]
+    frames = other.frames or ()
+    alike = step.frames is not None and _names_of(_nested(step.frames)) == _names_of(frames)
+    shared = [frame.module for frame in frames if alike and frame.call in rebuilt.shared]
+    whose = f", in a graph that several calls of {shared[-1]} share" if shared else ""
+    yield different(
+        "lower",
+        ("steps", "shared-graph") if shared else ("steps", *what),
+        f"what runs is not what was exported{whose}: {_TOLD[what[0]]}",
+        f"step {number}, exported: {step} in {_place(step.frames)}",
+        f"step {number}, here: {other} in {_place(other.frames)}",
+    )
+
+
+_TOLD = {
+    "missing": "an operator is missing",
+    "extra": "there is an operator too many",
+    "order": "operators are in another order",
+    "operands": "something else is read",
+    "arguments": "an operator has other arguments",
+}
+
+_Known = tuple[str, str, tuple["Operand", ...]]
+
+
+def _known(step: Step, names: _Names) -> _Known:
+    operands = tuple(names.same.get(o, o) if isinstance(o, str) else o for o in step.operands)
+    return step.operator, step.arguments, operands
+
+
+def _what(expected: Sequence[_Known], seen: Sequence[_Known], names: _Names) -> tuple[str, ...]:
+    """Say in stable words how two lists of steps differ."""
+    ours, theirs = [step[0] for step in expected], [step[0] for step in seen]
+    if missing := Counter(ours) - Counter(theirs):
+        return ("missing", _family(missing))
+    if extra := Counter(theirs) - Counter(ours):
+        return ("extra", _family(extra))
+    if ours != theirs:
+        return ("order",)
+    for (_, text, operands), (_, other, others) in zip(expected, seen, strict=True):
+        if text != other:
+            return ("arguments",)
+        for operand, another in zip(operands, others, strict=True):
+            if operand != another:
+                return ("operands", names.sort(operand), names.sort(another))
+    return ("order",)
+
+
+def _family(operators: Iterable[str]) -> str:
+    """Name an operator that holds graphs; what it is of the many others tells nothing of the cause."""
+    return next((name for name in sorted(operators) if name.startswith(_HOLDING)), "operator")
+
+
+_HOLDING = ("wrap_", "cond", "while_loop", "map_impl", "scan", "associative_scan", "tag_activation")
+
+
+def _owners(ours: Listing, theirs: Listing) -> Iterator[Difference]:
+    """Compare in which calls the steps run."""
+    before: tuple[Frames, Frames] = ((), ())
+    for number, (step, other) in enumerate(zip(ours.steps, theirs.steps, strict=True)):
+        if step.frames is None or other.frames is None:
+            continue
+        now = (_nested(step.frames), other.frames)
+        places = [_names_of(frames) for frames in now]
+        kept = [_kept(was, frames) for was, frames in zip(before, now, strict=True)]
+        if places[0] != places[1] or kept[0] != kept[1]:
+            word = "owner" if places[0] != places[1] else "call"
+            yield different(
+                "lower",
+                ("steps", word),
+                f"an operator runs in another {'module' if word == 'owner' else 'call of its module'}",
+                f"step {number}, exported: {step} in {_place(now[0])}{_begun(now[0], kept[0])}",
+                f"step {number}, here: {other} in {_place(now[1])}{_begun(now[1], kept[1])}",
+            )
+            return
+        before = now
+
+
+def _nested(frames: Frames) -> Frames:
+    """Leave out what follows a call of a module that is not below its caller."""
+    above = ""
+    for number, frame in enumerate(frames):
+        if not frame.module.startswith(above):
+            return frames[:number]
+        above = f"{frame.module}."
+    return frames
+
+
+def _names_of(frames: Frames) -> list[str]:
+    return [frame.module for frame in frames]
+
+
+def _kept(before: Frames, now: Frames) -> int:
+    """Count the calls that go on."""
+    kept = 0
+    for a, b in zip(before, now, strict=False):
+        if a != b:
+            break
+        kept += 1
+    return kept
+
+
+def _place(frames: Frames | None) -> str:
+    if frames is None:
+        return "no module"
+    return frames[-1].module if frames else "the root"
+
+
+def _begun(frames: Frames, kept: int) -> str:
+    return ", in a call that begins with it" if kept < len(frames) else ", in a call under way"

@@ -1,0 +1,1 @@
+"""The engine: many programs on many processes, as one stream of events."""

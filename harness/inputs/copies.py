@@ -1,0 +1,223 @@
+"""Fresh copies of inputs that keep size, stride, offset, aliasing and requires_grad."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from torch.utils import _pytree as pytree
+
+from harness.inputs.deviations import Deviation, deviations_of, in_rotation
+from harness.observe.tensors import Leaf, Tree, flatten, leaf_snapshot, named_state, storage_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence, Set
+
+    from torch import nn
+
+    from harness.case import Case, Given
+
+    Change = Callable[[torch.Tensor], None]
+
+CALLS = 3
+"""How many consecutive calls a path makes with inputs like the example; the probes come after them."""
+
+
+class Inputs:
+    """The arguments of one call, with the leaves of ``(args, kwargs)`` in order and their places."""
+
+    def __init__(self, leaves: list[object], places: tuple[str, ...], spec: pytree.TreeSpec) -> None:
+        """Put the leaves together."""
+        self.leaves = leaves
+        self.places = places
+        """Where each leaf is in ``(args, kwargs)``, as ``pytree.keystr`` writes it."""
+        self.args: tuple[Any, ...]
+        self.kwargs: dict[str, Any]
+        self.args, self.kwargs = _sizes_again(pytree.tree_unflatten(leaves, spec), spec)
+
+    def snapshot(self) -> Tree:
+        """Copy what the leaves hold now. A call may change tensors, but not which ones they are."""
+        return Tree(
+            "",
+            tuple(
+                Leaf(place, leaf_snapshot(leaf)) for place, leaf in zip(self.places, self.leaves, strict=True)
+            ),
+        )
+
+
+def _sizes_again(value: Any, spec: pytree.TreeSpec) -> Any:
+    """Make a torch.Size of what was one: torch puts it together as a plain tuple."""
+    if spec.type is torch.Size:
+        # An altered one may hold what none can.
+        return torch.Size(value) if all(isinstance(item, int) for item in value) else value
+    if spec.type in (tuple, list):
+        return spec.type(_sizes_again(*pair) for pair in zip(value, _parts(spec), strict=True))
+    if spec.type is dict:
+        parts = zip(value.items(), _parts(spec), strict=True)
+        return {key: _sizes_again(item, part) for (key, item), part in parts}
+    return value
+
+
+def _parts(spec: pytree.TreeSpec) -> list[pytree.TreeSpec]:
+    # Older versions of torch have the attribute alone, newer ones warn of it.
+    return spec.children() if hasattr(spec, "children") else spec.children_specs
+
+
+class Copier:
+    """Copies tensors storage by storage, so that what aliased before aliases after.
+
+    One Copier remembers what it copied: tensors of one storage may come in several calls.
+    """
+
+    def __init__(self, device: str = "cpu", change: Change | None = None) -> None:
+        """Copy to ``device``; ``change`` may alter a fresh storage, seen as a flat tensor, in place."""
+        self._device = torch.device(device)
+        self._change = change
+        self._storages: dict[int, torch.UntypedStorage] = {}
+        self._copies: dict[int, torch.Tensor] = {}
+        self._keep: list[torch.Tensor] = []  # ids are only good while their owners live
+
+    def __call__(self, tensor: torch.Tensor) -> torch.Tensor:
+        """Copy one tensor; the same object gives the same copy."""
+        if id(tensor) in self._copies:
+            return self._copies[id(tensor)]
+        copy = self._copy(tensor)
+        self._copies[id(tensor)] = copy
+        self._keep.append(tensor)
+        return copy
+
+    def _copy(self, tensor: torch.Tensor) -> torch.Tensor:
+        requires_grad = tensor.requires_grad
+        if tensor.layout is not torch.strided or tensor.is_conj() or tensor.is_neg():
+            # No storage to speak of, or one that does not tell the values: copy by value.
+            return tensor.detach().clone().to(self._device).requires_grad_(requires_grad)
+        key = storage_id(tensor)
+        if key not in self._storages:
+            self._storages[key] = self._copy_storage(tensor)
+        with torch.no_grad():
+            copy = torch.empty(0, dtype=tensor.dtype, device=self._device)
+            copy.set_(self._storages[key], tensor.storage_offset(), tensor.shape, tensor.stride())
+        return copy.requires_grad_(requires_grad) if requires_grad else copy
+
+    def _copy_storage(self, tensor: torch.Tensor) -> torch.UntypedStorage:
+        with torch.no_grad():
+            size = tensor.untyped_storage().nbytes() // tensor.element_size()
+            flat = tensor.detach().as_strided((size,), (1,), 0)
+            copy = flat.to(self._device, copy=True)
+            if self._change is not None and size:
+                self._change(copy)
+        return copy.untyped_storage()
+
+
+class Examples:
+    """The example inputs of a case and its probes, of which fresh ones are made as often as needed."""
+
+    def __init__(
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        device: str = "cpu",
+        probes: Sequence[Given] = (),
+    ) -> None:
+        """Keep the originals, which no model gets to see."""
+        self._example = _Flat(*flatten((args, kwargs)))
+        given = [_Flat(*flatten((probe.args, probe.kwargs))) for probe in probes]
+        self._probes = list(takewhile(self._is_general, given))
+        self.device = device
+        """Where the inputs are made."""
+
+    @property
+    def calls(self) -> int:
+        """How many calls there are inputs for: CALLS, and one for each probe."""
+        return CALLS + len(self._probes)
+
+    def fresh(self, call: int = 0) -> Inputs:
+        """Return inputs for the given call: 0 is the example, the next ones have other tame values.
+
+        They all agree in metadata, aliasing, integers and Python values. After them come the probes, as
+        they are.
+        """
+        given = self._example if call < CALLS else self._probes[call - CALLS]
+        copier = Copier(self.device, CHANGES[call] if call < CALLS else None)
+        leaves = [copier(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in given.leaves]
+        return Inputs(leaves, given.places, given.spec)
+
+    def deviations(self, names: Set[str], salt: str, model: nn.Module | None = None) -> list[Deviation]:
+        """Return the example's deviations of the named kinds, in an order that ``salt`` determines.
+
+        A ``model`` that is itself what runs can be altered as well.
+        """
+        return in_rotation(deviations_of(self._example.leaves, self._example.places, names, model), salt)
+
+    def with_deviation(self, one: Deviation) -> Inputs:
+        """Return fresh inputs like the example but for the leaf that is altered, if one is."""
+        copier = Copier(self.device)
+        given = list(self._example.leaves)
+        if isinstance(one.place, int):
+            given[one.place] = one.leaf
+        leaves = [copier(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in given]
+        return Inputs(leaves, self._example.places, self._example.spec)
+
+    def _is_general(self, probe: _Flat) -> bool:
+        """Whether a probe is one that export speaks of: no size of 0 or 1 where the example's is larger.
+
+        It assumes that dynamic sizes are neither, and says so (tutorials, torch.export, '0/1
+        specialization'): what such a probe gives proves nothing, nor does any call after it.
+        """
+        for ours, theirs in zip(self._example.leaves, probe.leaves, strict=False):
+            if isinstance(ours, torch.Tensor) and isinstance(theirs, torch.Tensor):
+                sizes = zip(ours.shape, theirs.shape, strict=False)
+                if any(size != example and size < 2 for example, size in sizes):
+                    return False
+        return True
+
+    def shares_memory(self, model: nn.Module) -> bool:
+        """Whether an input lives in the same storage as some of the model's state."""
+        state = {storage_id(tensor) for _, tensor in named_state(model)}
+        leaves = (leaf for given in (self._example, *self._probes) for leaf in given.leaves)
+        return any(isinstance(leaf, torch.Tensor) and storage_id(leaf) in state for leaf in leaves)
+
+
+class _Flat(NamedTuple):
+    """``(args, kwargs)``, flattened."""
+
+    leaves: list[Any]
+    places: tuple[str, ...]
+    spec: pytree.TreeSpec
+
+
+def _affine(scale: float, shift: float) -> Change:
+    def change(flat: torch.Tensor) -> None:
+        if flat.dtype.is_floating_point or flat.dtype.is_complex:
+            flat.mul_(scale).add_(shift)
+        elif flat.dtype is torch.bool:
+            flat.logical_not_()
+
+    return change
+
+
+# Integers stay: they may be indices. The factors are exact in binary and keep small values small.
+CHANGES: tuple[Change | None, ...] = (None, _affine(-0.5, 0.25), _affine(0.75, -0.125))
+
+
+def build(case: Case, device: str) -> tuple[nn.Module, Examples]:
+    """Return a fresh model and its example inputs, on a device."""
+    built = case.build()
+    return move_model(built.model, device), Examples(built.args, built.kwargs, device, built.probes)
+
+
+def move_model(model: nn.Module, device: str) -> nn.Module:
+    """Move a model in place; unlike ``Module.to``, keeps which buffers and attributes share memory."""
+    if device == "cpu":
+        return model
+    copier = Copier(device)
+    for module in model.modules():
+        for parameter in module._parameters.values():
+            if parameter is not None:
+                parameter.data = copier(parameter.data)
+        for store in (module._buffers, module.__dict__):
+            for name, value in list(store.items()):
+                if isinstance(value, torch.Tensor):
+                    store[name] = copier(value)
+    return model

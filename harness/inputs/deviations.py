@@ -1,0 +1,261 @@
+"""Deviating calls: they differ from the example in one respect that its spec holds fixed.
+
+That is one argument, what is in force around the call, or an attribute of the model. What was exported has to
+refuse such a call or to be right about it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import zlib
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
+from itertools import zip_longest
+from types import CodeType
+from typing import Any, TypeVar
+
+import torch
+from torch import nn
+
+from harness.observe.tensors import argument
+
+T = TypeVar("T")
+
+
+Key = tuple[str, int | str | None]
+"""An deviation and its place: the same of all copies of the example."""
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """One call, altered: in one leaf, in what surrounds it, or in the model that is called."""
+
+    deviation: str
+    words: str
+    """For people: ``args[1] is False, not True``."""
+    place: int | str | None = None
+    """Which of the leaves of ``(args, kwargs)``, or the name of an attribute; none for surroundings."""
+    leaf: Any = None
+    """What is there instead."""
+
+    @property
+    def key(self) -> Key:
+        """Return what tells it from the other calls of one example."""
+        return self.deviation, self.place
+
+    def prepare(self, model: nn.Module) -> None:
+        """Assign the attribute, if it is one."""
+        if isinstance(self.place, str):
+            owner, _, name = self.place.rpartition(".")
+            setattr(model.get_submodule(owner), name, self.leaf)
+
+    def surroundings(self) -> contextlib.AbstractContextManager[object]:
+        """Return what to make the call under."""
+        around = DEVIATIONS[self.deviation].around
+        made: contextlib.AbstractContextManager[object] = (
+            eval(_code(around), {"torch": torch}) if around else _NONE
+        )
+        return made
+
+
+_NONE = contextlib.nullcontext()
+
+
+@dataclass(frozen=True)
+class DeviationKind:
+    """One way to leave the spec, as Python text: repro files show it, and the harness runs it.
+
+    The texts about a leaf speak of ``leaf``, which is the one ``at`` that place of all the ``leaves`` of
+    ``(args, kwargs)``, and of ``torch``.
+    """
+
+    applies: str = "False"
+    """Whether there is anything to alter in the leaf."""
+    expression: str = ""
+    """The other leaf."""
+    around: str = ""
+    """Instead of both: a context manager to make the call under, the leaves being those of the example."""
+    of_model: bool = False
+    """Whether the leaves are the plain attributes of the model's modules instead."""
+
+
+_TENSOR = "type(leaf) is torch.Tensor and leaf.layout is torch.strided"
+_TWIN = "t is not leaf and type(t) is torch.Tensor and (t.shape, t.dtype) == (leaf.shape, leaf.dtype)"
+
+DEVIATIONS: dict[str, DeviationKind] = {
+    "flag": DeviationKind("type(leaf) is bool", "not leaf"),
+    "number": DeviationKind("type(leaf) in (int, float)", "leaf + 1"),
+    # Equal to what it was, but not of its type.
+    "float": DeviationKind("type(leaf) is int and float(leaf) == leaf", "float(leaf)"),
+    "int": DeviationKind("type(leaf) is float and leaf.is_integer()", "int(leaf)"),
+    "text": DeviationKind("type(leaf) is str", 'leaf + "x"'),
+    # Of an enumeration.
+    "member": DeviationKind(
+        'hasattr(type(leaf), "__members__") and len(type(leaf)) > 1',
+        "next(member for member in type(leaf) if member is not leaf)",
+    ),
+    "none": DeviationKind(
+        "leaf is None and any(type(t) is torch.Tensor for t in leaves)",
+        "next(t for t in leaves if type(t) is torch.Tensor).clone()",
+    ),
+    # The last place of the last dimension twice. It comes out contiguous: so must what it is made of.
+    "size": DeviationKind(
+        f"{_TENSOR} and leaf.dim() and leaf.numel() and leaf.is_contiguous()",
+        "torch.cat([leaf, leaf[..., -1:]], -1)",
+    ),
+    # One dimension more, at the end: those of the example keep their sizes.
+    "rank": DeviationKind(
+        f"{_TENSOR} and leaf.dtype is not torch.bool", "torch.stack([leaf, leaf + leaf], -1)"
+    ),
+    "dtype": DeviationKind(_TENSOR, "leaf.float() if leaf.dtype == torch.float64 else leaf.double()"),
+    # Every other place of a memory twice as large.
+    "stride": DeviationKind(
+        f"{_TENSOR} and leaf.dim() and leaf.numel() > 1", "torch.stack([leaf, leaf], -1)[..., 0]"
+    ),
+    "requires-grad": DeviationKind(
+        f"{_TENSOR} and leaf.is_floating_point()",
+        "leaf.detach().clone().requires_grad_(not leaf.requires_grad)",
+    ),
+    # Another argument a second time.
+    "alias": DeviationKind(
+        f"{_TENSOR} and any({_TWIN} for t in leaves)", f"next(t for t in leaves if {_TWIN})"
+    ),
+    # What is given a second time becomes a tensor of its own, with the same strides in such a memory.
+    "apart": DeviationKind(
+        f"{_TENSOR} and leaf.is_leaf and any(t is leaf for t in leaves[:at])", "leaf.__deepcopy__({})"
+    ),
+    # The training flag of a module is one of them.
+    "attribute": DeviationKind(
+        "type(leaf) in (bool, int, float, str)",
+        'not leaf if type(leaf) is bool else leaf + ("x" if type(leaf) is str else 1)',
+        of_model=True,
+    ),
+    "no-grad": DeviationKind(around="torch.no_grad()"),
+    "inference": DeviationKind(around="torch.inference_mode()"),
+    "autocast": DeviationKind(around='torch.autocast("cpu", torch.bfloat16)'),
+}
+"""By name."""
+
+PROMISED = {
+    "compile": frozenset(DEVIATIONS),
+    "nonstrict": frozenset(("flag", "number", "text", "member", "none", "size", "rank")),
+    "strict": frozenset(("flag", "number", "text", "member", "none", "size", "rank")),
+}
+"""By mode, the ways that are promised to be noticed.
+
+Of an exported program's inputs, "passing a different value at run time will result in an error" for
+Python values, and sizes are static by default; "other forms of Tensor metadata (e.g. device, dtype)"
+are static as well, with no word of an error (PyTorch docs, torch.export Programming Model). There is no
+word about numbers that are equal and of another type, nor about what is in force around a call, and it has
+no attributes of its own.
+
+torch.compile guards on all that TENSOR_MATCH looks at (PyTorch docs, TorchDynamo Deeper Dive, 'What is a
+guard?'); on types and values of what is Python's, on which arguments are one tensor, and on the global state,
+grad mode and autocast among it (torch/_dynamo/guards.py, EQUALS_MATCH, DUPLICATE_INPUT, GLOBAL_STATE; PyTorch
+docs, Dealing with Recompilations, for attributes).
+"""
+
+
+def deviations_of(
+    leaves: list[Any], places: Sequence[str], names: Set[str], model: nn.Module | None = None
+) -> list[Deviation]:
+    """Alter one thing at a time in each of the named ways; those of a model if there is one."""
+    attributes = [] if model is None else list(_attributes(model))
+    everything: list[Deviation] = []
+    for name, deviation in DEVIATIONS.items():
+        if name not in names:
+            continue
+        if deviation.around:
+            everything.append(Deviation(name, f"{deviation.around} is in force"))
+        elif deviation.of_model:
+            values = [value for _, value in attributes]
+            for number, (place, value) in enumerate(attributes):
+                if (new := _altered(name, number, values)) is not None:
+                    everything.append(Deviation(name, _words(f"model.{place}", value, new, ""), place, new))
+        else:
+            for at, leaf in enumerate(leaves):
+                if (new := _altered(name, at, leaves)) is not None:
+                    words = _words(argument(places[at]), leaf, new, _again(new, leaves, places))
+                    everything.append(Deviation(name, words, at, new))
+    return everything
+
+
+def _attributes(model: nn.Module) -> Iterator[tuple[str, object]]:
+    """Yield the attributes that a user may well assign, with their names.
+
+    Those of torch's own layers go together with their weights: a recurrent cell of another hidden_size reads
+    memory that is not its own, in eager too. What does not is in _OF_LAYERS.
+    """
+    for prefix, module in model.named_modules():
+        library = type(module).__module__.startswith("torch.")
+        for name, value in vars(module).items():
+            assignable = name in _OF_LAYERS if library else name not in _INTERNAL
+            if assignable and not name.startswith("_"):
+                yield f"{prefix}.{name}" if prefix else name, value
+
+
+_INTERNAL = vars(nn.Module()).keys() - {"training"}
+_OF_LAYERS = ("training", "inplace")
+
+
+def in_rotation(everything: Sequence[Deviation], salt: str) -> list[Deviation]:
+    """Put calls into the order in which to make them, by ``salt`` alone.
+
+    Different ways come before different places: a flag counts as much as the six ways of a tensor.
+    """
+    number = zlib.crc32(salt.encode())
+    ways = [[one for one in everything if one.deviation == name] for name in DEVIATIONS]
+    ways = [_rotated(way, number // 7) for way in ways if way]
+    rounds = zip_longest(*_rotated(ways, number))
+    return [one for each in rounds for one in each if one is not None]
+
+
+def _rotated(items: list[T], by: int) -> list[T]:
+    by %= max(len(items), 1)
+    return [*items[by:], *items[:by]]
+
+
+def _altered(name: str, place: int, leaves: list[Any]) -> Any:
+    deviation, leaf = DEVIATIONS[name], leaves[place]
+    if not _evaluated(deviation.applies, place, leaves):
+        return None
+    with torch.no_grad():
+        new = _evaluated(deviation.expression, place, leaves)
+    grad = isinstance(leaf, torch.Tensor) and leaf.requires_grad
+    if name in ("requires-grad", "alias") or not grad:
+        return new
+    return new.detach().requires_grad_(new.is_floating_point())
+
+
+def _evaluated(text: str, place: int, leaves: list[Any]) -> Any:
+    # One namespace: a generator expression sees no locals of eval.
+    return eval(_code(text), {"leaf": leaves[place], "leaves": leaves, "at": place, "torch": torch})
+
+
+@functools.cache
+def _code(text: str) -> CodeType:
+    return compile(text, "<off-spec>", "eval")
+
+
+def _again(new: object, leaves: list[Any], places: Sequence[str]) -> str:
+    """Return the argument that a tensor is already, or nothing."""
+    if not isinstance(new, torch.Tensor):
+        return ""
+    return next((argument(place) for leaf, place in zip(leaves, places, strict=True) if leaf is new), "")
+
+
+def _words(where: str, leaf: object, new: object, again: str) -> str:
+    if again:
+        return f"{where} is {again} once more"
+    if isinstance(new, torch.Tensor) and _described(new) == _described(leaf):
+        return f"{where} is a tensor of its own"
+    return f"{where} is {_described(new)}, not {_described(leaf)}"
+
+
+def _described(leaf: object) -> str:
+    if not isinstance(leaf, torch.Tensor):
+        return repr(leaf)
+    dtype = str(leaf.dtype).removeprefix("torch.")
+    grad = ", requires grad" if leaf.requires_grad else ""
+    return f"{dtype}{list(leaf.shape)} with stride {list(leaf.stride())}{grad}"

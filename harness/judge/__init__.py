@@ -1,0 +1,1 @@
+"""One case over all paths and checks: the verdict, and what torch documents."""

@@ -1,0 +1,1 @@
+"""What the corpus knows: entries, and which of them explains a finding."""

@@ -1,0 +1,144 @@
+"""Taking a repro file into the corpus, and moving an entry that torch has mended."""
+
+from __future__ import annotations
+
+import ast
+import json
+import pathlib
+import re
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from harness.errors import UsageError
+from harness.known.entry import HEADER, read_entry
+from harness.processes.pool import Death, Failure, call_fresh
+from harness.processes.script import run_file
+from harness.source.canonical import fingerprint
+
+if TYPE_CHECKING:
+    from harness.known.entry import Entry
+
+SECONDS = 120.0
+"""For each run of a file."""
+
+_STATUS = re.compile(r'^# status = "open"$', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Entered:
+    """Where an entry is now, and what of its header a person has to write still."""
+
+    file: pathlib.Path
+    missing: tuple[str, ...]
+
+
+def enter(
+    file: pathlib.Path, name: str, corpora: pathlib.Path, *, title: str = "", force: bool = False
+) -> Entered:
+    """Copy a repro file to ``open/NAME.py`` of a corpus, with a complete header.
+
+    Raises UsageError if it is no repro file, imports more than torch, shows no bug in a fresh process, or
+    (unless ``force``) is explained by a fix of the corpus; then nothing is written.
+    """
+    target = corpora / "open" / f"{name}.py"
+    if not name.isidentifier():
+        raise UsageError(f"{name!r}: name an entry like a Python module: export_forgets_offsets")
+    if target.exists():
+        raise UsageError(f"{target} exists; choose another --name")
+    entry = read_entry(file)
+    if entry.problem:
+        raise UsageError(f"{file} {entry.problem}")
+    source = file.read_text(encoding="utf-8")
+    run = run_file(file, SECONDS)
+    if run.problem or run.code != 1:
+        raise UsageError(f"{file} does not show its bug in a fresh process: {run.problem or run.last_line}")
+    known = () if force else _explained(entry, corpora)
+    if known:
+        raise UsageError(f"{file} is {', '.join(known)} already: its fix mends it (--force adds it anyway)")
+    header = _header(entry, source, title)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(header + HEADER.sub("", source, count=1).lstrip("\n"), encoding="utf-8")
+    return Entered(target, tuple(_missing(read_entry(target))))
+
+
+def close(file: pathlib.Path, corpora: pathlib.Path) -> pathlib.Path:
+    """Move an open entry that passes now to ``fixed/``, where it must go on passing; return where it is.
+
+    Raises UsageError if it is not open, or does not pass.
+    """
+    entry = read_entry(file)
+    if entry.problem or entry.status != "open":
+        raise UsageError(f"{file} {entry.problem or f'is {entry.status}, not open'}")
+    run = run_file(file, SECONDS)
+    if run.problem or run.code != 0:
+        raise UsageError(f"{file} does not pass with this torch: {run.problem or run.last_line}")
+    target = corpora / "fixed" / file.name
+    if target.exists():
+        raise UsageError(f"{target} exists")
+    source = _STATUS.sub('# status = "fixed"', file.read_text(encoding="utf-8"), count=1)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(source, encoding="utf-8")
+    file.unlink()
+    return target
+
+
+def _explained(entry: Entry, corpora: pathlib.Path) -> tuple[str, ...]:
+    answer = call_fresh(SECONDS, explained, entry.file, entry.path, corpora.resolve())
+    if isinstance(answer, Death | Failure):
+        reason = answer.reason if isinstance(answer, Death) else str(answer.error)
+        raise UsageError(f"{entry.file} cannot be judged along {entry.path}: {reason}")
+    return answer
+
+
+def explained(file: pathlib.Path, path: str, corpora: pathlib.Path) -> tuple[str, ...]:
+    """Judge a file along one path; return the entries that explain all that is found, empty if one is new."""
+    from harness.case import case_from_source
+    from harness.judge.judge_case import judge_case
+    from harness.known.attribution import explain, knowledge
+    from harness.paths import Path
+
+    case = case_from_source(file.read_text(encoding="utf-8"))
+    found = judge_case(case, (Path.parse(path),)).findings
+    names = explain(case, found, (), knowledge(corpora))
+    if not found or len(names) < len(found):
+        return ()
+    return tuple(sorted({name for each in names.values() for name in each}))
+
+
+def _header(entry: Entry, source: str, title: str) -> str:
+    torch = version("torch").partition("+")[0]
+    said = (ast.get_docstring(ast.parse(source)) or "").strip().partition("\n")[0]
+    fields = {
+        "title": title or entry.title or said,
+        "fingerprint": fingerprint(entry.path, entry.check, entry.kind, entry.signatures, source),
+        "path": entry.path,
+        "check": entry.check,
+        "kind": entry.kind,
+        "status": "open",
+        "signatures": [list(words) for words in entry.signatures],
+        "affected": entry.affected or torch,
+        "at-fault": entry.at_fault,
+    }
+    if entry.upstream is not None:
+        fields["upstream"] = entry.upstream
+    if entry.fix:
+        fields["fix"] = entry.fix
+    if entry.trigger:
+        fields["trigger"] = list(entry.trigger)
+    lines = [
+        "# /// script",
+        '# requires-python = ">=3.10"',
+        f'# dependencies = ["torch=={torch}"]',
+        "#",
+        "# [tool.exportdiff]",
+        # A JSON string or list of strings is the same thing in TOML.
+        *(f"# {key} = {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items() if value),
+        "# ///",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _missing(entry: Entry) -> list[str]:
+    wanted = {"title": entry.title, "at-fault": entry.at_fault, "fix or trigger": entry.fix or entry.trigger}
+    return [name for name, value in wanted.items() if not value] + ["upstream"] * (entry.upstream is None)

@@ -1,0 +1,109 @@
+"""Is a corpus entry what it says? It shows its bug, its fix mends it, and it is short enough to read."""
+
+from __future__ import annotations
+
+import pathlib
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from harness.known.entry import EXPECTED, read_entry
+from harness.patching.fixes import applied
+from harness.processes.pool import Death, Failure, call_fresh
+from harness.processes.script import run_file
+from harness.source.line_count import code_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from harness.known.entry import Entry
+    from harness.patching.fixes import Fix
+
+MAX_LINES = 30
+"""Of code, in an open entry: one screen, with its header and its explanation."""
+SECONDS = 120.0
+"""For each run."""
+
+
+def problems(entry: Entry, fixes: Mapping[str, Fix], tags: Collection[str] = ()) -> Iterator[str]:
+    """Yield what is wrong with an entry, a line each; ``tags`` are the feature tags that exist."""
+    if entry.problem:
+        yield entry.problem
+        return
+    run = run_file(entry.file, SECONDS)
+    if run.problem or run.code != EXPECTED[entry.status]:
+        yield run.problem or f"status is {entry.status}, but it exits with {run.code}: {run.last_line}"
+        return
+    if entry.status != "open":
+        return
+    yield from incomplete(entry, fixes, tags)
+    if entry.fix in fixes:
+        yield from _unmended(entry, fixes[entry.fix])
+
+
+def incomplete(entry: Entry, fixes: Mapping[str, Fix], tags: Collection[str]) -> Iterator[str]:
+    """Yield what an open entry lacks, without running it."""
+    wanted = {
+        "title": entry.title,
+        "path": entry.path,
+        "check": entry.check,
+        "kind": entry.kind,
+        "signatures": entry.signatures or entry.undetected_because,
+        "affected": entry.affected,
+        "at-fault": entry.at_fault,
+    }
+    for name, value in wanted.items():
+        if not value:
+            yield f"[tool.exportdiff] has no {name}"
+    if entry.upstream is None:
+        yield 'has no upstream: the thread that knows the bug, or "" if none was found'
+    size = code_lines(entry.file.read_text(encoding="utf-8"))
+    if size > MAX_LINES:
+        yield f"has {size} lines of code; at most {MAX_LINES}"
+    if entry.fix and entry.fix not in fixes:
+        yield f"names the fix {entry.fix!r}; there is no corpora/fixes/{entry.fix}.patch"
+    if bool(entry.fix) == bool(entry.trigger):
+        yield "needs either a fix or a trigger"
+    for tag in entry.trigger:
+        if tags and tag not in tags:
+            yield f"has {tag!r} in its trigger, which is no feature tag (exportdiff features lists them)"
+
+
+def _unmended(entry: Entry, fix: Fix) -> Iterator[str]:
+    run = run_file(entry.file, SECONDS, partial(applied, (fix,)))
+    if run.problem or run.code != 0:
+        yield f"still there with the fix {fix.name}: {run.problem or run.last_line}"
+    answer = call_fresh(SECONDS, entry_signatures, entry.file, entry.path, (fix,), True)
+    if isinstance(answer, Death | Failure):
+        reason = answer.reason if isinstance(answer, Death) else str(answer.error)
+        yield f"judging it with the fix {fix.name} ends in {reason}"
+        return
+    for start in entry.signatures:
+        if any(signature[: len(start)] == start for signature in answer):
+            yield f"the checks still report {list(start)} with the fix {fix.name}"
+
+
+def entry_signatures(
+    file: pathlib.Path, path: str, fixes: Collection[Fix] = (), only_there: bool = False
+) -> set[tuple[str, ...]]:
+    """Judge a file along the cheap paths and its own; return the signatures of what is found.
+
+    Those of its own path only, if asked: on the others, another bug may show alike.
+    """
+    from harness.case import case_from_source
+    from harness.judge.judge_case import judge_case
+    from harness.patching.fixes import applied
+    from harness.paths import Path, select_paths
+
+    routes = dict.fromkeys((*select_paths(["nonstrict:*"], ["cpu"]), Path.parse(path)))
+    # Of the calls that leave the spec, compiling makes a few only, and the bug may be in another one.
+    case = case_from_source(file.read_text(encoding="utf-8"))
+    case = replace(case, thorough=path.startswith("compile"))
+    with applied(fixes):
+        found = judge_case(case, tuple(routes)).findings
+    return {each.signature for each in found if not only_there or path in (each.path, *each.also)}
+
+
+def verify_file(file: pathlib.Path, fixes: Mapping[str, Fix], tags: Collection[str] = ()) -> list[str]:
+    """Read and verify one file."""
+    return list(problems(read_entry(file), fixes, tags))

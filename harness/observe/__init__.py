@@ -1,0 +1,1 @@
+"""Everything seen while a model runs, as plain data."""

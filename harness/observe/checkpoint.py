@@ -1,0 +1,119 @@
+"""Noting what a model holds, and putting all of it back: tensors, attributes, who is whose child."""
+
+from __future__ import annotations
+
+import functools
+import types
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from harness.observe.isolation import Isolation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+class Checkpoint:
+    """A model as it is now. What was noted is restored into the same objects: no identity changes."""
+
+    def __init__(self, model: nn.Module) -> None:
+        """Note all that Python code of the model can reach and change, and the tensors among it."""
+        self._containers: list[tuple[Any, Any]] = []
+        self._cells: list[tuple[types.CellType, object]] = []
+        self._classes: list[tuple[type, dict[str, object]]] = []
+        tensors: list[torch.Tensor] = []
+        for value in _reach(model):
+            if isinstance(value, torch.Tensor):
+                tensors.append(value)
+            elif isinstance(value, types.CellType):
+                self._cells.append((value, value.cell_contents))
+            elif isinstance(value, type):
+                self._classes.append((value, dict(vars(value))))
+            else:
+                self._containers.append((value, value.copy()))
+        self._isolation = Isolation(tensors)
+
+    def restore(self) -> bool:
+        """Put everything back. Return False, and promise nothing, if some tensor does not allow it."""
+        for container, contents in self._containers:
+            if not _same(container, contents):
+                container.clear()
+                (container.extend if isinstance(container, list) else container.update)(contents)
+        for cell, content in self._cells:
+            cell.cell_contents = content
+        for owner, attributes in self._classes:
+            _restore_class(owner, attributes)
+        return self._isolation.restore()
+
+
+def _restore_class(owner: type, attributes: dict[str, object]) -> None:
+    for name in [name for name in vars(owner) if name not in attributes]:
+        delattr(owner, name)
+    for name, value in attributes.items():
+        if vars(owner).get(name) is not value:
+            setattr(owner, name, value)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two containers hold the very same objects, in one order."""
+    if len(one) != len(other):
+        return False
+    pairs = zip(one, other, strict=True)
+    if isinstance(one, dict):
+        return all(a is b and one[a] is other[b] for a, b in pairs)
+    return all(a is b for a, b in pairs)
+
+
+def _reach(model: nn.Module) -> Iterator[Any]:
+    """Yield each tensor, and each thing whose contents can change, that can be reached from a model."""
+    seen: set[int] = set()
+    waiting: list[object] = [model]
+    while waiting:
+        value = waiting.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, torch.Tensor | dict | list | set) or _is_cell(value) or _is_own_class(value):
+            yield value
+        waiting.extend(_parts(value))
+
+
+def _parts(value: Any) -> Iterable[object]:
+    """Return what one value leads to."""
+    match value:
+        case dict():
+            return list(value.values())
+        case list() | set() | tuple():
+            return list(value)
+        case types.CellType():
+            return [value.cell_contents] if _is_cell(value) else ()
+        case types.FunctionType():
+            return (*(value.__closure__ or ()), value.__defaults__, value.__kwdefaults__, vars(value))
+        case types.MethodType():
+            return value.__self__, value.__func__
+        case functools.partial():
+            return value.func, value.args, value.keywords
+        case type():
+            return list(vars(value).values()) if _is_own_class(value) else ()
+        case nn.Module():
+            return vars(value), type(value)
+    # Any other object of the program's own; torch's and Python's are their own business.
+    return (vars(value), type(value)) if hasattr(value, "__dict__") and _is_own_class(type(value)) else ()
+
+
+def _is_cell(value: object) -> bool:
+    return isinstance(value, types.CellType) and value != types.CellType()  # an empty one has no contents
+
+
+def _is_own_class(value: object) -> bool:
+    if not isinstance(value, type):
+        return False
+    top = value.__module__.partition(".")[0]
+    return top not in _OTHERS
+
+
+_OTHERS = frozenset(
+    ("torch", "builtins", "collections", "enum", "typing", "functools", "types", "abc", "numpy")
+)

@@ -1,0 +1,165 @@
+"""Looking at the world around a model: its modules, and what is switched for the whole process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import nn
+from torch._C import _len_torch_function_stack
+from torch.nn.modules.module import _global_buffer_registration_hooks
+from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
+
+from harness.observe.isolation import autocast_depth
+from harness.observe.observation import Aftermath, World
+from harness.observe.tensors import python_value, state_snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from torch.export import ExportedProgram
+
+    from harness.inputs.copies import Inputs
+
+
+def world(model: nn.Module, inputs: Inputs, program: ExportedProgram | None = None) -> World:
+    """Write down the world around an export, or around what is done with the program that came of it."""
+    modules = list(model.named_modules(remove_duplicate=False))
+    return World(
+        state=state_snapshot(model),
+        training={name: module.training for name, module in modules},
+        hooks={name: _count_hooks(module) for name, module in modules},
+        attributes=plain_attributes(model),
+        inputs=inputs.snapshot(),
+        ambient={
+            **ambient(),
+            "sizes marked on the example inputs": [
+                _marks(leaf) for leaf in inputs.leaves if isinstance(leaf, torch.Tensor)
+            ],
+            "graph of the exported program": () if program is None else graph_outline(program),
+        },
+    )
+
+
+def _marks(tensor: torch.Tensor) -> dict[str, list[int]]:
+    """Return which dimensions are marked as dynamic, or static (``torch/_dynamo/decorators.py``)."""
+    sets = {name: vars(tensor).get(name) for name in _MARKED}
+    return {name: sorted(dims) for name, dims in sets.items() if dims}
+
+
+_MARKED = (
+    "_dynamo_dynamic_indices",
+    "_dynamo_weak_dynamic_indices",
+    "_dynamo_unbacked_indices",
+    "_dynamo_static_indices",
+)
+
+
+def graph_outline(program: ExportedProgram) -> tuple[tuple[str, str], ...]:
+    """Return what each node is: enough to see that a graph is no longer the one it was.
+
+    Nodes that nothing depends on do not count: torch.export clears them away whenever it comes by
+    (``torch/export/_remove_auto_functionalized_pass.py`` does so in the program's own graph).
+    """
+    needed: set[object] = set()
+    outline: list[tuple[str, str]] = []
+    for node in reversed(program.graph.nodes):
+        if node in needed or node.is_impure():
+            needed.update(node.all_input_nodes)
+            outline.append((node.op, node.name))
+    return tuple(reversed(outline))
+
+
+def ambient() -> dict[str, object]:
+    """Write down what is switched for the whole process."""
+    return {
+        "grad mode": torch.is_grad_enabled(),
+        "default dtype": str(torch.get_default_dtype()),
+        "autocast": torch.is_autocast_enabled("cpu"),
+        "depth of autocast": autocast_depth(),
+        "inference mode": torch.is_inference_mode_enabled(),
+        "default device": str(torch.get_default_device()),
+        "anomaly mode": torch.is_anomaly_enabled(),
+        "dispatch modes": len(_get_current_dispatch_mode_stack()),
+        "function modes": _len_torch_function_stack(),
+        "functorch level": _functorch_level(),
+        "whether export is running": torch.compiler.is_exporting(),
+        "hooks on all modules": len(_global_buffer_registration_hooks),
+        "global random number generator": torch.get_rng_state().numpy().tobytes(),
+    }
+
+
+def aftermath(model: nn.Module) -> Aftermath:
+    """Write down what a call has left behind besides inputs and state."""
+    attributes: dict[str, str] = {}
+    for prefix, module in model.named_modules(remove_duplicate=False):
+        dot = f"{prefix}." if prefix else ""
+        attributes[f"{dot}training"] = str(module.training)
+        attributes[f"{dot}hooks"] = str(_count_hooks(module))
+        for name, value in module.__dict__.items():
+            if name not in _STANDARD and name not in _OWN_MARKS:
+                attributes[dot + name] = _attribute(value, _describe)
+    return Aftermath(ambient(), attributes)
+
+
+# torch/_dynamo/eval_frame.py: OptimizedModule hands on to its module what is set on it, this mark too.
+_OWN_MARKS = {"_is_torch_compile"}
+
+
+def _describe(tensor: torch.Tensor) -> str:
+    return f"{type(tensor).__name__} {str(tensor.dtype).removeprefix('torch.')}{list(tensor.shape)}"
+
+
+def _identify(tensor: torch.Tensor) -> str:
+    return f"Tensor@{id(tensor)}"
+
+
+def _functorch_level() -> int:
+    interpreter = torch._C._functorch.peek_interpreter_stack()
+    return 0 if interpreter is None else int(interpreter.level())
+
+
+_HOOKS = (
+    "_forward_hooks",
+    "_forward_pre_hooks",
+    "_backward_hooks",
+    "_backward_pre_hooks",
+    "_state_dict_hooks",
+    "_state_dict_pre_hooks",
+    "_load_state_dict_pre_hooks",
+    "_load_state_dict_post_hooks",
+)
+
+
+def _count_hooks(module: nn.Module) -> int:
+    return sum(len(getattr(module, name, ())) for name in _HOOKS)
+
+
+_STANDARD = frozenset(nn.Module().__dict__)
+
+
+def plain_attributes(model: nn.Module) -> dict[str, str]:
+    """Attributes of all modules that are neither state nor nn.Module's own, as comparable text."""
+    return {
+        f"{prefix}.{name}" if prefix else name: _attribute(value)
+        for prefix, module in model.named_modules(remove_duplicate=False)
+        for name, value in module.__dict__.items()
+        if name not in _STANDARD
+    }
+
+
+def held(model: nn.Module) -> list[object]:
+    """Return all that a model holds: while the list lives, no other object gets the id of one of them."""
+    return pytree.tree_leaves([vars(module) for module in model.modules()])
+
+
+def _attribute(value: object, tensor: Callable[[torch.Tensor], str] = _identify) -> str:
+    if isinstance(value, list | tuple):
+        return f"{type(value).__name__}[{', '.join(_attribute(item, tensor) for item in value)}]"
+    if isinstance(value, dict):
+        items = (f"{key!r}: {_attribute(item, tensor)}" for key, item in value.items())
+        return f"dict{{{', '.join(items)}}}"
+    if isinstance(value, torch.Tensor):
+        return tensor(value)
+    return python_value(value)

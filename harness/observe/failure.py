@@ -1,0 +1,77 @@
+"""Failure: an exception as plain data."""
+
+from __future__ import annotations
+
+import pathlib
+from dataclasses import dataclass
+from traceback import walk_tb
+from typing import TYPE_CHECKING
+
+import torch
+
+if TYPE_CHECKING:
+    from harness.findings import Stage
+
+_TORCH = str(pathlib.Path(torch.__file__).parent)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An exception, without its traceback: that would keep the model and its tensors alive."""
+
+    stage: Stage
+    types: tuple[str, ...]
+    """Qualified names of the exception's class and its bases, most derived first."""
+    message: str
+    frames: tuple[str, ...]
+    """``file:function`` of the innermost telling frames inside torch, innermost last."""
+
+    @property
+    def name(self) -> str:
+        """The exception class, as one would write it in an ``except``."""
+        return self.types[0].rpartition(".")[2]
+
+
+# Frames that any error passes through: they name no cause.
+_PLUMBING = {
+    "__init__.py:export",
+    "_trace.py:_export",
+    "_trace.py:_export_for_training",
+    "_trace.py:wrapper",
+    "exported_program.py:wrapper",
+    "unflatten.py:forward",
+    "_ops.py",
+    "_stats.py",
+    "_contextlib.py",
+    "_utils.py",
+    "_utils_internal.py",
+    "interpreter.py",
+    "graph_module.py",
+    "module.py",
+    "functional.py",
+    "eval_frame.py",
+}
+
+
+def is_plumbing(frame: str) -> bool:
+    """Whether a frame is one that says nothing about where an error comes from."""
+    return frame in _PLUMBING or frame.partition(":")[0] in _PLUMBING
+
+
+def failure(error: BaseException, stage: Stage) -> Failure:
+    """Write down an exception."""
+    frames = [
+        f"{pathlib.Path(frame.f_code.co_filename).name}:{frame.f_code.co_name}"
+        for frame, _ in walk_tb(error.__traceback__)
+        if frame.f_code.co_filename.startswith(_TORCH)
+    ]
+    telling = [frame for frame in frames if not is_plumbing(frame)]
+    return Failure(
+        stage=stage,
+        types=tuple(
+            f"{base.__module__}.{base.__qualname__}".removeprefix("builtins.")
+            for base in type(error).__mro__[:-2]  # BaseException and object say nothing
+        ),
+        message=str(error),
+        frames=tuple((telling or frames)[-3:]),
+    )

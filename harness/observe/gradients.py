@@ -1,0 +1,52 @@
+"""What flows back from the outputs of a call to parameters and inputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import torch
+
+from harness.observe.aliasing import OUTPUT
+from harness.observe.failure import Failure, failure
+from harness.observe.tensors import TensorSnapshot, snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """The gradient of a fixed weighting of all differentiable outputs of one call."""
+
+    of: Mapping[str, TensorSnapshot | None] = field(default_factory=dict)
+    """By the name of a leaf tensor that requires grad; None: no output depends on it."""
+    failure: Failure | None = None
+    """Why the backward pass ended."""
+
+
+def gradients(named: Mapping[str, torch.Tensor]) -> Gradients:
+    """Run one backward pass over the tensors of a call; their ``grad`` stays as it is."""
+    outputs = [t for name, t in named.items() if name.startswith(OUTPUT) and t.requires_grad]
+    leaves = {
+        name: tensor
+        for name, tensor in named.items()
+        if not name.startswith(OUTPUT) and tensor.requires_grad and tensor.is_leaf
+    }
+    if not outputs or not leaves:
+        return Gradients()
+    try:
+        flowing = torch.autograd.grad(
+            outputs, tuple(leaves.values()), [_weights(output) for output in outputs], allow_unused=True
+        )
+    except Exception as error:
+        return Gradients(failure=failure(error, "run"))
+    return Gradients(
+        {name: None if flow is None else snapshot(flow) for name, flow in zip(leaves, flowing, strict=True)}
+    )
+
+
+def _weights(output: torch.Tensor) -> torch.Tensor:
+    """Return small numbers, exact in binary and not all the same: a sum would hide what cancels."""
+    places = torch.arange(output.numel(), device=output.device)
+    return places.remainder(5).sub(1).div(4).to(output.dtype).reshape(output.shape)

@@ -1,0 +1,1 @@
+"""Torch changed for the length of a with block."""

@@ -1,0 +1,113 @@
+"""The calls of the submodules of an eager model, in order, without changing what the model does."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+
+import torch
+from torch import fx, nn
+from torch._C._autograd import _get_sequence_nr as sequence_number
+
+from harness.observe.graphs import Hierarchy, Visit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+class Watch:
+    """Notes the calls made inside a ``with`` block."""
+
+    def __init__(self, model: nn.Module) -> None:
+        """Take down the names of all modules, as they are now."""
+        self._model = model
+        self._first: dict[str, str] = {}
+        self._names: dict[nn.Module, str] = {}
+        self._persistent: set[str] = set()
+        for name, module in model.named_modules(remove_duplicate=False):
+            self._first[name] = self._names.setdefault(module, name)
+            dot = f"{name}." if name else ""
+            stored = [key for key, value in module._parameters.items() if value is not None]
+            stored += [
+                key
+                for key, value in module._buffers.items()
+                if value is not None and key not in module._non_persistent_buffers_set
+            ]
+            self._persistent.update(dot + key for key in stored)
+        # Module, the visit within which it happened, and the span of autograd's numbers that it took.
+        self._calls: list[list[Any]] = []
+        self._open: list[int] = []
+        self.hierarchy: Hierarchy | None = None
+        """What was noted, once ``finish`` has been called."""
+
+    @contextlib.contextmanager
+    def __call__(self) -> Iterator[None]:
+        """Note calls. ``nn.Module.__call__`` is what a tracer of torch.fx replaces as well.
+
+        Global hooks would not do: they run before the module's own, which may compute and call modules.
+        """
+        original = nn.Module.__call__
+
+        def noted(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+            # Dynamo comes by where eager runs torch.cond and its like.
+            if torch.compiler.is_compiling() or module is self._model or module not in self._names:
+                return original(module, *args, **kwargs)
+            number = len(self._calls)
+            start = sequence_number()
+            self._calls.append([module, self._open[-1] if self._open else None, start, start])
+            self._open.append(number)
+            try:
+                return original(module, *args, **kwargs)
+            finally:
+                self._open.pop()
+                self._calls[number][3] = sequence_number()
+
+        with mock.patch.object(nn.Module, "__call__", noted):
+            yield
+
+    def finish(self, outputs: Iterable[torch.Tensor]) -> None:
+        """Sum up; ``outputs`` are the tensors that the model returned, as yet untouched."""
+        computes = self._computing(outputs)
+        self.hierarchy = Hierarchy(
+            first=self._first,
+            inlined=frozenset(
+                name for module, name in self._names.items() if isinstance(module, fx.GraphModule)
+            ),
+            persistent=frozenset(self._persistent),
+            visits=tuple(
+                Visit(self._names[module], within, number in computes)
+                for number, (module, within, *_) in enumerate(self._calls)
+            ),
+        )
+
+    def _computing(self, outputs: Iterable[torch.Tensor]) -> set[int]:
+        """Find the visits in which something was computed that an output's gradient goes through."""
+        found: set[int] = set()
+        if not self._calls:
+            return found
+        todo = [output.grad_fn for output in outputs]
+        seen: set[Any] = set()
+        while todo:
+            node = todo.pop()
+            if node is None or node in seen:
+                continue
+            seen.add(node)
+            todo += [before for before, _ in node.next_functions]
+            if _COMPUTING.fullmatch(node.name()):
+                number = node._sequence_nr()
+                # The innermost of those that were under way is the one that began last.
+                spans = enumerate(self._calls)
+                within = [n for n, (_, _, start, end) in spans if start <= number < end]
+                found.update(within[-1:])
+        return found
+
+
+# No views: autograd makes the node of a view that is modified in place anew, whenever somebody asks for it.
+_COMPUTING = re.compile(
+    r"(Abs|Add|Addmm|Bmm|Cat|Clamp|ClampMin|Convolution|Cos|Div|Elu|Exp|Gelu|Hardtanh|LeakyRelu|Log|LogSoftmax"
+    r"|Mean|Mm|Mul|Mv|NativeGroupNorm|NativeLayerNorm|NativeBatchNorm|Neg|Pow|Prod|Relu|Rsub|Sigmoid|Silu|Sin"
+    r"|Softmax|Softplus|Sqrt|Stack|Sub|Sum|Tanh|Where)Backward\d+"
+)
+"""Nodes of operators that the graph must hold where their result matters."""

@@ -1,0 +1,65 @@
+"""What an exported graph says of the tensors that it computes, next to what it computes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.export._tree_utils import reorder_kwargs
+from torch.fx import Interpreter
+from torch.utils import _pytree as pytree
+
+from harness.observe.observation import Prediction
+from harness.observe.tensors import snapshot
+
+if TYPE_CHECKING:
+    from torch import nn
+    from torch.export import ExportedProgram
+    from torch.fx import Node
+
+    from harness.inputs.copies import Inputs
+    from harness.paths.stopwatch import Stopwatch
+
+
+class _Recorder(Interpreter):
+    """Runs a graph node by node, and pairs each tensor with the fake one in ``meta["val"]``."""
+
+    def __init__(self, module: torch.fx.GraphModule) -> None:
+        super().__init__(module)
+        self.found: list[Prediction] = []
+
+    def run_node(self, n: Node) -> Any:
+        result = super().run_node(n)
+        if n.op == "call_function":
+            self._pair(n, n.meta.get("val"), result)
+        return result
+
+    def _pair(self, node: Node, predicted: Any, result: Any) -> None:
+        if isinstance(result, torch.Tensor):
+            pairs = [(predicted, result)]
+        elif isinstance(result, tuple | list):
+            pairs = list(zip(predicted, result, strict=False)) if isinstance(predicted, tuple | list) else []
+        else:
+            return
+        for fake, real in pairs:
+            if isinstance(fake, torch.Tensor) and isinstance(real, torch.Tensor):
+                told, is_now = snapshot(fake, values=False), snapshot(real, values=False)
+                self.found.append(Prediction(node.name, str(node.target), told, is_now))
+
+
+def predictions(
+    lowered: nn.Module, program: ExportedProgram, inputs: Inputs, clock: Stopwatch
+) -> tuple[Prediction, ...]:
+    """Run the graph of ``program.module()`` once more, as far as it gets."""
+    spec = program.call_spec.in_spec
+    if not isinstance(lowered, torch.fx.GraphModule) or spec is None:
+        return ()
+    recorder = _Recorder(lowered)
+    with clock:
+        try:
+            flat = pytree.tree_leaves((inputs.args, reorder_kwargs(inputs.kwargs, spec)))
+            recorder.run(*flat, enable_io_processing=False)
+        except Exception:
+            # The calls before have shown this already: here it only ends what there is to compare.
+            return tuple(recorder.found)
+    return tuple(recorder.found)

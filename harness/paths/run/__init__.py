@@ -1,0 +1,1 @@
+"""Running a case: eagerly, exported, compiled, in a pipeline."""

@@ -1,0 +1,28 @@
+"""Leaving out of an observation what a path does not promise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from harness.observe.observation import Observation
+    from harness.paths.transforms.table import Aspect
+
+
+def without(seen: Observation, aspects: Iterable[Aspect]) -> Observation:
+    """Return the observation as if these aspects had never been looked at."""
+    for aspect in aspects:
+        seen = _WITHOUT[aspect](seen)
+    return seen
+
+
+_WITHOUT: dict[Aspect, Callable[[Observation], Observation]] = {
+    "hierarchy": lambda seen: replace(seen, exported=None, rebuilt=None),
+    "state": lambda seen: replace(seen, before=None),
+    "gradients": lambda seen: replace(seen, gradients=None),
+    "edits": lambda seen: replace(seen, edited=None, mutation_probes=()),
+    "deviations": lambda seen: replace(seen, deviations=()),
+}

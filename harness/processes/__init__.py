@@ -1,0 +1,1 @@
+"""Child processes: forked with torch imported, limited in time, ended with all that they started."""

@@ -1,0 +1,1 @@
+"""Program text: its canonical form, and its length."""
