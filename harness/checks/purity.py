@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness.checks.compare.calls import comparable
+from harness.checks.compare.deviating import Altered
 from harness.checks.compare.leaves import compare_leaf
 from harness.checks.compare.mappings import unequal
 from harness.checks.evidence import InCall, OfLeaf, WithoutCall
@@ -166,10 +167,8 @@ class ProcessLeftDifferent(InCall):
     call: int
     name: str
     """One of the names in ``World.ambient``."""
-    when: str
-    """Which call, for people."""
-    deviation: str
-    """The name of the deviating call; empty for an ordinary one."""
+    altered: Altered | None
+    """How the call differs from the example; None: it is an ordinary call."""
     raised: str
     """The class of the exception that the call raised; empty if it returned."""
     values: tuple[str, str] | None
@@ -180,7 +179,7 @@ class ProcessLeftDifferent(InCall):
     @property
     def in_deviating_call(self) -> bool:
         """Whether the call deviates."""
-        return bool(self.deviation)
+        return self.altered is not None
 
     def words(self) -> tuple[str, ...]:
         """Return the name, and whether the call raised."""
@@ -189,11 +188,13 @@ class ProcessLeftDifferent(InCall):
     def lines(self) -> Iterator[str]:
         """Show both values."""
         end = f", which raised {self.raised}" if self.raised else ""
-        yield f"after {self.when}{end}: the {self.name} differs"
+        altered = self.altered
+        call = f"call {self.call}" if altered is None else f"a call in which {altered.description}"
+        yield f"after {call}{end}: the {self.name} differs"
         if self.values is not None:
             yield f"eager: {self.values[0]}; here: {self.values[1]}"
-        if self.deviation:
-            yield f"altered: {self.deviation}"
+        if altered is not None:
+            yield f"altered: {altered.deviation}"
 
 
 def _shown(names: tuple[str, ...]) -> str:
@@ -267,18 +268,17 @@ def _inputs(touch: Touch) -> Iterator[Evidence]:
 def _left_behind(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
     """Compare what is switched for the whole process, after calls that raised as well; report the first."""
     made = {each.words: each.call for each in reference.deviations}
-    usual = [(f"call {n}", "", n, ours, theirs) for n, ours, theirs in comparable(reference, candidate)]
-    number = len(candidate.calls)
+    usual = [(n, None, ours, theirs) for n, ours, theirs in comparable(reference, candidate)]
     deviations = [
-        (f"a call in which {each.words}", each.deviation, number, made.get(each.words), each.call)
+        (len(candidate.calls), Altered.of(each), made.get(each.words), each.call)
         for each in candidate.deviations
     ]
-    for when, deviation, number, ours, theirs in (*usual, *deviations):
+    for number, altered, ours, theirs in (*usual, *deviations):
         left = _first_left(ours, theirs) if ours is not None else None
         if left is not None:
             name, values = left
             raised = theirs.failure.name if theirs.failure is not None else ""
-            yield ProcessLeftDifferent(number, name, when, deviation, raised, values)
+            yield ProcessLeftDifferent(number, name, altered, raised, values)
             return
 
 

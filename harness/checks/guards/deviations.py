@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from harness.checks.compare.deviating import Altered
 from harness.checks.compare.leaves import SEVERITY, LeafDifference, compare_leaf
 from harness.checks.compare.refusals import is_guard_failure
 from harness.checks.evidence import InCall
@@ -24,10 +25,7 @@ class WrongAnswer(InCall):
     """A deviating call is not refused, and its answer is wrong."""
 
     call: int
-    deviation: str
-    """A name of harness/inputs/deviations.py."""
-    altered: str
-    """What is altered, for people: ``args[1] is False, not True``."""
+    altered: Altered
     where: str
     """What differs: ``output[0]``, ``input args[0]``, or the name of a tensor of the state."""
     leaf: LeafDifference
@@ -44,11 +42,11 @@ class WrongAnswer(InCall):
 
     def words(self) -> tuple[str, ...]:
         """Return the name of the deviation."""
-        return ("accepted", self.deviation)
+        return ("accepted", self.altered.deviation)
 
     def lines(self) -> Iterator[str]:
         """Show what differs."""
-        yield f"a call in which {self.altered} is not refused, and the answer is wrong"
+        yield f"a call in which {self.altered.description} is not refused, and the answer is wrong"
         yield f"{self.where} differs in {self.leaf.aspect}"
         yield self.leaf.details()
 
@@ -58,10 +56,7 @@ class RefusedButChanged(InCall):
     """A deviating call is refused, but has changed something."""
 
     call: int
-    deviation: str
-    """A name of harness/inputs/deviations.py."""
-    altered: str
-    """What is altered, for people: ``args[1] is False, not True``."""
+    altered: Altered
     name: str
     """What has changed: an argument, or a tensor of the state."""
 
@@ -72,11 +67,11 @@ class RefusedButChanged(InCall):
 
     def words(self) -> tuple[str, ...]:
         """Return the name of the deviation."""
-        return ("refused-but-changed", self.deviation)
+        return ("refused-but-changed", self.altered.deviation)
 
     def lines(self) -> Iterator[str]:
         """Say what has changed."""
-        yield f"a call in which {self.altered} is refused, but has changed {self.name}"
+        yield f"a call in which {self.altered.description} is refused, but has changed {self.name}"
 
 
 def deviations(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
@@ -101,7 +96,7 @@ def _answered(
         unlike = [each for each in unlike if each[1].word not in ("rounding", "sign-of-zero")]
     if unlike:
         where, worst = min(unlike, key=lambda pair: SEVERITY.index(pair[1].word))
-        yield WrongAnswer(number, made.deviation, made.words, where, worst)
+        yield WrongAnswer(number, Altered.of(made), where, worst)
 
 
 def _unlike(ours: Call, theirs: Call) -> Iterator[tuple[str, LeafDifference]]:
@@ -130,4 +125,4 @@ def _changed(made: DeviatingCall, number: int) -> Iterator[Evidence]:
     changed = [argument(leaf.where) for leaf, later in before if compare_leaf(leaf.value, later.value)]
     changed += [name for name, _ in _unlike_state(made.state_before, made.call.state)]
     if changed:
-        yield RefusedButChanged(number, made.deviation, made.words, changed[0])
+        yield RefusedButChanged(number, Altered.of(made), changed[0])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from harness.checks.compare.crash import crash_lines, crash_words, shortened
+from harness.checks.compare.deviating import Altered
 from harness.checks.compare.leaves import compare_leaf
 from harness.checks.compare.mappings import unequal
 from harness.checks.evidence import InCall, WithoutCall
@@ -122,10 +123,7 @@ class DeviatingCallRaised(InCall):
     """A deviating call raises after compilation, and does not in eager."""
 
     call: int
-    deviation: str
-    """A name of harness/inputs/deviations.py."""
-    altered: str
-    """What is altered, for people: ``args[1] is False, not True``."""
+    altered: Altered
     failure: Failure
 
     kind = "crash"
@@ -137,11 +135,11 @@ class DeviatingCallRaised(InCall):
 
     def words(self) -> tuple[str, ...]:
         """Return what was raised, and the deviation last: many deviations lead to one failure."""
-        return ("served", *crash_words(self.failure), self.deviation)
+        return ("served", *crash_words(self.failure), self.altered.deviation)
 
     def lines(self) -> Iterator[str]:
         """Show the exception."""
-        yield from crash_lines(f"a call in which {self.altered}", self.failure)
+        yield from crash_lines(f"a call in which {self.altered.description}", self.failure)
 
 
 def recompiles(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
@@ -156,7 +154,7 @@ def recompiles(reference: Observation, candidate: Observation) -> Iterator[Evide
     for made in candidate.deviations:
         eager = expected.get(made.words)
         if made.call.failure is not None and eager is not None and eager.failure is None:
-            yield DeviatingCallRaised(len(candidate.calls), made.deviation, made.words, made.call.failure)
+            yield DeviatingCallRaised(len(candidate.calls), Altered.of(made), made.call.failure)
 
 
 def _is_put_back(reference: Observation) -> bool:

@@ -57,7 +57,9 @@ def sizes_are_inferred(question: Question) -> bool:
 def other_metadata_is_static(question: Question) -> bool:
     """Ask whether a deviating call changed something that its mode does not promise to notice."""
     evidence = question.evidence
-    return isinstance(evidence, WrongAnswer) and evidence.deviation not in PROMISED[question.path.mode]
+    return (
+        isinstance(evidence, WrongAnswer) and evidence.altered.deviation not in PROMISED[question.path.mode]
+    )
 
 
 @limit(
