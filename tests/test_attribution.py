@@ -18,7 +18,7 @@ from harness.case import Case, case_from_source
 from harness.findings import Finding
 from harness.judge.verdict import Verdict
 from harness.known.attribution import explain, knowledge
-from harness.paths import Path
+from harness.path import Path
 
 Judge: TypeAlias = Callable[[Case, Sequence[Path]], Verdict]
 

@@ -15,7 +15,8 @@ from harness.judge.judge_case import judge_case
 from harness.known.entry import FIXES, find_files, read_entry
 from harness.known.likeness import Likeness
 from harness.patching.fixes import FixError, applied, read_fixes
-from harness.paths import Path
+from harness.path import Path
+from harness.paths import parse
 
 if TYPE_CHECKING:
     import pathlib
@@ -135,12 +136,12 @@ def _needed(trial: _Trial, finding: Finding, names: Sequence[str]) -> Iterator[s
 
 def _likely_first(finding: Finding, entries: Sequence[Entry], known: Knowledge) -> list[str]:
     """Return the names of all fixes: first those of entries that show as the finding does, then in order."""
-    route = Path.parse(finding.path)
+    route = parse(finding.path)
     ordered = sorted(
         (entry for entry in entries if entry.fix in known.fixes),
         key=lambda entry: (
             not _shows_as(entry, finding),
-            Path.parse(entry.path).transforms != route.transforms,
+            parse(entry.path).transforms != route.transforms,
         ),
     )
     return list(dict.fromkeys([*(entry.fix for entry in ordered), *known.fixes]))
@@ -161,7 +162,7 @@ def _triggered(entry: Entry, finding: Finding, features: Collection[str]) -> boo
 
 def _shows_as(entry: Entry, finding: Finding) -> bool:
     """Whether they look alike. The runner does not count: a finding names but the first of its paths."""
-    return Path.parse(entry.path).mode == finding.mode and any(
+    return parse(entry.path).mode == finding.mode and any(
         finding.signature[: len(start)] == start for start in entry.signatures
     )
 
@@ -181,7 +182,7 @@ class _Trial:
         if not names:
             return frozenset()
         if names not in self._seen:
-            routes = tuple(dict.fromkeys(Path.parse(finding.path) for finding in self.findings))
+            routes = tuple(dict.fromkeys(parse(finding.path) for finding in self.findings))
             with applied([self.known.fixes[name] for name in names]):
                 left = self.judge(self.case, routes).findings
             # Where several paths show the same, the first stands for all: which one that is may change. But
