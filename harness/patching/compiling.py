@@ -22,23 +22,26 @@ Key: TypeAlias = tuple[str, int]
 
 @dataclass(frozen=True)
 class Changed:
-    """What a chunk changes in its module."""
+    """What a chunk changes in its module. Code objects only, so that ``marshal`` can write it to disk."""
 
     codes: tuple[tuple[Key, CodeType], ...]
-    """By the key that the function has in the file as it is."""
-    names: tuple[tuple[str, object], ...]
+    """The new code of each changed function, by the function's key in the unpatched file."""
+    added: CodeType | None
+    """Defines what the patch adds to the module's namespace (functions, imports); None: nothing."""
+    who: str
+    """The names of the fixes."""
 
 
 @cache
-def changed_by(module: ModuleType, chunk: Chunk) -> Changed:
+def changed_by(file: str, chunk: Chunk) -> Changed:
     """Compile a chunk as the patched file would have it, and return what of it is not as it was."""
-    source = source_of(str(module.__file__))
+    source = source_of(file)
     text = _Text(source.lines, chunk)
     try:
         tree = ast.parse(text.source)
-        whole = compile(text.source, str(module.__file__), "exec", source.flags, dont_inherit=True)
+        whole = compile(text.source, file, "exec", source.flags, dont_inherit=True)
     except SyntaxError as error:
-        raise FixError(f"{chunk.who}: {module.__name__} does not compile: {error}") from None
+        raise FixError(f"{chunk.who}: {file} does not compile: {error}") from None
     codes = []
     covered = {line for node in tree.body if _is_new(node, text.added) for line in lines_of(node)}
     for code, span in _functions(whole):
@@ -48,10 +51,11 @@ def changed_by(module: ModuleType, chunk: Chunk) -> Changed:
             covered |= touched
     outside = {line for line in text.added - covered if _is_code(text.lines[line])}
     if outside:
-        raise FixError(
-            f"{chunk.who}: {module.__name__}: this is in no function: {text.lines[min(outside)].strip()}"
-        )
-    return Changed(tuple(codes), tuple(_new_names(module, tree, text.added, chunk.who).items()))
+        raise FixError(f"{chunk.who}: {file}: this is in no function: {text.lines[min(outside)].strip()}")
+    new = [node for node in tree.body if _is_new(node, text.added)]
+    body = ast.Module(new, [])
+    added = compile(body, file, "exec", dont_inherit=True) if new else None
+    return Changed(tuple(codes), added, chunk.who)
 
 
 class _Text:
@@ -95,16 +99,15 @@ def _is_new(node: ast.stmt, added: set[int]) -> bool:
     return isinstance(node, movable) and set(lines_of(node)) <= added
 
 
-def _new_names(module: ModuleType, tree: ast.Module, added: set[int], who: str) -> dict[str, object]:
-    """Run the functions and imports that a patch adds to a module, beside the module."""
-    body = [node for node in tree.body if _is_new(node, added)]
-    if not body:
+def added_names(module: ModuleType, changed: Changed) -> dict[str, object]:
+    """Run what a chunk adds to a module, beside the module; return the new names. Raises FixError."""
+    if changed.added is None:
         return {}
     space = dict(module.__dict__)
     try:
-        exec(compile(ast.Module(body, []), str(module.__file__), "exec", dont_inherit=True), space)
+        exec(changed.added, space)
     except Exception as error:
-        raise FixError(f"{who}: what it adds to {module.__name__} raises {error!r}") from None
+        raise FixError(f"{changed.who}: what it adds to {module.__name__} raises {error!r}") from None
     new = {name: value for name, value in space.items() if module.__dict__.get(name, space) is not value}
     for name, value in list(new.items()):
         if isinstance(value, FunctionType) and value.__globals__ is space:

@@ -6,23 +6,23 @@ Each function that a patch changes gets the code that the patched file would giv
 from __future__ import annotations
 
 import importlib
-from collections import defaultdict
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 from harness.patching.code import exchanged
-from harness.patching.compiling import changed_by
+from harness.patching.compiling import added_names
 from harness.patching.fix import Fix, FixError, read_fix, read_fixes
 from harness.patching.live import live_functions
-from harness.patching.placing import chunks_of
+from harness.patching.plan import plan_of, remember_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    import pathlib
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from types import CodeType, FunctionType, ModuleType
 
-__all__ = ["Fix", "FixError", "applied", "read_fix", "read_fixes"]
+__all__ = ["Fix", "FixError", "applied", "read_fix", "read_fixes", "remember"]
 
 
 @contextmanager
@@ -31,7 +31,7 @@ def applied(fixes: Collection[Fix]) -> Iterator[None]:
     # Imported here because it imports torch, and reading fixes (``corpus list``) does not need torch.
     from harness.observe.isolation import forget_predictions
 
-    patched = _patched(tuple(sorted(set(fixes), key=lambda fix: fix.name)))
+    patched = _patched(_ordered(fixes))
     missing = object()
     before = [(space, name, space.get(name, missing)) for space, name, _ in patched.names]
     try:
@@ -58,24 +58,42 @@ class _Patched:
 
 @cache
 def _patched(fixes: tuple[Fix, ...]) -> _Patched:
-    of_file: dict[str, list[Fix]] = defaultdict(list)
-    for fix in fixes:
-        for path, _ in fix.files:
-            of_file[path].append(fix)
-    modules = {path: _module(path, of_path[0]) for path, of_path in of_file.items()}
+    modules = _modules(fixes)
+    plan = plan_of(fixes, _files(modules))
     live = live_functions([str(module.__file__) for module in modules.values()])
     codes: list[tuple[FunctionType, CodeType]] = []
     names: list[tuple[dict[str, object], str, object]] = []
-    for path, of_path in of_file.items():
+    for path, chunks in plan.items():
         module = modules[path]
-        for chunk in chunks_of(path, module, of_path):
-            changed = changed_by(module, chunk)
+        for changed in chunks:
             for key, code in changed.codes:
                 functions = live[str(module.__file__)].get(key, [])
                 _check_replaceable(path, functions, code)
                 codes.extend((function, code) for function in functions)
-            names.extend((module.__dict__, name, value) for name, value in changed.names)
+            names.extend((module.__dict__, *new) for new in added_names(module, changed).items())
     return _Patched(tuple(codes), tuple(names))
+
+
+def remember(fixes: Collection[Fix], folder: pathlib.Path) -> None:
+    """Read from ``folder`` what holding these fixes takes, or write it there: compiling takes seconds.
+
+    Raises FixError if they do not fit this torch, or not together.
+    """
+    ordered = _ordered(fixes)
+    remember_plan(ordered, _files(_modules(ordered)), folder)
+
+
+def _ordered(fixes: Collection[Fix]) -> tuple[Fix, ...]:
+    return tuple(sorted(set(fixes), key=lambda fix: fix.name))
+
+
+def _modules(fixes: Iterable[Fix]) -> dict[str, ModuleType]:
+    """Import what fixes change, by path."""
+    return {path: _module(path, fix.name) for fix in fixes for path, _ in fix.files}
+
+
+def _files(modules: Mapping[str, ModuleType]) -> dict[str, str]:
+    return {path: str(module.__file__) for path, module in modules.items()}
 
 
 def _check_replaceable(path: str, functions: list[FunctionType], code: CodeType) -> None:
@@ -91,7 +109,7 @@ def _check_replaceable(path: str, functions: list[FunctionType], code: CodeType)
             raise FixError(f"{what}: a fix must not change the arguments of a function")
 
 
-def _module(path: str, fix: Fix) -> ModuleType:
+def _module(path: str, who: str) -> ModuleType:
     import torch  # for the same reason as above
 
     name = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
@@ -99,5 +117,5 @@ def _module(path: str, fix: Fix) -> ModuleType:
         try:
             module = importlib.import_module(name)
         except ImportError as error:
-            raise FixError(f"{fix.name}: this torch has no {path} ({error})") from None
+            raise FixError(f"{who}: this torch has no {path} ({error})") from None
     return module

@@ -11,7 +11,6 @@ from harness.patching.source import source_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from types import ModuleType
 
 
 @dataclass(frozen=True)
@@ -28,9 +27,9 @@ class Chunk:
     """The fixes that these edits are from."""
 
 
-def chunks_of(path: str, module: ModuleType, fixes: Iterable[Fix]) -> list[Chunk]:
+def chunks_of(path: str, file: str, fixes: Iterable[Fix]) -> list[Chunk]:
     """Place the edits of all fixes in a file, and sort them by the statements that they change."""
-    source = source_of(str(module.__file__))
+    source = source_of(file)
     edits = _placed(path, source.lines, fixes)
     chunks: list[Chunk] = []
     for edit, fix in edits.items():
