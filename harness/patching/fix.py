@@ -41,6 +41,16 @@ class Hunk:
 
 
 @dataclass(frozen=True)
+class Refused:
+    """An exception that a fix raises on purpose, with a message for the model's author."""
+
+    type: str
+    """Name of the exception class: ``UserError``."""
+    text: str
+    """What the message contains."""
+
+
+@dataclass(frozen=True)
 class Fix:
     """One patch file."""
 
@@ -53,6 +63,8 @@ class Fix:
     """By path in PyTorch's repository: ``torch/export/unflatten.py``."""
     diff: str
     """The patch, as it is in the file."""
+    refuses: tuple[Refused, ...] = ()
+    """What the patched torch raises where it cannot do what eager does: the patch's ``Refuses:`` lines."""
 
 
 def read_fixes(folder: pathlib.Path) -> dict[str, Fix]:
@@ -75,9 +87,22 @@ def read_fix(file: pathlib.Path) -> Fix:
     if not files:
         raise FixError(f"{file}: holds no patch")
     message, _, diff = text.partition("\n---\n")
-    fits = [line.partition(":")[2] for line in message.splitlines() if line.startswith("Fits:")]
-    versions = tuple(version.strip() for line in fits for version in line.split(","))
-    return Fix(file.stem, message.strip(), versions, tuple(files), diff)
+    versions = tuple(version.strip() for line in _fields(message, "Fits") for version in line.split(","))
+    refuses = tuple(_refused(file, line) for line in _fields(message, "Refuses"))
+    return Fix(file.stem, message.strip(), versions, tuple(files), diff, refuses)
+
+
+def _fields(message: str, name: str) -> list[str]:
+    """Return the values of the lines ``NAME: value`` of a patch's message."""
+    start = f"{name}:"
+    return [line.removeprefix(start).strip() for line in message.splitlines() if line.startswith(start)]
+
+
+def _refused(file: pathlib.Path, line: str) -> Refused:
+    name, colon, text = line.partition(": ")
+    if not colon or not name.isidentifier() or not text:
+        raise FixError(f"{file}: write 'Refuses: EXCEPTION: text of its message', not 'Refuses: {line}'")
+    return Refused(name, text)
 
 
 def _hunk(hunk: PatchHunk) -> Hunk:
