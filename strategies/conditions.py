@@ -1,6 +1,6 @@
 """The tables of Python conditions, and of the Python ints that a tensor tells.
 
-To add a condition or a fact, add one line to CONDS, MODES, RELATIONS or FACTS.
+To add a condition or a fact, add one line to CONDS, MODES, RELATIONS or MEASURES.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ RELATIONS: dict[str, RelationSpec] = {
 
 
 @dataclass(frozen=True, slots=True)
-class FactSpec:
+class MeasureSpec:
     """One entry of the table of facts: how it is written, and what it is for a tensor."""
 
     template: str
@@ -186,10 +186,10 @@ def _size(kind: TensorType, dim: int) -> int:
     return kind.shape[dim]
 
 
-FACTS: dict[str, FactSpec] = {
-    "rank": FactSpec("{0}.dim()", lambda kind: len(kind.shape)),
-    "first_size": FactSpec("{0}.shape[0]", lambda kind: _size(kind, 0)),
-    "last_size": FactSpec("{0}.size(-1)", lambda kind: _size(kind, -1)),
-    "first_stride": FactSpec("{0}.stride(0)", lambda kind: _stride(kind, 0)),
-    "numel": FactSpec("{0}.numel()", lambda kind: kind.numel),
+MEASURES: dict[str, MeasureSpec] = {
+    "rank": MeasureSpec("{0}.dim()", lambda kind: len(kind.shape)),
+    "first_size": MeasureSpec("{0}.shape[0]", lambda kind: _size(kind, 0)),
+    "last_size": MeasureSpec("{0}.size(-1)", lambda kind: _size(kind, -1)),
+    "first_stride": MeasureSpec("{0}.stride(0)", lambda kind: _stride(kind, 0)),
+    "numel": MeasureSpec("{0}.numel()", lambda kind: kind.numel),
 }

@@ -39,7 +39,7 @@ from strategies.program import (
     Tensor,
     Var,
     With,
-    news,
+    new_modules,
     nodes,
     of_type,
 )
@@ -183,7 +183,7 @@ def _pure(value: Expr) -> bool:
 
 def instantiated(cls: ClassDef) -> set[str]:
     """The classes that a class makes instances of in its own ``__init__``, or is given one of."""
-    return {new.name for new in news(cls) if not new.layer} | ({cls.guest} if cls.guest else set())
+    return {new.name for new in new_modules(cls) if not new.layer} | ({cls.guest} if cls.guest else set())
 
 
 def _used_classes(classes: tuple[ClassDef, ...]) -> tuple[ClassDef, ...]:
@@ -191,7 +191,7 @@ def _used_classes(classes: tuple[ClassDef, ...]) -> tuple[ClassDef, ...]:
     needed = {classes[-1].name}
     for cls in reversed(classes):
         if cls.name in needed:
-            needed |= {new.name for new in news(cls) if not new.layer}
+            needed |= {new.name for new in new_modules(cls) if not new.layer}
     return tuple(cls for cls in classes if cls.name in needed)
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from strategies.building import fresh
+from strategies.drawing.constants import GROUPS, LITERALS, ODD_TEXTS, group_keys
 from strategies.drawing.style import SIDES, Style
-from strategies.drawing.values import GROUPS, LITERALS, ODD_TEXTS, group_keys
-from strategies.machine import FUEL
+from strategies.machine import FUEL, new_tensor
 from strategies.program import Again, Arg, Fill, GroupInput, Input, Lit, TensorInput
 from strategies.swarm import Chooser
 from strategies.types import dense, inexact
@@ -87,7 +86,7 @@ def scenarios(owner: Instance, args: Sequence[Arg], style: Style, same: bool = F
 
 
 def _values(arg: Arg, style: Style) -> list[Value]:
-    tensors: list[Value] = [fresh(dense(shape, style.dtype)) for shape in style.shapes()]
+    tensors: list[Value] = [new_tensor(dense(shape, style.dtype)) for shape in style.shapes()]
     if arg.kind == "tensor":
         return tensors if arg.name == "x" else tensors[:1]
     if arg.kind == "optional":
@@ -115,7 +114,7 @@ def in_some_order(choose: Chooser, pairs: Sequence[tuple[str, T]]) -> tuple[tupl
 
 def _box(kind: str, style: Style) -> Box:
     keys = group_keys(kind) or (0, 1)
-    return Box(kind, {key: fresh(dense(style.shape, style.dtype)) for key in keys})
+    return Box(kind, {key: new_tensor(dense(style.shape, style.dtype)) for key in keys})
 
 
 # --- the model's own inputs ------------------------------------------------------------------------

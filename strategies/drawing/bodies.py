@@ -7,6 +7,7 @@ from functools import partial
 
 from strategies.control import CONTROLS
 from strategies.drawing.calls import draw_apply, draw_call, draw_loop, draw_own_method, in_family
+from strategies.drawing.constants import GROUPS, group_keys
 from strategies.drawing.control import draw_branch, draw_control, draw_region, draw_repeat, draw_ternary
 from strategies.drawing.operations import JOINS, VIEWS, draw_assign, draw_inplace, draw_told, draw_use
 from strategies.drawing.scope import OPERANDS, Maker, Scope, class_of, modules
@@ -20,7 +21,6 @@ from strategies.drawing.state import (
     draw_update,
 )
 from strategies.drawing.twins import draw_pair
-from strategies.drawing.values import GROUPS, group_keys
 from strategies.ops import OPS
 from strategies.program import FLAGS, Assign, Attr, Do, Expr, Group, Lit, Op, Stmt, Var
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from strategies.building import fresh
 from strategies.drawing.arguments import draw_args, scenarios
 from strategies.drawing.bodies import ask_first, draw_body, draw_outputs, draw_result, draw_statements
 from strategies.drawing.scope import Scope, class_of, modules, walk
 from strategies.drawing.style import Style
 from strategies.layers import LAYERS
-from strategies.machine import FUEL, Machine
+from strategies.machine import FUEL, Machine, new_tensor
 from strategies.ops import OPS, Rejected
 from strategies.program import (
     Arg,
@@ -193,7 +192,7 @@ class ClassBuilder:
     def _draw_layer(self) -> New | None:
         # An embedding wants indices, whatever ``x`` is.
         dtype = "int64" if self.choose.chance(8) else self.style.dtype
-        x = fresh(dense(self.style.shape, dtype))
+        x = new_tensor(dense(self.style.shape, dtype))
         fitting = [
             (name, choices)
             for name, spec in LAYERS.items()

@@ -6,14 +6,14 @@ import itertools
 from collections.abc import Callable
 from math import isfinite
 
-from strategies.building import fresh
 from strategies.conditions import CONDS, RELATIONS
 from strategies.control import CONTROLS, COUNTER, ControlSpec
 from strategies.drawing.calls import draw_call
+from strategies.drawing.constants import LITERALS
 from strategies.drawing.operations import RATED, VIEWS, assign, draw_inplace, draw_use
 from strategies.drawing.scope import Scope
 from strategies.drawing.twins import draw_twin
-from strategies.drawing.values import LITERALS
+from strategies.machine import new_tensor
 from strategies.ops import Rejected
 from strategies.program import (
     Assign,
@@ -21,12 +21,12 @@ from strategies.program import (
     Cond,
     Control,
     Expr,
-    Fact,
     Group,
     If,
     Lambda,
     Lit,
     Literal,
+    Measure,
     Repeat,
     Return,
     Stmt,
@@ -216,7 +216,7 @@ def draw_repeat(scope: Scope, suite: Suite) -> Stmt | None:
         return None
     counts: list[Expr] = [Lit(2), *scope.flags("int"), *scope.numbers()]
     if scope.choose.on("control.shape"):
-        counts += [Fact("rank", var) for var in scope.variables()[:1]]
+        counts += [Measure("rank", var) for var in scope.variables()[:1]]
     count = scope.choose.pick(counts)
     inner = scope.inner(scope.copies())
     var = scope.name().replace("h", "i")
@@ -315,7 +315,9 @@ def _function(
         if spec.closed:
             frame.names.clear()
         for argument in arguments:
-            frame.assign(argument, fresh(kind) if argument != COUNTER else fresh(dense((), "int64")))
+            frame.assign(
+                argument, new_tensor(kind) if argument != COUNTER else new_tensor(dense((), "int64"))
+            )
     body: list[Stmt] = []
     if again is not None and len(again.body) > 1 and inner.try_out(again.body[0]):
         body = [again.body[0]]

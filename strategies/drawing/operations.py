@@ -9,11 +9,11 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from strategies.conditions import FACTS
+from strategies.conditions import MEASURES
 from strategies.drawing.scope import OPERANDS, Scope
 from strategies.ops import MOST, OPS, REALS, OpSpec, Params, Rejected
 from strategies.ops.views import TURNS
-from strategies.program import Assign, Attr, Do, Expr, Fact, Item, Lit, Op, Stmt, Var
+from strategies.program import Assign, Attr, Do, Expr, Item, Lit, Measure, Op, Stmt, Var
 from strategies.values import Ref
 
 VIEWS = [name for name, spec in OPS.items() if spec.group == "view"]
@@ -134,7 +134,7 @@ def _numbers(scope: Scope) -> list[Expr]:
     first = scope.frames[0].names
     numbers += [Var(n) for n, v in first.items() if type(v) is int and Var(n) not in numbers]
     if scope.choose.on("control.shape"):
-        facts = [Fact(name, var) for var in scope.variables()[:1] for name in FACTS]
+        facts = [Measure(name, var) for var in scope.variables()[:1] for name in MEASURES]
         numbers += [fact for fact in facts if _tells(scope, fact)]
     return [*numbers, Lit(2)]
 
@@ -152,11 +152,11 @@ def _tame(scope: Scope, rate: Attr, spec: OpSpec) -> bool:
     return all(isinstance(value, float) and REALS[spec.real](value) for value in values)
 
 
-def _tells(scope: Scope, fact: Fact) -> bool:
+def _tells(scope: Scope, fact: Measure) -> bool:
     """Whether a tensor tells a small number in every scenario."""
     refs = [scope.value(fact.subject, frame) for frame in scope.frames]
     try:
-        return all(ref is not None and FACTS[fact.name].read(ref.type) <= MOST for ref in refs)
+        return all(ref is not None and MEASURES[fact.name].read(ref.type) <= MOST for ref in refs)
     except Rejected:
         return False
 
@@ -166,7 +166,7 @@ _COUNTED = [name for name, spec in OPS.items() if spec.integer and not spec.muta
 
 def draw_told(scope: Scope, subject: Expr) -> Stmt | None:
     """An op on a tensor and a number that ``subject`` tells: ``x = x * x.shape[0]``."""
-    facts = [fact for name in FACTS if _tells(scope, fact := Fact(name, subject))]
+    facts = [fact for name in MEASURES if _tells(scope, fact := Measure(name, subject))]
     tensors = [subject, *scope.tensors()]
     op = draw_use(scope, [_COUNTED], tensors, tensors) if facts else None
     if op is None:

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from strategies.drawing.arguments import OPTIONS, draw_args, draw_inputs, in_some_order
 from strategies.drawing.classes import DEPTH, INSTANCES, ClassBuilder, count_instances
 from strategies.drawing.style import Style, draw_style
-from strategies.inputs import arguments
-from strategies.machine import Machine, bind
+from strategies.machine import Machine, arguments, bind
 from strategies.naming import named
 from strategies.profiles import BASE, MIX, PROFILES
 from strategies.program import Arg, ClassDef, Dim, Dynamic, Given, Input, Program, TensorInput

@@ -135,22 +135,22 @@ class Scope:
 
     def value(self, expr: Expr, frame: Frame) -> Ref | None:
         """The tensor that an operand is in one scenario."""
-        left = frame.tank[0]
+        left = frame.fuel[0]
         try:
             value = self.machine.evaluate(expr, frame)
         except Rejected:
             return None
         finally:
-            frame.tank[0] = left
+            frame.fuel[0] = left
         return value if isinstance(value, Ref) else None
 
     def holds(self, cond: Cond, frame: Frame) -> bool:
         """The truth of a condition in one scenario; raises Rejected where it has none."""
-        left = frame.tank[0]
+        left = frame.fuel[0]
         try:
             return self.machine.holds(cond, frame)
         finally:
-            frame.tank[0] = left
+            frame.fuel[0] = left
 
     def name(self) -> str:
         """A local name that is not in use."""

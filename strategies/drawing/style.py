@@ -8,7 +8,7 @@ from functools import lru_cache
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, broadcastable_shapes
 
-from strategies.building import LAYOUTS
+from strategies.machine import LAYOUTS
 from strategies.program import Fill
 from strategies.swarm import Chooser
 from strategies.types import Shape, inexact
