@@ -85,11 +85,11 @@ def _whole(scope: Scope, expr: Expr) -> bool:
 
 def _runs(trial: Scope, body: Sequence[Stmt]) -> bool:
     """Execute statements of which some get operands that they were not drawn for."""
-    trial.machine.doubts_params = True
+    trial.machine.checks_params = True
     try:
         return all(trial.try_out(stmt) for stmt in body)
     finally:
-        trial.machine.doubts_params = False
+        trial.machine.checks_params = False
 
 
 def copied(root: N, old: object, new: object) -> N:
