@@ -6,8 +6,9 @@ from functools import partial
 
 from strategies.drawing.arguments import in_some_order
 from strategies.drawing.constants import LITERALS, group_keys
+from strategies.drawing.modules import class_of, containers, modules, walk
 from strategies.drawing.operations import assign, draw_use, enabled
-from strategies.drawing.scope import Scope, class_of, containers, modules, walk
+from strategies.drawing.scope import Scope
 from strategies.drawing.state import draw_handover
 from strategies.layers import LAYERS
 from strategies.ops import OPS

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from strategies.drawing.arguments import draw_args, scenarios
 from strategies.drawing.bodies import ask_first, draw_body, draw_outputs, draw_result, draw_statements
-from strategies.drawing.scope import Scope, class_of, modules, walk
+from strategies.drawing.layers import TRACED_LAYERS, draw_layer
+from strategies.drawing.modules import class_of, is_instance_of, modules, reaches, walk
+from strategies.drawing.scope import Scope
 from strategies.drawing.style import Style
+from strategies.drawing.tracing import traceable
 from strategies.layers import LAYERS
-from strategies.machine import FUEL, Machine, new_tensor
+from strategies.machine import FUEL, Machine
 from strategies.ops import OPS, Rejected
 from strategies.program import (
     Arg,
     Assign,
-    Attr,
     Bind,
     Call,
     Child,
@@ -24,19 +26,15 @@ from strategies.program import (
     Lit,
     Method,
     New,
-    Op,
     Parametrize,
     Path,
     Plain,
     Return,
     Tensor,
     Var,
-    nodes,
-    of_type,
 )
 from strategies.regions import HOOKS, PARAMETRIZATIONS
 from strategies.swarm import Chooser
-from strategies.types import dense
 from strategies.values import Frame, Instance, Ref, Value
 
 DEPTH = 4
@@ -143,7 +141,7 @@ class ClassBuilder:
                 for attr in "bc"[: choose.upto(2)]:
                     self._draw_another(attr, usable)
         if choose.maybe("hierarchy.layer", 60):
-            layer = self._draw_layer()
+            layer = draw_layer(self.choose, self.style)
             if layer is not None:
                 traced = layer.name in TRACED_LAYERS and choose.maybe("hierarchy.traced", 60)
                 self.add(Child("layer", layer, traced))
@@ -171,7 +169,7 @@ class ClassBuilder:
         scale = self.choose.pick(SCALES) if scaled else 1.0
         if not cls.guest:
             return New(name, scale=scale)
-        guests = [path for path, m in modules(self.owner, 2) if _is(m, cls.guest)]
+        guests = [path for path, m in modules(self.owner, 2) if is_instance_of(m, cls.guest)]
         if not guests:
             # A guest needs a home first.
             self.add(Child("host", New(cls.guest)))
@@ -188,26 +186,6 @@ class ClassBuilder:
             self.add(Bind((attr,), self.choose.pick(options)))
         else:
             self._draw_child(attr, self.choose.pick(usable))
-
-    def _draw_layer(self) -> New | None:
-        # An embedding wants indices, whatever ``x`` is.
-        dtype = "int64" if self.choose.chance(8) else self.style.dtype
-        x = new_tensor(dense(self.style.shape, dtype))
-        fitting = [
-            (name, choices)
-            for name, spec in LAYERS.items()
-            if (choices := spec.choices(x, self.style.training))
-        ]
-        if not fitting:
-            return None
-        traced = [each for each in fitting if each[0] in TRACED_LAYERS]
-        if traced and self.choose.maybe("hierarchy.traced", 50):
-            fitting = traced
-        demanding = [each for each in fitting if each[0] in DEMANDING]
-        if demanding and self.choose.chance(50):
-            fitting = demanding
-        name, choices = self.choose.pick(fitting)
-        return New(name, self.choose.pick(choices), layer=True)
 
     def _draw_container(self, usable: list[str]) -> Container | None:
         kind = self.choose.pick(("ModuleList", "Sequential", "ModuleDict"))
@@ -227,7 +205,7 @@ class ClassBuilder:
         existing: list[Path] = [path for path, _ in modules(self.owner, 2)]
         for _ in range(count):
             options: list[New | Path] = [self._new(name) for name in usable]
-            layer = self._draw_layer() if self.choose.on("hierarchy.layer") else None
+            layer = draw_layer(self.choose, self.style) if self.choose.on("hierarchy.layer") else None
             if layer is not None and not LAYERS[layer.name].form:
                 options.append(layer)
             if self.choose.on("hierarchy.shared"):
@@ -245,7 +223,7 @@ class ClassBuilder:
             for guest, guest_value in found
             if class_of(host_value) is not None
             and not host_value.traced
-            and not _reaches(guest_value, host_value)
+            and not reaches(guest_value, host_value)
         ]
         if options:
             self.add(self.choose.pick(options))
@@ -348,54 +326,3 @@ class ClassBuilder:
     def _child_kinds(self) -> set[str]:
         classes = [class_of(module) for _, module in modules(self.owner, 1)]
         return {arg.kind for cls in classes if cls is not None for arg in cls.args}
-
-
-def _is(module: Instance, name: str) -> bool:
-    cls = class_of(module)
-    return cls is not None and cls.name == name and not module.traced
-
-
-def traceable(cls: ClassDef) -> bool:
-    """Whether ``fx.symbolic_trace`` takes a class: tensors in, no questions asked, nothing changed."""
-    if cls.guest or cls.methods or any(arg.kind != "tensor" for arg in cls.args) or of_type(cls.init, Child):
-        return False
-    return all(_traceable(node) for node in nodes(cls.body))
-
-
-def _traceable(node: object) -> bool:
-    if isinstance(node, Op):
-        return not OPS[node.name].mutates and OPS[node.name].group in _TRACED
-    if isinstance(node, Attr):
-        return len(node.path) == 1
-    return isinstance(node, Var | Lit | Assign | Return)
-
-
-DEMANDING = frozenset(
-    {"conv1d", "conv2d", "max_pool1d", "avg_pool1d", "batch_norm1d", "group_norm", "embedding"}
-    | {"attention", "gru", "lstm"}
-)
-"""Layers that few inputs fit: preferred where one does."""
-
-TRACED_LAYERS = frozenset(
-    {"relu", "linear", "layer_norm", "gelu", "silu", "tanh", "softmax", "rms_norm", "group_norm"}
-    | {"conv1d", "conv2d", "max_pool1d", "avg_pool1d"}
-)
-"""Layers whose code asks no questions about its input."""
-
-_TRACED = frozenset({"map", "zip", "activation", "reduce", "matmul", "view"})
-
-
-def _reaches(start: Instance, goal: Instance) -> bool:
-    """Whether ``goal`` hangs somewhere below ``start``: attaching it there would make a cycle."""
-    if start is goal:
-        return True
-    return any(_reaches(v, goal) for v in start.attrs.values() if isinstance(v, Instance))
-
-
-def count_instances(root: Instance, seen: set[int] | None = None) -> int:
-    """How many module objects hang below one, itself included."""
-    seen = set() if seen is None else seen
-    if id(root) in seen:
-        return 0
-    seen.add(id(root))
-    return 1 + sum(count_instances(v, seen) for v in root.attrs.values() if isinstance(v, Instance))

@@ -10,7 +10,8 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from strategies.drawing.arguments import OPTIONS, draw_args, draw_inputs, in_some_order
-from strategies.drawing.classes import DEPTH, INSTANCES, ClassBuilder, count_instances
+from strategies.drawing.classes import DEPTH, INSTANCES, ClassBuilder
+from strategies.drawing.modules import count_instances
 from strategies.drawing.style import Style, draw_style
 from strategies.machine import Machine, arguments, bind
 from strategies.naming import named

@@ -6,14 +6,15 @@ considered), so that every statement is valid whichever way the Python branches 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
+from strategies.drawing.modules import walk
 from strategies.machine import Machine
 from strategies.ops import Rejected
-from strategies.program import Arg, Attr, ClassDef, Cond, Expr, Item, Path, Stmt, Var
+from strategies.program import Arg, Attr, Cond, Expr, Item, Path, Stmt, Var
 from strategies.swarm import Chooser
-from strategies.values import Box, Frame, Instance, Ref, Value
+from strategies.values import Box, Frame, Ref, Value
 
 OPERANDS = 6
 """How many of the tensors in scope are considered as operands, the most recent first."""
@@ -164,34 +165,3 @@ class Scope:
 
 def _kind(value: Value) -> str:
     return value.kind if isinstance(value, Box) else ""
-
-
-def walk(owner: Instance, depth: int) -> Iterator[tuple[Path, Value]]:
-    """Everything within ``depth`` attribute steps of a module; steps into containers are free."""
-    for step, value in owner.attrs.items():
-        yield (step,), value
-        # Tracing keeps of a module only what it uses.
-        if isinstance(value, Instance) and not value.traced:
-            inner = depth if isinstance(value.kind, str) else depth - 1
-            if inner > 0:
-                for path, found in walk(value, inner):
-                    yield (step, *path), found
-
-
-def modules(owner: Instance, depth: int) -> Iterator[tuple[Path, Instance]]:
-    """The modules within ``depth`` attribute steps, containers left out."""
-    for path, value in walk(owner, depth):
-        if isinstance(value, Instance) and not isinstance(value.kind, str):
-            yield path, value
-
-
-def containers(owner: Instance, kinds: Iterable[str]) -> Iterator[tuple[Path, Instance]]:
-    """The containers of some kinds that hang on a module."""
-    for path, value in walk(owner, 1):
-        if isinstance(value, Instance) and isinstance(value.kind, str) and value.kind in kinds:
-            yield path, value
-
-
-def class_of(instance: Instance) -> ClassDef | None:
-    """The class of the Program that a module is of, if it is of one."""
-    return instance.kind if isinstance(instance.kind, ClassDef) else None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from strategies.drawing.modules import class_of, modules
 from strategies.drawing.operations import JOINS, assign, draw_use
-from strategies.drawing.scope import Scope, class_of, modules
+from strategies.drawing.scope import Scope
 from strategies.program import Attr, Bump, Do, Expr, Path, Set, Step, Stmt, Swap, Var, of_type
 from strategies.values import Instance, Ref
 

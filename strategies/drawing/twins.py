@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import TypeVar
 
+from strategies.drawing.modules import modules
 from strategies.drawing.operations import VIEWS, assign, draw_use, enabled
-from strategies.drawing.scope import Scope, modules
+from strategies.drawing.scope import Scope
 from strategies.ops import OPS
 from strategies.program import Attr, Call, Expr, Lit, Literal, Op, Return, Stmt, Var, nodes
 from strategies.types import inexact
