@@ -10,7 +10,7 @@ from strategies.drawing.calls import draw_apply, draw_call, draw_loop, draw_own_
 from strategies.drawing.constants import GROUPS, group_keys
 from strategies.drawing.control import draw_branch, draw_control, draw_region, draw_repeat, draw_ternary
 from strategies.drawing.modules import class_of, modules
-from strategies.drawing.operations import JOINS, VIEWS, draw_assign, draw_inplace, draw_told, draw_use
+from strategies.drawing.operations import JOINS, VIEWS, draw_assign, draw_inplace, draw_measure_op, draw_op
 from strategies.drawing.scope import OPERANDS, Maker, Scope
 from strategies.drawing.state import (
     buffers,
@@ -32,12 +32,12 @@ def draw_statements(scope: Scope, least: int, most: int) -> list[Stmt]:
     number = 0
     while scope.frames:
         family = not scope.depth and in_family(scope)
-        if not scope.due or scope.pure:
+        if not scope.pending or scope.operator_args:
             if number >= most + family:
                 break
             if number >= least and not scope.choose.chance(LONGER if family else MORE):
                 break
-        stmt = scope.choose.apart(partial(_draw_next, scope, number))
+        stmt = scope.choose.as_unit(partial(_draw_next, scope, number))
         number += 1
         if stmt is not None:
             body.append(stmt)
@@ -58,8 +58,8 @@ LONGER = 88
 
 
 def _draw_next(scope: Scope, number: int) -> Stmt | None:
-    if scope.due and not scope.pure:
-        stmt = scope.due.pop(0)(scope)
+    if scope.pending and not scope.operator_args:
+        stmt = scope.pending.pop(0)(scope)
         if stmt is not None:
             return stmt
     if number or scope.depth:
@@ -132,7 +132,7 @@ def _inplace(scope: Scope) -> Stmt | None:
     if not isinstance(op, Op) or OPS[op.name].mutates != "metadata":
         return stmt
     if isinstance(op.operands[0], Var | Attr) and scope.choose.maybe("inplace.read_back", 60):
-        scope.due.append(partial(_read_back, subject=op.operands[0]))
+        scope.pending.append(partial(_read_back, subject=op.operands[0]))
     return stmt
 
 
@@ -141,28 +141,28 @@ _any_inplace = _tried(draw_inplace)
 
 def _read_back(scope: Scope, subject: Expr) -> Stmt | None:
     """What a tensor says of itself after an in-place op on its metadata, computed with or branched on."""
-    stmt = _ask(scope, subject) if scope.choose.chance(50) else None
+    stmt = _branch_on(scope, subject) if scope.choose.chance(50) else None
     if stmt is None:
-        stmt = _tried(partial(draw_told, subject=subject))(scope)
+        stmt = _tried(partial(draw_measure_op, subject=subject))(scope)
         if stmt is not None and scope.choose.chance(40):
-            scope.due.append(partial(_ask, subject=subject))
+            scope.pending.append(partial(_branch_on, subject=subject))
     return stmt
 
 
-def _ask(scope: Scope, subject: Expr) -> Stmt | None:
+def _branch_on(scope: Scope, subject: Expr) -> Stmt | None:
     return draw_branch(scope, draw_statements, subject)
 
 
-def ask_first(scope: Scope) -> None:
+def branch_on_size_first(scope: Scope) -> None:
     """Let a body begin with a branch on the sizes of ``x``: where they are dynamic, that makes guards."""
     if scope.choose.maybe("control.shape", 50):
-        scope.due.append(partial(_ask, subject=Var("x")))
+        scope.pending.append(partial(_branch_on, subject=Var("x")))
 
 
 def _keep(scope: Scope) -> Stmt | None:
     """What a buffer is now, by another name or computed with, before it becomes something else."""
     found = [path for path, _ in buffers(scope)]
-    if not found or scope.pure:
+    if not found or scope.operator_args:
         return None
     path = scope.choose.mostly_first(found)
     kept: Expr = Attr(path)
@@ -171,8 +171,8 @@ def _keep(scope: Scope) -> Stmt | None:
         tensors: list[Expr] = [*scope.attributes(), *scope.variables()]
         refs = [(other, scope.value(other, scope.frames[0])) for other in tensors if other != kept]
         trained = [other for other, ref in refs if ref is not None and ref.grad]
-        kept = draw_use(scope, [("mul", *JOINS)], [kept], trained or [other for other, _ in refs]) or kept
-    scope.due.append(_tried(partial(draw_rebinding, path=path, anew=False)))
+        kept = draw_op(scope, [("mul", *JOINS)], [kept], trained or [other for other, _ in refs]) or kept
+    scope.pending.append(_tried(partial(draw_rebinding, path=path, new_name=False)))
     return Assign(scope.name(), kept)
 
 
@@ -211,7 +211,7 @@ _SPECIALS: dict[Maker, tuple[str, ...]] = {
     _own_method: (),
     _apply: (),
 }
-"""Statements of their own kind, each as often as it has features that the example may use."""
+"""Statements of their own kind, each as often as it has switches that the example may use."""
 
 # Branches mostly decide on who is called: that is where the graphs of two calls come to differ.
 _NESTED_MAKERS: list[Maker] = [_plain, *[_call] * 5, *[_inplace] * 2, _update, *[_branch] * 2, _apply]
@@ -221,11 +221,11 @@ _PURE_MAKERS: list[Maker] = [_plain, *[_call] * 3]
 
 def _draw_statement(scope: Scope) -> Stmt | None:
     choose = scope.choose
-    if scope.pure:
+    if scope.operator_args:
         return choose.pick(_PURE_MAKERS)(scope) or _plain(scope)
     if scope.depth:
         return choose.pick(_NESTED_MAKERS)(scope) or _plain(scope)
-    if scope.asked and choose.maybe("update.rebind", 35):
+    if scope.read_by_operators and choose.maybe("update.rebind", 35):
         # The functions of an operator are traced apart: what they have read, Python may have changed since.
         return _rebind(scope) or _plain(scope)
     if in_family(scope) and choose.chance(60):
@@ -248,7 +248,7 @@ ORDINARY = 46
 
 def _specials(scope: Scope) -> list[Maker]:
     """What this example may use beyond the ordinary."""
-    found = [maker for maker, features in _SPECIALS.items() for name in features if scope.choose.on(name)]
+    found = [maker for maker, switches in _SPECIALS.items() for name in switches if scope.choose.on(name)]
     found += [maker for maker in found if maker in (_control, _keep_then_rebind)]
     found += [maker for maker in found if maker is _region]
     if scope.methods:
@@ -282,9 +282,9 @@ def draw_outputs(scope: Scope) -> Expr | None:
     first: list[Expr] = [*scope.variables()[:1]]
     if not first:
         return None
-    if scope.left and choose.maybe("output.state", 60):
+    if scope.written_state and choose.maybe("output.state", 60):
         # Whoever calls a module for its effect reads what that left.
-        read = draw_use(scope, [JOINS], first, scope.left)
+        read = draw_op(scope, [JOINS], first, scope.written_state)
         first = [read or first[0]]
     kinds = [kind for kind in GROUPS if choose.on(f"output.{kind}")]
     if not kinds or not choose.chance(65):
@@ -311,7 +311,7 @@ def _draw_output(scope: Scope) -> Expr:
     if choose.on("output.state"):
         options += scope.attributes()[:4] * 2
     if choose.maybe("output.view", 40):
-        return draw_use(scope, [VIEWS], options, []) or options[0]
+        return draw_op(scope, [VIEWS], options, []) or options[0]
     if choose.on("output.python"):
         options += [Lit(None), Lit(3), *scope.flags("bool", "int")]
     return choose.pick(options)

@@ -7,7 +7,7 @@ from functools import partial
 from strategies.drawing.arguments import in_some_order
 from strategies.drawing.constants import LITERALS, group_keys
 from strategies.drawing.modules import class_of, containers, modules, walk
-from strategies.drawing.operations import assign, draw_use, enabled
+from strategies.drawing.operations import assign, draw_op, enabled
 from strategies.drawing.scope import Scope
 from strategies.drawing.state import draw_handover
 from strategies.layers import LAYERS
@@ -44,24 +44,24 @@ def draw_call(scope: Scope) -> Stmt | None:
     callees = [
         path
         for path, value in walk(scope.frames[0].owner, reach)
-        if isinstance(value, Instance) and _called(value)
+        if isinstance(value, Instance) and _is_callable(value)
     ]
     if scope.choose.maybe("update.hand_over", 60):
         given = draw_handover(scope)
         if given is not None:
-            scope.due.append(partial(_draw_handed, path=given.path[:-1]))
+            scope.pending.append(partial(_draw_handed, path=given.path[:-1]))
             return given
     if not callees:
         return None
     owner = scope.frames[0].owner
-    again = [path for path in callees if _first_name(scope, _at(owner, path))]
+    again = [path for path in callees if _first_path(scope, _module_at(owner, path))]
     related = [path for path in callees if _related(path, family)]
     if related and scope.choose.chance(80):
         callees = related
     elif again and scope.choose.maybe("calls.again", 75):
         callees = again
     path = scope.choose.pick(callees)
-    callee = _at(owner, path)
+    callee = _module_at(owner, path)
     sliced = (
         callee.kind == "Sequential" and len(callee.attrs) > 1 and scope.choose.maybe("hierarchy.slice", 60)
     )
@@ -70,13 +70,13 @@ def draw_call(scope: Scope) -> Stmt | None:
         if first is None:
             return None
         call = Call((*path, Slice(0, 1)), (first,))
-        return Do(call) if _drops(scope, False) else assign(scope, call, first)
+        return Do(call) if _drops_result(scope, False) else assign(scope, call, first)
     return _draw_call_of(scope, path, callee)
 
 
 def _draw_handed(scope: Scope, path: Path) -> Stmt | None:
     """A call of the child that was handed something."""
-    call = _draw_call_of(scope, path, _at(scope.frames[0].owner, path), bare=True)
+    call = _draw_call_of(scope, path, _module_at(scope.frames[0].owner, path), bare=True)
     return call if call is not None and scope.try_out(call) else None
 
 
@@ -96,11 +96,11 @@ def _related(path: Path, family: Path) -> bool:
     return bool(family) and (path[: len(family)] == family or family[: len(path)] == path)
 
 
-def _called(value: Instance) -> bool:
+def _is_callable(value: Instance) -> bool:
     return not isinstance(value.kind, str) or value.kind == "Sequential"
 
 
-def _at(owner: Instance, path: Path) -> Instance:
+def _module_at(owner: Instance, path: Path) -> Instance:
     value: Value = owner
     for step in path:
         assert isinstance(value, Instance)
@@ -120,7 +120,7 @@ def _draw_call_of(scope: Scope, path: Path, callee: Instance, bare: bool = False
         first = scope.choose.pick(mine)
     cls = class_of(callee)
     form = LAYERS[callee.kind.name].form if isinstance(callee.kind, New) else ""
-    if scope.choose.maybe("region.checkpoint", 70 if scope.pure else 45):
+    if scope.choose.maybe("region.checkpoint", 70 if scope.operator_args else 45):
         form = form or "checkpoint"
     method = ""
     parameters = cls.args if cls is not None else ()
@@ -130,27 +130,27 @@ def _draw_call_of(scope: Scope, path: Path, callee: Instance, bare: bool = False
             method, parameters = chosen.name, chosen.args
         elif scope.choose.maybe("calls.forward", 25):
             method = "forward"
-    written = _written(callee)
-    drops = not bare and _drops(scope, bool(written))
+    written = _written_state(callee)
+    drops = not bare and _drops_result(scope, bool(written))
     given = _computed(scope, first, 70 if drops else 30) if form in ("", "checkpoint") else first
-    name = _first_name(scope, callee) or path
+    name = _first_path(scope, callee) or path
     args, kwargs = _draw_arguments(scope, name, parameters, given)
     if form == "checkpoint" and kwargs:
         form = ""
     scope.called[name, ""] = first
-    scope.left[:] = [Attr((*path, *attr.path)) for attr in written] or scope.left
+    scope.written_state[:] = [Attr((*path, *attr.path)) for attr in written] or scope.written_state
     call = Call(path, args, kwargs, method, form)
     return Do(call) if drops else assign(scope, call, first)
 
 
-def _drops(scope: Scope, writes: bool) -> bool:
+def _drops_result(scope: Scope, writes: bool) -> bool:
     """Whether nobody reads a call's result: mostly one that has an effect, or the first one of a family."""
     if scope.choose.maybe("calls.dropped", 60 if writes else 20):
         return True
     return not scope.called and scope.choose.maybe("calls.family", 40)
 
 
-def _written(module: Instance) -> list[Attr]:
+def _written_state(module: Instance) -> list[Attr]:
     """What hangs on a module and its own code changes in place."""
     cls = class_of(module)
     if cls is None:
@@ -164,24 +164,26 @@ def _computed(scope: Scope, first: Expr, percent: int) -> Expr:
     """What a call passes first: a tensor as it is, or in so many percent one computed on the spot."""
     if not scope.choose.maybe("calls.expression", percent):
         return first
-    return draw_use(scope, [*enabled(scope, mutating=False), EASY], [first], scope.tensors()[:3]) or first
+    return draw_op(scope, [*enabled(scope, mutating=False), EASY], [first], scope.tensors()[:3]) or first
 
 
 EASY = ("add_one", "double", "neg", "mul", "add", "sub")
 """Ops that go with whatever a child takes."""
 
 
-def _first_name(scope: Scope, callee: Instance) -> Path:
+def _first_path(scope: Scope, callee: Instance) -> Path:
     """The path by which a module was called first; empty if it was not."""
     owner = scope.frames[0].owner
-    return next((path for path, arg in scope.called if not arg and _at(owner, path) is callee), ())
+    return next((path for path, arg in scope.called if not arg and _module_at(owner, path) is callee), ())
 
 
 def _state_of(scope: Scope, callee: Instance) -> list[Expr]:
     """The tensors of a module, under each name that it has."""
     owner = scope.frames[0].owner
     return [
-        attr for attr in scope.attributes() if len(attr.path) > 1 and _at(owner, attr.path[:-1]) is callee
+        attr
+        for attr in scope.attributes()
+        if len(attr.path) > 1 and _module_at(owner, attr.path[:-1]) is callee
     ]
 
 

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from strategies.drawing.arguments import draw_args, scenarios
-from strategies.drawing.bodies import ask_first, draw_body, draw_outputs, draw_result, draw_statements
+from strategies.drawing.bodies import (
+    branch_on_size_first,
+    draw_body,
+    draw_outputs,
+    draw_result,
+    draw_statements,
+)
 from strategies.drawing.layers import TRACED_LAYERS, draw_layer
 from strategies.drawing.modules import class_of, is_instance_of, modules, reaches, walk
 from strategies.drawing.scope import Scope
@@ -154,7 +160,7 @@ class ClassBuilder:
         if choose.maybe("state.tied", 60):
             self._tie()
         self.draw_derived()
-        self._dress()
+        self._draw_hooks()
 
     def _draw_child(self, attr: str, name: str) -> None:
         new = self._new(name)
@@ -243,7 +249,7 @@ class ClassBuilder:
         if options:
             self.add(self.choose.pick(options))
 
-    def _dress(self) -> None:
+    def _draw_hooks(self) -> None:
         """Hooks and parametrizations, from outside."""
         choose = self.choose
         if choose.maybe("hierarchy.hook", 60):
@@ -270,7 +276,7 @@ class ClassBuilder:
         flags = 90 if self.choose.on("hierarchy.deep") else 60
         args = draw_args(self.choose, self._child_kinds(), flags)
         methods = self._draw_helper()
-        self._know(args, (), methods)
+        self._update_class(args, (), methods)
         scope = Scope(
             self.choose,
             self.machine,
@@ -284,7 +290,9 @@ class ClassBuilder:
         methods += self._draw_twice(args)
         return ClassDef(self.name, tuple(self.init), args, tuple(body), methods, self.guest)
 
-    def _know(self, args: tuple[Arg, ...], body: tuple[Return, ...], methods: tuple[Method, ...]) -> None:
+    def _update_class(
+        self, args: tuple[Arg, ...], body: tuple[Return, ...], methods: tuple[Method, ...]
+    ) -> None:
         """Let the owner have what was drawn so far, so that statements can call it."""
         self.owner.kind = ClassDef(self.name, tuple(self.init), args, body, methods, self.guest)
 
@@ -313,11 +321,11 @@ class ClassBuilder:
 
     def draw_root_class(self, args: tuple[Arg, ...], calls: list[dict[str, Value]]) -> ClassDef:
         """The class ``Model``, drawn for the very inputs that it is called with."""
-        self._know(args, (), ())
+        self._update_class(args, (), ())
         frames = [Frame(self.owner, names, [FUEL]).copy() for names in calls]
         scope = Scope(self.choose, self.machine, args, frames)
         if len(calls) > 1:
-            ask_first(scope)
+            branch_on_size_first(scope)
         body = draw_body(scope, 1, 5)
         outputs = draw_outputs(scope) if scope.frames else None
         body.append(Return(outputs if outputs is not None else Var("x")))

@@ -10,7 +10,7 @@ from strategies.conditions import CONDS, RELATIONS
 from strategies.control import CONTROLS, COUNTER, ControlSpec
 from strategies.drawing.calls import draw_call
 from strategies.drawing.constants import LITERALS
-from strategies.drawing.operations import RATED, VIEWS, assign, draw_inplace, draw_use
+from strategies.drawing.operations import FLOAT_OPS, VIEWS, assign, draw_inplace, draw_op
 from strategies.drawing.scope import Scope
 from strategies.drawing.twins import draw_twin
 from strategies.machine import new_tensor
@@ -62,8 +62,8 @@ _PARAMS: dict[str, tuple[tuple[Literal, ...], ...]] = {
 }
 
 
-_ON_TENSORS = {False: "control.shape", True: "control.grad"}
-"""The features that allow to ask a tensor: about itself, and about what autograd knows of it."""
+_TENSOR_SWITCHES = {False: "control.shape", True: "control.grad"}
+"""The switches that allow to ask a tensor: about itself, and about what autograd knows of it."""
 
 
 def _params(name: str, kind: str) -> tuple[tuple[Literal, ...], ...]:
@@ -76,7 +76,7 @@ def _params(name: str, kind: str) -> tuple[tuple[Literal, ...], ...]:
     return _PARAMS.get(name, ((),))
 
 
-def _asking(scope: Scope, subject: Expr) -> list[Cond]:
+def _tensor_conditions(scope: Scope, subject: Expr) -> list[Cond]:
     """The conditions on sizes and strides of one tensor that every scenario can decide."""
     found = [
         Cond(name, subject, params)
@@ -103,7 +103,7 @@ def _conditions(scope: Scope) -> list[Cond]:
         found.append(Cond("training"))
     if scope.choose.on("control.grad"):
         found.append(Cond("grad_enabled"))
-    asked = {autograd for autograd, name in _ON_TENSORS.items() if scope.choose.on(name)}
+    asked = {autograd for autograd, name in _TENSOR_SWITCHES.items() if scope.choose.on(name)}
     if asked:
         subjects: list[Expr] = [*scope.variables()[:2], *scope.attributes()[:1]]
         found += [
@@ -152,13 +152,13 @@ def draw_branch(scope: Scope, suite: Suite, subject: Expr | None = None) -> Stmt
     """
     if scope.depth >= NESTING or not scope.choose.on("control.if"):
         return None
-    conds = _conditions(scope) if subject is None else _asking(scope, subject)
+    conds = _conditions(scope) if subject is None else _tensor_conditions(scope, subject)
     if not conds:
         return None
     # What tells the scenarios apart is what makes graphs differ.
-    telling = [cond for cond in conds if all(_split(scope, cond))]
-    if telling and not scope.choose.chance(20):
-        conds = telling
+    deciding = [cond for cond in conds if all(_split(scope, cond))]
+    if deciding and not scope.choose.chance(20):
+        conds = deciding
     cond = scope.choose.pick(conds)
     taken, skipped = _split(scope, cond)
     then, then_frames = _side(scope, [*taken], skipped, suite)
@@ -188,7 +188,7 @@ def _side(
     """Draw one side of an ``if``; a side that no scenario takes is drawn as if the others took it."""
     inner = scope.inner(active or [frame.copy() for frame in others])
     body = suite(inner, 1, 2)
-    if body and inner.frames and not scope.pure and scope.choose.maybe("control.early_return", 40):
+    if body and inner.frames and not scope.operator_args and scope.choose.maybe("control.early_return", 40):
         value = [*inner.variables()]
         if value:
             body.append(Return(value[0]))
@@ -206,7 +206,7 @@ def draw_ternary(scope: Scope) -> Stmt | None:
         return None
     cond = scope.choose.pick(conds)
     names = ("add_one", "double", "neg", "tanh", "add", "t")
-    ways = [draw_use(scope, [names], [near], scope.tensors()) or near for _ in range(2)]
+    ways = [draw_op(scope, [names], [near], scope.tensors()) or near for _ in range(2)]
     return assign(scope, Ternary(cond, ways[0], ways[1]), near)
 
 
@@ -231,7 +231,7 @@ def draw_repeat(scope: Scope, suite: Suite) -> Stmt | None:
 def draw_region(scope: Scope, suite: Suite) -> Stmt | None:
     """A ``with`` block."""
     names = [n for n in ("no_grad", "enable_grad", "autocast") if scope.choose.on(f"region.{n}")]
-    if not names or scope.depth >= NESTING or scope.pure:
+    if not names or scope.depth >= NESTING or scope.operator_args:
         return None
     name = scope.choose.pick(names)
     inner = scope.inner(scope.copies())
@@ -252,18 +252,18 @@ def draw_region(scope: Scope, suite: Suite) -> Stmt | None:
 def draw_control(scope: Scope, suite: Suite) -> Stmt | None:
     """``torch.cond`` and its kin, over local functions that may call submodules and read state."""
     names = [name for name in CONTROLS if scope.choose.on(f"region.{name}")]
-    if not names or scope.depth >= NESTING or scope.pure:
+    if not names or scope.depth >= NESTING or scope.operator_args:
         return None
     name = scope.choose.pick(names)
     spec = CONTROLS[name]
-    variables = [var for var in scope.variables() if _operable(scope, var, spec)]
+    variables = [var for var in scope.variables() if _takes(scope, var, spec)]
     if not variables:
         return None
     var = scope.choose.mostly_first(variables)
     operand: Expr = var
     if scope.choose.chance(25):
-        view = draw_use(scope, [VIEWS], [var], [])
-        operand = view if view is not None and _operable(scope, view, spec) else var
+        view = draw_op(scope, [VIEWS], [var], [])
+        operand = view if view is not None and _takes(scope, view, spec) else var
     functions: list[Lambda] = []
     for index in range(len(spec.arguments)):
         # One submodule in both branches: it is lifted twice.
@@ -275,11 +275,11 @@ def draw_control(scope: Scope, suite: Suite) -> Stmt | None:
     stmt = Control(name, var.name if scope.choose.chance(70) else scope.name(), (operand,), tuple(functions))
     if not scope.try_out(stmt):
         return None
-    scope.asked.update(attr.path for attr in of_type(tuple(functions), Attr))
+    scope.read_by_operators.update(attr.path for attr in of_type(tuple(functions), Attr))
     return stmt
 
 
-def _operable(scope: Scope, expr: Expr, spec: ControlSpec) -> bool:
+def _takes(scope: Scope, expr: Expr, spec: ControlSpec) -> bool:
     """Whether an operator takes a tensor, as far as its type tells."""
     refs = [scope.value(expr, frame) for frame in scope.frames]
     return all(
@@ -305,7 +305,7 @@ def _function(
     It begins as the function ``again`` does, where there is one.
     """
     arguments = spec.arguments[index]
-    inner = scope.inner(scope.copies(), pure=tuple(name for name in arguments if name != COUNTER))
+    inner = scope.inner(scope.copies(), operator_args=tuple(name for name in arguments if name != COUNTER))
     for frame in inner.frames:
         value = scope.value(operand, frame)
         assert value is not None
@@ -326,13 +326,13 @@ def _function(
     state = [*inner.attributes()]
     rates = inner.rates()
     if (state or rates) and scope.choose.chance(60):
-        ways = [*([("add", "mul", "sub")] if state else []), *([RATED] if rates else [])]
-        op = draw_use(inner, ways, inner.variables()[:1], state)
+        ways = [*([("add", "mul", "sub")] if state else []), *([FLOAT_OPS] if rates else [])]
+        op = draw_op(inner, ways, inner.variables()[:1], state)
         stmt = Assign(arguments[-1], op) if op is not None else None
         if stmt is not None and inner.try_out(stmt):
             body.append(stmt)
     # Of a fresh tensor: an operator may not return what it was given.
-    result = draw_use(inner, [RESULTS], inner.variables()[:1], [])
+    result = draw_op(inner, [RESULTS], inner.variables()[:1], [])
     if result is None:
         return None
     returned = Group("tuple", (spec.carries, result)) if spec.carries is not None else result

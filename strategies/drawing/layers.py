@@ -13,14 +13,14 @@ DEMANDING = frozenset(
     {"conv1d", "conv2d", "max_pool1d", "avg_pool1d", "batch_norm1d", "group_norm", "embedding"}
     | {"attention", "gru", "lstm"}
 )
-"""Layers that few inputs fit: preferred where one does."""
+"""Layers that few inputs fit: preferred if one fits."""
 
 
 TRACED_LAYERS = frozenset(
     {"relu", "linear", "layer_norm", "gelu", "silu", "tanh", "softmax", "rms_norm", "group_norm"}
     | {"conv1d", "conv2d", "max_pool1d", "avg_pool1d"}
 )
-"""Layers whose code asks no questions about its input."""
+"""Layers that can be traced: their code does not branch on the input."""
 
 
 def draw_layer(choose: Chooser, style: Style) -> New | None:

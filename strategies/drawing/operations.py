@@ -46,19 +46,19 @@ COMMON: dict[str, int] = {
 for _names in (*_GROUPS[False].values(), *_GROUPS[True].values()):
     _names += [name for name in _names for _ in range(COMMON.get(name, 0))]
 
-RATED = ("mul_float", "add_float")
+FLOAT_OPS = ("mul_float", "add_float")
 """What a Python float on a module is there for."""
 
-MADE = ("double", "add_one", "neg", "clone")
+COMPUTED = ("double", "add_one", "neg", "clone")
 """What is written into another tensor where it is computed: ``y.copy_(x * 2)``, ``y.data = -x``."""
 
 JOINS = ("mul", "add", "sub")
 """What puts two tensors together, whatever they are."""
 
-ORDERED = ("map", "zip", "activation", "reduce", "cast", "norm", "index", "nn")
+LAYOUT_SENSITIVE = ("map", "zip", "activation", "reduce", "cast", "norm", "index", "nn")
 """Groups of ops whose results lie in memory as their operands do, or not."""
 
-SECONDS = 8
+SECOND_OPERANDS = 8
 """How many operands are considered as the second and third ones."""
 
 
@@ -67,7 +67,7 @@ def enabled(scope: Scope, mutating: bool) -> list[list[str]]:
     return [names for group, names in _GROUPS[mutating].items() if scope.choose.on(f"op.{group}")]
 
 
-def draw_use(
+def draw_op(
     scope: Scope, groups: Sequence[Sequence[str]], firsts: Sequence[Expr], seconds: Sequence[Expr]
 ) -> Op | None:
     """Draw an op of one of the groups and its operands, mostly the first of ``firsts``.
@@ -88,24 +88,24 @@ def draw_use(
         choices = spec.choices(known[:1])
         if isinstance(choices, st.SearchStrategy):
             choices = [choose.draw(choices)]
-        uses = _uses(scope, spec, known, choices, seconds)
+        uses = _fitting(scope, spec, known, choices, seconds)
         if uses:
             params, others = choose.pick(uses)
             operands: tuple[Expr, ...] = (first, *others)
             if spec.integer:
                 operands = (*operands, choose.pick(_numbers(scope)))
             elif spec.real:
-                operands = (*operands, choose.pick(_reals(scope, spec)))
+                operands = (*operands, choose.pick(_floats(scope, spec)))
             return Op(name, operands, params)
     return None
 
 
-def _uses(
+def _fitting(
     scope: Scope, spec: OpSpec, firsts: list[Ref], choices: list[Params], seconds: Sequence[Expr]
 ) -> list[tuple[Params, tuple[Expr, ...]]]:
     """The constants and further operands that go with the first operand in every scenario."""
     others: list[tuple[tuple[Expr, ...], list[list[Ref]]]] = []
-    for expressions in itertools.product(seconds[:SECONDS], repeat=spec.arity - 1):
+    for expressions in itertools.product(seconds[:SECOND_OPERANDS], repeat=spec.arity - 1):
         values = [[scope.value(expr, frame) for expr in expressions] for frame in scope.frames]
         known = [[ref for ref in row if ref is not None] for row in values]
         if all(len(row) == len(expressions) for row in known):
@@ -135,24 +135,24 @@ def _numbers(scope: Scope) -> list[Expr]:
     numbers += [Var(n) for n, v in first.items() if type(v) is int and Var(n) not in numbers]
     if scope.choose.on("control.shape"):
         facts = [Measure(name, var) for var in scope.variables()[:1] for name in MEASURES]
-        numbers += [fact for fact in facts if _tells(scope, fact)]
+        numbers += [fact for fact in facts if _is_small(scope, fact)]
     return [*numbers, Lit(2)]
 
 
-def _reals(scope: Scope, spec: OpSpec) -> list[Expr]:
+def _floats(scope: Scope, spec: OpSpec) -> list[Expr]:
     """Python floats: the method's own flags first, then those that the op takes and few others do."""
     constants = (0.5, math.inf, math.nan)
-    mine = [rate for rate in scope.rates() if _tame(scope, rate, spec)]
+    mine = [rate for rate in scope.rates() if _is_accepted(scope, rate, spec)]
     return [*scope.flags("float"), *mine * 3, *(Lit(value) for value in constants if REALS[spec.real](value))]
 
 
-def _tame(scope: Scope, rate: Attr, spec: OpSpec) -> bool:
+def _is_accepted(scope: Scope, rate: Attr, spec: OpSpec) -> bool:
     """Whether an attribute is a float that the op takes, in every scenario."""
     values = [scope.machine.read(frame.owner, rate.path) for frame in scope.frames]
     return all(isinstance(value, float) and REALS[spec.real](value) for value in values)
 
 
-def _tells(scope: Scope, fact: Measure) -> bool:
+def _is_small(scope: Scope, fact: Measure) -> bool:
     """Whether a tensor tells a small number in every scenario."""
     refs = [scope.value(fact.subject, frame) for frame in scope.frames]
     try:
@@ -164,15 +164,15 @@ def _tells(scope: Scope, fact: Measure) -> bool:
 _COUNTED = [name for name, spec in OPS.items() if spec.integer and not spec.mutates]
 
 
-def draw_told(scope: Scope, subject: Expr) -> Stmt | None:
+def draw_measure_op(scope: Scope, subject: Expr) -> Stmt | None:
     """An op on a tensor and a number that ``subject`` tells: ``x = x * x.shape[0]``."""
-    facts = [fact for name in MEASURES if _tells(scope, fact := Measure(name, subject))]
+    facts = [fact for name in MEASURES if _is_small(scope, fact := Measure(name, subject))]
     tensors = [subject, *scope.tensors()]
-    op = draw_use(scope, [_COUNTED], tensors, tensors) if facts else None
+    op = draw_op(scope, [_COUNTED], tensors, tensors) if facts else None
     if op is None:
         return None
     told = replace(op, operands=(*op.operands[:-1], scope.choose.pick(facts)))
-    return assign(scope, told, op.operands[0], anew=False)
+    return assign(scope, told, op.operands[0], new_name=False)
 
 
 def draw_assign(scope: Scope) -> Stmt | None:
@@ -182,12 +182,12 @@ def draw_assign(scope: Scope) -> Stmt | None:
     groups: list[Sequence[str]] = [*enabled(scope, mutating=False)] if way >= 20 else []
     if groups and scope.choose.maybe("op.turned", 40):
         # What lies in memory in another order mostly is so because it was turned on the spot.
-        turned = draw_use(scope, [TURNS], tensors, [])
-        kept = [names for names in groups if OPS[names[0]].group in ORDERED] or groups
+        turned = draw_op(scope, [TURNS], tensors, [])
+        kept = [names for names in groups if OPS[names[0]].group in LAYOUT_SENSITIVE] or groups
         pair = [turned, *tensors[:1]] if turned is not None else []
         if scope.choose.chance(30):
             pair.reverse()
-        op = draw_use(scope, kept, pair[:1], pair)
+        op = draw_op(scope, kept, pair[:1], pair)
         if op is not None:
             return Assign(scope.name(), op)
     firsts = tensors
@@ -196,23 +196,23 @@ def draw_assign(scope: Scope) -> Stmt | None:
         firsts = [*scope.attributes()] or tensors
         groups = [names for names in groups if OPS[names[0]].group in ("zip", "compare")] or groups
     if scope.choose.chance(30) and scope.rates():
-        groups = [RATED]
-    op = draw_use(scope, groups or [["add_one"]], firsts, tensors)
+        groups = [FLOAT_OPS]
+    op = draw_op(scope, groups or [["add_one"]], firsts, tensors)
     if op is None:
         return None
     nested = None
     if way >= 86:
-        nested = draw_use(scope, enabled(scope, mutating=False), [op], scope.tensors()[:3])
-    return assign(scope, nested or op, op.operands[0], anew=way % 10 >= 7)
+        nested = draw_op(scope, enabled(scope, mutating=False), [op], scope.tensors()[:3])
+    return assign(scope, nested or op, op.operands[0], new_name=way % 10 >= 7)
 
 
-def assign(scope: Scope, value: Expr, near: Expr, anew: bool | None = None) -> Assign:
-    """Bind a result to the operand's own name, or (``anew``; drawn where it is None) to a new one."""
+def assign(scope: Scope, value: Expr, near: Expr, new_name: bool | None = None) -> Assign:
+    """Bind a result to the operand's own name, or (``new_name``; drawn where it is None) to a new one."""
     if not isinstance(near, Var) or not scope.owns(near.name):
         return Assign(scope.name(), value)
-    if anew is None:
-        anew = scope.choose.chance(5 if scope.depth else 30)
-    return Assign(scope.name() if anew else near.name, value)
+    if new_name is None:
+        new_name = scope.choose.chance(5 if scope.depth else 30)
+    return Assign(scope.name() if new_name else near.name, value)
 
 
 def _targets(scope: Scope, state: bool) -> list[Expr]:
@@ -240,19 +240,19 @@ def _targets(scope: Scope, state: bool) -> list[Expr]:
     return free
 
 
-def _filled(scope: Scope, groups: Sequence[Sequence[str]]) -> Stmt | None:
+def _draw_fresh_target(scope: Scope, groups: Sequence[Sequence[str]]) -> Stmt | None:
     """Draw a tensor made on the spot and changed in place at once, like ``torch.zeros(2).scatter_(...)``."""
-    made = draw_use(scope, [FACTORIES], scope.tensors(), [])
+    made = draw_op(scope, [FACTORIES], scope.tensors(), [])
     if made is None:
         return None
     # What is written out is small, and few ops fit it.
-    op = draw_use(scope, groups, [made], scope.tensors()) or draw_use(scope, groups, [made], scope.tensors())
+    op = draw_op(scope, groups, [made], scope.tensors()) or draw_op(scope, groups, [made], scope.tensors())
     if op is None or OPS[op.name].statement:
         return None
     # Mostly used at once: what became of it is to be seen.
     near = scope.recent() if scope.choose.chance(70) else None
-    used = draw_use(scope, [JOINS], [near], [op]) if near is not None else None
-    return Assign(scope.name(), op) if used is None else assign(scope, used, used.operands[0], anew=False)
+    used = draw_op(scope, [JOINS], [near], [op]) if near is not None else None
+    return Assign(scope.name(), op) if used is None else assign(scope, used, used.operands[0], new_name=False)
 
 
 def draw_inplace(scope: Scope, state: bool = False) -> Stmt | None:
@@ -261,16 +261,14 @@ def draw_inplace(scope: Scope, state: bool = False) -> Stmt | None:
     on_values = [names for names in groups if OPS[names[0]].mutates == "value"]
     on_metadata = [names for names in groups if OPS[names[0]].mutates == "metadata"]
     if on_values and not state and scope.choose.maybe("inplace.on_fresh", 30):
-        filled = _filled(scope, on_values)
+        filled = _draw_fresh_target(scope, on_values)
         if filled is not None:
             return filled
     targets = _targets(scope, state)
     if not groups or not targets:
         return None
     if on_values and scope.choose.maybe("inplace.on_view", 40):
-        view = draw_use(
-            scope, [["detach", "contiguous"]] if scope.choose.chance(20) else [VIEWS], targets, []
-        )
+        view = draw_op(scope, [["detach", "contiguous"]] if scope.choose.chance(20) else [VIEWS], targets, [])
         if view is not None:
             # Other dimensions for a view only show where it is the tensor itself: x.contiguous().t_()
             groups, targets = groups if scope.choose.chance(30) else on_values, [view]
@@ -278,14 +276,14 @@ def draw_inplace(scope: Scope, state: bool = False) -> Stmt | None:
     held = [*scope.attributes()] if scope.choose.chance(20) else []
     seconds: list[Expr] = [*held] or scope.tensors()
     if scope.choose.chance(25):
-        made = draw_use(scope, [MADE], seconds, [])
+        made = draw_op(scope, [COMPUTED], seconds, [])
         seconds = [made] if made is not None else seconds
     if on_metadata and scope.choose.chance(35):
         # Most of them want a certain shape: the first one often does not fit.
-        tries = (draw_use(scope, on_metadata, targets, seconds) for _ in range(4))
+        tries = (draw_op(scope, on_metadata, targets, seconds) for _ in range(4))
         op = next((found for found in tries if found is not None), None)
     else:
-        op = draw_use(scope, groups, targets, seconds)
+        op = draw_op(scope, groups, targets, seconds)
     if op is None:
         return None
     if OPS[op.name].statement or not scope.choose.chance(20):

@@ -36,24 +36,26 @@ class Scope:
     fresh: list[int] = field(default_factory=lambda: [0])
     called: dict[tuple[Path, str], Expr] = field(default_factory=dict)
     """What was passed last, by callee and argument: calls with other flags are what is interesting."""
-    left: list[Expr] = field(default_factory=list)
+    written_state: list[Expr] = field(default_factory=list)
     """What the children that were called have written to, of their own."""
-    asked: set[Path] = field(default_factory=set)
+    read_by_operators: set[Path] = field(default_factory=set)
     """What a control-flow operator has read of the module."""
     methods: tuple[str, ...] = ()
     """The methods of ``self`` that may be called."""
-    due: list[Maker] = field(default_factory=list)
+    pending: list[Maker] = field(default_factory=list)
     """What belongs behind the latest statement, in real code: one of these mostly comes next."""
-    pure: tuple[str, ...] = ()
+    operator_args: tuple[str, ...] = ()
     """The arguments of the local function of a control-flow operator: in there nothing may be changed."""
 
-    def inner(self, frames: list[Frame], *, pure: tuple[str, ...] = ()) -> Scope:
+    def inner(self, frames: list[Frame], *, operator_args: tuple[str, ...] = ()) -> Scope:
         """A scope for a nested suite, which works on these frames."""
-        return replace(self, frames=frames, depth=self.depth + 1, pure=pure or self.pure)
+        return replace(
+            self, frames=frames, depth=self.depth + 1, operator_args=operator_args or self.operator_args
+        )
 
     def owns(self, name: str) -> bool:
-        """Whether a name may be bound anew: in a local function, only what is local to it."""
-        return not self.pure or name in self.pure
+        """Whether a name may be bound new_name: in a local function, only what is local to it."""
+        return not self.operator_args or name in self.operator_args
 
     def try_out(self, stmt: Stmt) -> bool:
         """Execute a statement in every scenario, or in none; False where one rejects it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from strategies.drawing.modules import class_of, modules
-from strategies.drawing.operations import JOINS, assign, draw_use
+from strategies.drawing.operations import JOINS, assign, draw_op
 from strategies.drawing.scope import Scope
 from strategies.program import Attr, Bump, Do, Expr, Path, Set, Step, Stmt, Swap, Var, of_type
 from strategies.values import Instance, Ref
@@ -17,7 +17,7 @@ NEW_NAMES = ("cache", "last")
 def draw_update(scope: Scope) -> Stmt | None:
     """One of the ways to change an attribute, as the swarm allows."""
     ways = [way for name, way in _WAYS.items() if scope.choose.on(name)]
-    return scope.choose.pick(ways)(scope) if ways and not scope.pure else None
+    return scope.choose.pick(ways)(scope) if ways and not scope.operator_args else None
 
 
 def buffers(scope: Scope) -> list[tuple[Path, Ref]]:
@@ -39,8 +39,8 @@ def _holder(scope: Scope, path: Path) -> Instance:
     return holder
 
 
-_RENEWING = ("add_one", "add", "sub", "clone", "detach", "neg")
-_RETYPING = ("to_double", "long", "bfloat16", "unsqueeze", "row", "t", "flatten", "expand")
+_SAME_TYPE_OPS = ("add_one", "add", "sub", "clone", "detach", "neg")
+_OTHER_TYPE_OPS = ("to_double", "long", "bfloat16", "unsqueeze", "row", "t", "flatten", "expand")
 """What a buffer is replaced by: the like of it, or another dtype, shape or layout."""
 
 
@@ -48,17 +48,17 @@ def draw_rebind(scope: Scope) -> Stmt | None:
     """``self.b = self.b + x``, or any other tensor: an input, another buffer, another dtype or shape."""
     found = buffers(scope)
     # What a control-flow operator has read before: its functions are traced apart.
-    found.sort(key=lambda each: each[0] not in scope.asked)
+    found.sort(key=lambda each: each[0] not in scope.read_by_operators)
     return draw_rebinding(scope, scope.choose.mostly_first(found)[0]) if found else None
 
 
-def draw_rebinding(scope: Scope, path: Path, anew: bool = True) -> Stmt | None:
-    """``self.<path>`` as something else: mostly (without ``anew``, if possible) made of what it was."""
+def draw_rebinding(scope: Scope, path: Path, new_name: bool = True) -> Stmt | None:
+    """``self.<path>`` as something else: mostly (without ``new_name``, if possible) made of what it was."""
     itself: list[Expr] = [Attr(path)]
     value: Expr | None = None
-    if not anew or scope.choose.chance(70):
-        names = _RETYPING if scope.choose.chance(40) else _RENEWING
-        value = draw_use(scope, [names], itself, scope.tensors())
+    if not new_name or scope.choose.chance(70):
+        names = _OTHER_TYPE_OPS if scope.choose.chance(40) else _SAME_TYPE_OPS
+        value = draw_op(scope, [names], itself, scope.tensors())
     return Set(path, value or scope.choose.pick(scope.tensors()))
 
 
@@ -67,23 +67,23 @@ def _copy(scope: Scope) -> Stmt | None:
     targets: list[Expr] = [Attr(path) for path, _ in buffers(scope)]
     given: list[Expr] = [Var(arg.name) for arg in scope.args if arg.kind == "tensor"]
     sources = given if scope.choose.chance(60) else scope.tensors()
-    op = draw_use(scope, [("copy_",)], targets, sources)
+    op = draw_op(scope, [("copy_",)], targets, sources)
     near = scope.recent() if op is not None and scope.choose.chance(40) else None
     if op is None or near is None:
         return None if op is None else Do(op)
     # What the buffer holds then is to be seen.
-    used = draw_use(scope, [JOINS], [near], [op])
+    used = draw_op(scope, [JOINS], [near], [op])
     return Do(op) if used is None else assign(scope, used, near)
 
 
 def draw_handover(scope: Scope) -> Set | None:
     """``self.child.scaled = x * 2``, of what the child reads; the next statement calls the child."""
-    if scope.pure:
+    if scope.operator_args:
         return None
     owner = scope.frames[0].owner
     read = [
         (*child, step)
-        for kind in HANDED
+        for kind in SET_FROM_OUTSIDE
         for child, module in modules(owner, 2)
         for step, slot in module.slots.items()
         if slot == kind and _reads(module, step)
@@ -92,26 +92,30 @@ def draw_handover(scope: Scope) -> Set | None:
     if not read or near is None:
         return None
     path = scope.choose.mostly_first(read)
-    value = draw_use(scope, [_PASSING], [near], scope.tensors()[:3]) or near
+    value = draw_op(scope, [_HANDED_OPS], [near], scope.tensors()[:3]) or near
     return Set(path, value)
 
 
-HANDED = ("constant", "scratch", "buffer")
+SET_FROM_OUTSIDE = ("constant", "scratch", "buffer")
 """What a module is given from outside between two calls: mostly what is no state of its own."""
 
-_PASSING = ("double", "add_one", "neg", "mul", "add", "tanh", "sub")
+_HANDED_OPS = ("double", "add_one", "neg", "mul", "add", "tanh", "sub")
 
 
 def draw_own_read(scope: Scope) -> Stmt | None:
     """``x = x * self.scaled``, of what others may have put there."""
     near = scope.recent()
-    op = draw_use(scope, [("add", "mul", "sub")], [near], _own(scope, HANDED)) if near is not None else None
-    return None if op is None or near is None else assign(scope, op, near, anew=False)
+    op = (
+        draw_op(scope, [("add", "mul", "sub")], [near], _own(scope, SET_FROM_OUTSIDE))
+        if near is not None
+        else None
+    )
+    return None if op is None or near is None else assign(scope, op, near, new_name=False)
 
 
 def draw_own_write(scope: Scope) -> Stmt | None:
     """``self.count.add_(1)``: a module that keeps count, or statistics."""
-    op = draw_use(scope, [COUNTING], _own(scope, ("buffer", "scratch")), scope.tensors()[:3])
+    op = draw_op(scope, [COUNTING], _own(scope, ("buffer", "scratch")), scope.tensors()[:3])
     return None if op is None else Do(op)
 
 

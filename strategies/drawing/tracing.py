@@ -7,7 +7,9 @@ from strategies.program import Assign, Attr, Child, ClassDef, Lit, Op, Return, V
 
 
 def traceable(cls: ClassDef) -> bool:
-    """Whether ``fx.symbolic_trace`` takes a class: tensors in, no questions asked, nothing changed."""
+    """Whether ``fx.symbolic_trace`` can trace a class: it takes tensors only, does not
+    branch and changes nothing.
+    """
     if cls.guest or cls.methods or any(arg.kind != "tensor" for arg in cls.args) or of_type(cls.init, Child):
         return False
     return all(_traceable(node) for node in nodes(cls.body))
@@ -22,3 +24,4 @@ def _traceable(node: object) -> bool:
 
 
 _TRACED_GROUPS = frozenset({"map", "zip", "activation", "reduce", "matmul", "view"})
+"""Groups of ops that a traced class may use."""

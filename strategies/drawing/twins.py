@@ -12,7 +12,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import TypeVar
 
 from strategies.drawing.modules import modules
-from strategies.drawing.operations import VIEWS, assign, draw_use, enabled
+from strategies.drawing.operations import VIEWS, assign, draw_op, enabled
 from strategies.drawing.scope import Scope
 from strategies.ops import OPS
 from strategies.program import Attr, Call, Expr, Lit, Literal, Op, Return, Stmt, Var, nodes
@@ -64,14 +64,16 @@ def draw_pair(scope: Scope) -> Stmt | None:
         # The type of a number shows where a tensor has whole numbers.
         tensors = [expr for expr in tensors if _whole(scope, expr)] or tensors
         names = [[*TYPED]]
-    op = draw_use(scope, names, tensors, tensors)
+    op = draw_op(scope, names, tensors, tensors)
     if op is None:
         return None
     others = [*_other_op(op)]
     first = scope.choose.mostly_first([*range(len(others))]) if others else 0
     join = scope.choose.pick(("add", "mul", "sub"))
     for turn in range(min(TRIES, len(others))):
-        stmt = assign(scope, Op(join, (op, others[(first + turn) % len(others)])), op.operands[0], anew=False)
+        stmt = assign(
+            scope, Op(join, (op, others[(first + turn) % len(others)])), op.operands[0], new_name=False
+        )
         trial = replace(scope, frames=scope.copies())
         if _runs(trial, [stmt]):
             scope.frames[:] = trial.frames
