@@ -44,13 +44,13 @@ from strategies.swarm import Chooser
 from strategies.values import Frame, Instance, Ref, Value
 
 DEPTH = 4
-"""Levels of module classes, the root's included."""
+"""The largest number of levels of module classes, the root's included."""
 
 INSTANCES = 6
-"""Module instances that one child may bring along."""
+"""The largest number of module instances below a child, the child included."""
 
 SCALES = (0.5, -1.0)
-"""None exceeds 1: the machine's bound on initial values holds for all."""
+"""Scales of instances. None exceeds 1, so that the machine's bound on initial values holds."""
 
 NAMES = {
     "buffer": ("mean", "count"),
@@ -58,16 +58,18 @@ NAMES = {
     "scratch": ("hidden", "total"),
     "constant": ("k", "c"),
 }
-"""The first and the second tensor of each kind, as they are registered: no alphabetical order."""
+"""Kind of tensor -> the names of the first and the second one, not in alphabetical order."""
 
 
 class ClassBuilder:
-    """Draws one class; ``owner`` is an instance of it that grows with every drawn attribute."""
+    """Draws one class; ``owner`` is an instance of the class that grows with every drawn attribute."""
 
     def __init__(
         self, choose: Chooser, machine: Machine, style: Style, name: str, levels: dict[str, int]
     ) -> None:
-        """Draw class ``name`` over the machine's classes; ``levels`` are their depths, bottom up."""
+        """Prepare to draw class ``name``, which may use the machine's classes; ``levels``
+        maps these to their depths, lowest first.
+        """
         self.choose = choose
         self.machine = machine
         self.style = style
@@ -78,7 +80,10 @@ class ClassBuilder:
         self.owner = Instance(ClassDef(name, (), (), ()))
 
     def add(self, init: Init) -> bool:
-        """Append a statement of ``__init__`` and execute it; False, and nothing done, if it does not fit."""
+        """Append a statement of ``__init__`` and execute it.
+
+        If it is rejected, do nothing and return False.
+        """
         try:
             self.machine.builder.initialize(self.owner, init)
         except Rejected:
@@ -89,7 +94,7 @@ class ClassBuilder:
     # state
 
     def draw_tensors(self) -> None:
-        """Parameters, buffers, constants, Python attributes."""
+        """Draw parameters, buffers, constants and Python attributes."""
         for kind, (attr, second) in NAMES.items():
             if self.choose.maybe(f"state.{kind}", 50):
                 frozen = kind == "parameter" and self.choose.maybe("state.frozen", 40)
@@ -107,12 +112,12 @@ class ClassBuilder:
         fill = self.style.fill(self.choose, kind)
         layout = ""
         if self.choose.maybe("state.layout", 60):
-            # Not expanded: what is to be updated needs memory of its own.
+            # Not expanded: a tensor to be updated needs one memory location per element.
             layout = self.choose.pick([name for name in self.style.layouts(fill.shape) if name != "expanded"])
         self.add(Tensor(attr, kind, fill, frozen, layout))
 
     def draw_derived(self) -> None:
-        """A buffer or constant that is a view of a tensor of this module or of a child, or is that tensor."""
+        """Draw a buffer or constant that is a tensor of this module or of a child, or a view of one."""
         if not self.choose.maybe("state.derived", 60):
             return
         sources = [(path, v) for path, v in walk(self.owner, 2) if isinstance(v, Ref)]
@@ -131,7 +136,7 @@ class ClassBuilder:
     # children
 
     def draw_children(self) -> None:
-        """Children: fresh, shared, aliased, in containers; then ties between what hangs on them."""
+        """Draw children (new, shared, aliased, in containers), and then ties between their tensors."""
         choose = self.choose
         usable = [n for n, level in self.levels.items() if level < DEPTH]
         usable.reverse()
@@ -168,7 +173,7 @@ class ClassBuilder:
         self.add(Child(attr, new, traced))
 
     def _new(self, name: str) -> New:
-        """An instance, mostly with values of its own where its class has tensors."""
+        """A new instance; if its class has tensors, mostly with its own initial values."""
         cls = self.machine.classes[name]
         owns = any(isinstance(init, Tensor) for init in cls.init)
         scaled = owns and self.choose.maybe("state.scaled", 60)
@@ -177,7 +182,7 @@ class ClassBuilder:
             return New(name, scale=scale)
         guests = [path for path, m in modules(self.owner, 2) if is_instance_of(m, cls.guest)]
         if not guests:
-            # A guest needs a home first.
+            # The module to be shared must exist first.
             self.add(Child("host", New(cls.guest)))
             guests = [("host",)]
         return New(name, scale=scale, guest=self.choose.pick(guests))
@@ -221,7 +226,7 @@ class ClassBuilder:
         return items
 
     def _attach(self) -> None:
-        """Hang one child on another: a module that is reached through two parents."""
+        """Make one child a child of another as well: a module with two parents."""
         found = [*modules(self.owner, 2)]
         options = [
             Bind((*host, "extra"), guest)
@@ -235,7 +240,7 @@ class ClassBuilder:
             self.add(self.choose.pick(options))
 
     def _tie(self) -> None:
-        """Make one tensor attribute another's: only like with like, as ``nn.Module`` demands."""
+        """Make two tensor attributes the same tensor; both must be of one kind, as ``nn.Module`` demands."""
         tensors = [(p, v) for p, v in walk(self.owner, 3) if isinstance(v, Ref)]
         options = [
             Bind(target, source)
@@ -250,7 +255,7 @@ class ClassBuilder:
             self.add(self.choose.pick(options))
 
     def _draw_hooks(self) -> None:
-        """Hooks and parametrizations, from outside."""
+        """Draw hooks on children, and parametrizations of their parameters."""
         choose = self.choose
         if choose.maybe("hierarchy.hook", 60):
             hosts = [path for path, m in modules(self.owner, 2) if not m.traced]
@@ -269,10 +274,10 @@ class ClassBuilder:
     # classes
 
     def draw_child_class(self) -> ClassDef:
-        """A class that others use."""
+        """Draw a class that other classes use."""
         self.draw_tensors()
         self.draw_children()
-        # Flags reach far where the innermost class takes them.
+        # Flags reach through many levels if the innermost class takes them.
         flags = 90 if self.choose.on("hierarchy.deep") else 60
         args = draw_args(self.choose, self._child_kinds(), flags)
         methods = self._draw_helper()
@@ -293,7 +298,7 @@ class ClassBuilder:
     def _update_class(
         self, args: tuple[Arg, ...], body: tuple[Return, ...], methods: tuple[Method, ...]
     ) -> None:
-        """Let the owner have what was drawn so far, so that statements can call it."""
+        """Give the owner the attributes and methods drawn so far, so that statements can use them."""
         self.owner.kind = ClassDef(self.name, tuple(self.init), args, body, methods, self.guest)
 
     def _draw_helper(self) -> tuple[Method, ...]:
@@ -307,7 +312,7 @@ class ClassBuilder:
         return (Method("helper", args, (*body, Return(result or Var("x")))),)
 
     def _draw_twice(self, args: tuple[Arg, ...]) -> tuple[Method, ...]:
-        """A method that calls ``self.forward`` twice, with its flag turned round where there is one."""
+        """A method that calls ``self.forward`` twice; if there is a flag, with the flag inverted."""
         if not self.choose.maybe("calls.method", 40) or any(arg.default is None for arg in args[1:]):
             return ()
         flags = [arg for arg in args[1:] if arg.kind == "bool"]
@@ -320,7 +325,7 @@ class ClassBuilder:
         return (Method("twice", (Arg("x", "tensor"),), body),)
 
     def draw_root_class(self, args: tuple[Arg, ...], calls: list[dict[str, Value]]) -> ClassDef:
-        """The class ``Model``, drawn for the very inputs that it is called with."""
+        """Draw the class ``Model`` for the inputs of these calls."""
         self._update_class(args, (), ())
         frames = [Frame(self.owner, names, [FUEL]).copy() for names in calls]
         scope = Scope(self.choose, self.machine, args, frames)

@@ -42,13 +42,13 @@ NESTING = 2
 """How deep suites may nest."""
 
 RESULTS = ("add_one", "double", "neg", "tanh", "add_constant")
-"""What the local functions of a control-flow operator return: all of these make a new tensor."""
+"""Ops for the results of local functions of control-flow operators: all of these make a new tensor."""
 
 FUNCTION_NAMES = ("first", "second")
-"""What the local functions of a control-flow operator are called."""
+"""The names of the local functions of a control-flow operator."""
 
 Suite = Callable[[Scope, int, int], list[Stmt]]
-"""What draws the statements of a nested suite: ``bodies.draw_statements``, which this module serves."""
+"""Draws the statements of a nested suite. It is ``bodies.draw_statements``, which uses this module."""
 
 _PARAMS: dict[str, tuple[tuple[Literal, ...], ...]] = {
     "size": ((1,), (2,)),
@@ -60,14 +60,15 @@ _PARAMS: dict[str, tuple[tuple[Literal, ...], ...]] = {
     "length": ((1,), (2,)),
     "has_key": (("scale",),),
 }
+"""Name of a condition -> the constants that it may have."""
 
 
 _TENSOR_SWITCHES = {False: "control.shape", True: "control.grad"}
-"""The switches that allow to ask a tensor: about itself, and about what autograd knows of it."""
+"""Whether a condition reads autograd's state -> the switch for such conditions on tensors."""
 
 
 def _params(name: str, kind: str) -> tuple[tuple[Literal, ...], ...]:
-    """The constants that a condition may have."""
+    """The constants that a condition may have, for an argument of a kind."""
     values = LITERALS.get(kind, ())
     if name in ("equals", "is_member"):
         return tuple((value,) for value in values[:2])
@@ -119,7 +120,7 @@ def _conditions(scope: Scope) -> list[Cond]:
 
 
 def _relations(scope: Scope) -> list[Cond]:
-    """Arguments against each other and against state, and state against state."""
+    """Comparisons by identity: of arguments with each other and with state, and of state with state."""
     mine = [Var(arg.name) for arg in scope.args if arg.kind in ("tensor", "optional")]
     tensors: list[Expr] = [*mine[:2], *(var for var in scope.variables()[:2] if var not in mine)]
     state = scope.attributes()[:3]
@@ -138,6 +139,7 @@ def _decidable(scope: Scope, cond: Cond) -> bool:
 
 
 def _split(scope: Scope, cond: Cond) -> tuple[list[Frame], list[Frame]]:
+    """The scenarios in which a condition is true, and the others."""
     taken: list[Frame] = []
     skipped: list[Frame] = []
     for frame in scope.frames:
@@ -146,16 +148,16 @@ def _split(scope: Scope, cond: Cond) -> tuple[list[Frame], list[Frame]]:
 
 
 def draw_branch(scope: Scope, suite: Suite, subject: Expr | None = None) -> Stmt | None:
-    """An ``if``, maybe with an ``elif`` or ``else``, or a ``match``. Executes what it draws.
+    """An ``if``, maybe with an ``elif`` or ``else``, or a ``match``; it is executed while it is drawn.
 
-    Where a tensor is given as ``subject``, it asks about that one.
+    The test is on ``subject``, if one is given.
     """
     if scope.depth >= NESTING or not scope.choose.on("control.if"):
         return None
     conds = _conditions(scope) if subject is None else _tensor_conditions(scope, subject)
     if not conds:
         return None
-    # What tells the scenarios apart is what makes graphs differ.
+    # Conditions that separate the scenarios make the graphs of two calls differ.
     deciding = [cond for cond in conds if all(_split(scope, cond))]
     if deciding and not scope.choose.chance(20):
         conds = deciding
@@ -176,7 +178,9 @@ def draw_branch(scope: Scope, suite: Suite, subject: Expr | None = None) -> Stmt
 def _twin(
     scope: Scope, then: list[Stmt], active: list[Frame], others: list[Frame]
 ) -> tuple[list[Stmt], list[Frame]] | None:
-    """Draw the other side of an ``if`` as the first one but for a detail; as ``_side`` does otherwise."""
+    """Draw the other side of an ``if`` as a copy of the first one with one difference;
+    returns the same as ``_side``.
+    """
     inner = scope.inner(active or [frame.copy() for frame in others])
     body = draw_twin(inner, then) if inner.frames else None
     return None if body is None else (body, inner.frames if active else [])
@@ -185,7 +189,7 @@ def _twin(
 def _side(
     scope: Scope, active: list[Frame], others: list[Frame], suite: Suite
 ) -> tuple[list[Stmt], list[Frame]]:
-    """Draw one side of an ``if``; a side that no scenario takes is drawn as if the others took it."""
+    """Draw one side of an ``if``. If no scenario takes this side, it is drawn on copies of the ``others``."""
     inner = scope.inner(active or [frame.copy() for frame in others])
     body = suite(inner, 1, 2)
     if body and inner.frames and not scope.operator_args and scope.choose.maybe("control.early_return", 40):
@@ -236,10 +240,10 @@ def draw_region(scope: Scope, suite: Suite) -> Stmt | None:
     name = scope.choose.pick(names)
     inner = scope.inner(scope.copies())
     with scope.machine.region(name):
-        # What it is there for: to update a parameter or buffer behind autograd's back.
+        # The usual purpose of no_grad: to update a parameter or buffer without autograd.
         first = draw_inplace(inner, state=True) if name == "no_grad" and scope.choose.chance(45) else None
         body = [first] if first is not None and inner.try_out(first) else []
-        # Whom the caller runs with gradients it often runs without them as well: a target, a teacher.
+        # A module that runs with gradients often also runs without: as a target or a teacher.
         call = draw_call(inner) if not body and scope.called and scope.choose.chance(50) else None
         body += [call] if call is not None and inner.try_out(call) else []
         control = draw_control(inner, suite) if scope.choose.chance(40) else None
@@ -250,7 +254,7 @@ def draw_region(scope: Scope, suite: Suite) -> Stmt | None:
 
 
 def draw_control(scope: Scope, suite: Suite) -> Stmt | None:
-    """``torch.cond`` and its kin, over local functions that may call submodules and read state."""
+    """``torch.cond`` or a similar operator, with local functions that may call submodules and read state."""
     names = [name for name in CONTROLS if scope.choose.on(f"region.{name}")]
     if not names or scope.depth >= NESTING or scope.operator_args:
         return None
@@ -266,7 +270,7 @@ def draw_control(scope: Scope, suite: Suite) -> Stmt | None:
         operand = view if view is not None and _takes(scope, view, spec) else var
     functions: list[Lambda] = []
     for index in range(len(spec.arguments)):
-        # One submodule in both branches: it is lifted twice.
+        # One submodule in both branches is lifted twice.
         again = functions[0] if functions and scope.choose.chance(85) else None
         function = _function(scope, FUNCTION_NAMES[index], spec, index, operand, suite, again)
         if function is None:
@@ -280,7 +284,7 @@ def draw_control(scope: Scope, suite: Suite) -> Stmt | None:
 
 
 def _takes(scope: Scope, expr: Expr, spec: ControlSpec) -> bool:
-    """Whether an operator takes a tensor, as far as its type tells."""
+    """Whether an operator accepts a tensor, judging by its type."""
     refs = [scope.value(expr, frame) for frame in scope.frames]
     return all(
         ref is not None
@@ -302,7 +306,7 @@ def _function(
 ) -> Lambda | None:
     """A local function of an operator; its last argument is the tensor to compute with.
 
-    It begins as the function ``again`` does, where there is one.
+    It begins with the same statement as the function ``again``, if that is given.
     """
     arguments = spec.arguments[index]
     inner = scope.inner(scope.copies(), operator_args=tuple(name for name in arguments if name != COUNTER))
@@ -331,7 +335,7 @@ def _function(
         stmt = Assign(arguments[-1], op) if op is not None else None
         if stmt is not None and inner.try_out(stmt):
             body.append(stmt)
-    # Of a fresh tensor: an operator may not return what it was given.
+    # A new tensor: a function may not return its arguments.
     result = draw_op(inner, [RESULTS], inner.variables()[:1], [])
     if result is None:
         return None
