@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strategies.ops import LIMIT, OPS, OpSpec, Outcome, Params, Rejected
-from strategies.ops.views import indexed, indices
+from strategies.ops.basic_index import indexed, indices
 from strategies.regions import PREAMBLES
 from strategies.types import (
     DTYPES,
