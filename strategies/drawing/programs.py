@@ -14,7 +14,7 @@ from strategies.drawing.classes import DEPTH, INSTANCES, ClassBuilder
 from strategies.drawing.modules import count_instances
 from strategies.drawing.style import Style, draw_style
 from strategies.machine import Machine, arguments, bind
-from strategies.naming import named
+from strategies.naming import with_unusual_names
 from strategies.profiles import BASE, MIX, PROFILES
 from strategies.program import Arg, ClassDef, Dim, Dynamic, Given, Input, Program, TensorInput
 from strategies.swarm import Chooser, Draw
@@ -49,7 +49,7 @@ def examples(draw: Draw, *, profile: str = "default", switches: frozenset[str] |
     else:
         weights = PROFILES[MIX[draw(_MIXED)] if profile == "default" else profile]
     choose = Chooser(draw, weights)
-    program = named(_draw_program(choose), choose)
+    program = with_unusual_names(_draw_program(choose), choose)
     trace = Trace()
     machine = Machine(program.classes, program.training)
     machine.trace = trace
