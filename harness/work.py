@@ -65,10 +65,10 @@ def run_batch(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
 
 def program_source(seed: int, index: int, profile: str = DEFAULT_PROFILE) -> tuple[str, tuple[str, ...]]:
     """Return the source of an example and its feature tags."""
-    from strategies import draw_program, render
+    from strategies import draw_program, render, tags_of
 
     program = draw_program(seed, index, profile)
-    return render(program), tuple(sorted(program.features))
+    return render(program), tuple(sorted(tags_of(program)))
 
 
 def profile_names() -> tuple[str, ...]:
@@ -80,7 +80,7 @@ def profile_names() -> tuple[str, ...]:
 
 def feature_tags() -> tuple[str, ...]:
     """Return every feature tag that a program may have."""
-    from strategies.features import TAGS
+    from strategies.tags import TAGS
 
     return tuple(TAGS)
 
@@ -103,8 +103,8 @@ class FeatureCount:
 
 def count_features(seed: int, examples: int, profile: str = DEFAULT_PROFILE) -> FeatureCount:
     """Draw and render the first examples of a campaign, and count their tags."""
-    from strategies import draw_program, render
-    from strategies.features import TAGS, can_meet
+    from strategies import draw_program, render, tags_of
+    from strategies.tags import TAGS, can_meet
 
     tags = Counter(dict.fromkeys(TAGS, 0))
     pairs: Counter[tuple[str, str]] = Counter()
@@ -115,9 +115,9 @@ def count_features(seed: int, examples: int, profile: str = DEFAULT_PROFILE) -> 
         program = draw_program(seed, index, profile)
         render(program)
         seconds += time.perf_counter() - started
-        features = sorted(program.features)
-        tags.update(features)
-        pairs.update(combinations(features, 2))
+        found = sorted(tags_of(program))
+        tags.update(found)
+        pairs.update(combinations(found, 2))
     possible = sum(can_meet(one, other) for one, other in combinations(sorted(TAGS), 2))
     meanings = {name: tag.meaning for name, tag in TAGS.items()}
     return FeatureCount(examples, seconds, dict(tags), dict(sorted(pairs.items())), meanings, possible)

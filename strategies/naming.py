@@ -2,7 +2,7 @@
 
 An attribute may have the name of an attribute of modules that torch makes, of what torch adds to a module, or
 of an operator of the program; an argument, a name that generated code refers to. Eager accepts such names.
-Whatever takes a model apart and rebuilds it has to keep them apart from its own names.
+Code that disassembles and rebuilds a model must not confuse them with its own names.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ class Storage:
     layer: bool = False
     """Whether it belongs to a layer of ``nn``. The code of the layer relies on its sizes."""
     seen_without_grad: bool = False
-    """Whether a view of it was made under no_grad."""
+    """Whether a view of this memory was made under no_grad."""
 
 
 @dataclass(slots=True, eq=False)
@@ -66,7 +66,7 @@ class Ref:
 
 @dataclass(slots=True, eq=False)
 class Instance:
-    """A module object, or a container of modules, whose items are attributes too.
+    """A module object or a container of modules; the items of a container are attributes too.
 
     ``kind`` is the class, the layer or the type of container. ``slots`` maps the names of tensors to their
     Tensor.kind, ``parametrized`` and ``hooks`` hold names of tables and statements of ``__init__`` (by id),

@@ -71,10 +71,10 @@ def test_rule_is_eager(name: str, training: bool) -> None:
                 assert not result.numel() or (storage(result) == storage(x)) is outcome.alias, where
                 assert bool(x._version) is spec.mutates, where
                 assert largest(result) <= 1.02 * outcome.bound + 1e-3, where
-            moves = spec.moves(Given(type_of(x)), params) if training else {}
+            updates = spec.updates(Given(type_of(x)), params) if training else {}
             for key, value in module.named_buffers():
-                assert bool((value == buffers[key]).all()) or key in moves, where
-                assert largest(value) <= moves.get(key, largest(buffers[key])), where
+                assert bool((value == buffers[key]).all()) or key in updates, where
+                assert largest(value) <= updates.get(key, largest(buffers[key])), where
     if name != "dropout" or not training:
         assert len(layouts) > 2
 

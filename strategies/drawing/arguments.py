@@ -163,7 +163,7 @@ def _draw_input(choose: Chooser, arg: Arg, style: Style, known: dict[str, Input]
 
 
 def _draw_again(choose: Chooser, known: dict[str, Input]) -> Input:
-    """An earlier tensor again, or a view of it."""
+    """An earlier tensor again, or a view of that tensor."""
     x = known["x"]
     assert isinstance(x, TensorInput)
     rank = len(x.fill.shape)

@@ -75,7 +75,7 @@ def draw_call(scope: Scope) -> Stmt | None:
 
 
 def _draw_handed(scope: Scope, path: Path) -> Stmt | None:
-    """A call of the child whose attribute the previous statement has set."""
+    """A call of a child, after a statement that has set an attribute of that child."""
     call = _draw_call_of(scope, path, _module_at(scope.frames[0].owner, path), bare=True)
     return call if call is not None and scope.try_out(call) else None
 

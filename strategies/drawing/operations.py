@@ -58,7 +58,7 @@ JOINS = ("mul", "add", "sub")
 """Ops that combine two tensors of nearly any type."""
 
 LAYOUT_SENSITIVE = ("map", "zip", "activation", "reduce", "cast", "norm", "index", "nn")
-"""Groups of ops with results whose memory layout follows that of the operands, or not."""
+"""Groups of ops that may keep the memory layout of their operands."""
 
 SECOND_OPERANDS = 8
 """How many tensors are considered as the second and further operands."""

@@ -1,7 +1,7 @@
-"""The abstract machine: runs a Program on types alone, so that only programs that eager accepts are drawn.
+"""The abstract machine: runs a Program on types only, so that only programs that eager accepts are drawn.
 
 It tracks object identity, storage sharing, gradient history and Python control flow exactly. It tracks sizes
-and strides if the op alone decides them, and values only by a bound on their magnitude.
+and strides if the op itself decides them, and values only by a bound on their magnitude.
 """
 
 from strategies.machine.binding import bind

@@ -8,7 +8,7 @@ from strategies.types import TensorType, contiguous_stride, dense, expanded, ine
 from strategies.values import Family, Ref, Storage
 
 LAYOUTS = ("transposed", "sliced", "offset", "expanded")
-"""The memory layouts besides the plain one, in which the elements are row-major from the start of memory."""
+"""The memory layouts, except for the plain one: row-major, from the start of the storage."""
 
 
 def laid_out(shape: tuple[int, ...], dtype: str, layout: str) -> TensorType:

@@ -159,7 +159,7 @@ def guided(rule: Rule) -> Rule:
     def found(operands: Sequence[Operand], params: Params) -> Outcome:
         first, second = operands
         if second.grad and not first.grad:
-            raise Rejected("requires grad in vain")
+            raise Rejected("the second operand would get no gradient")
         return rule(operands, params)
 
     return found

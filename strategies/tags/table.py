@@ -241,10 +241,12 @@ TAGS: dict[str, Tag] = {
         "an argument of a call that is an expression",
         has_node(Call, lambda c: bool(c.args) and isinstance(c.args[0], Op)),
     ),
-    "calls.family": Tag("a module and a submodule of it called by the same caller", calls_related_modules),
+    "calls.family": Tag(
+        "a module and one of its submodules called by the same caller", calls_related_modules
+    ),
     "calls.own_state": Tag("a module called with a tensor of its own", marked("calls.own_state")),
     "calls.dropped": Tag(
-        "a call whose result is not used", lambda p: any(drops_call(cls) for cls in p.classes)
+        "a call that ignores the result", lambda p: any(drops_call(cls) for cls in p.classes)
     ),
     "calls.loop": Tag("a loop over a container", has_node(Loop)),
     "calls.method": Tag("a method that is not forward", has_node(Method)),
