@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from strategies.drawing.constants import GROUPS, LITERALS, ODD_TEXTS, group_keys
+from strategies.constants import GROUPS, LITERALS, ODD_TEXTS, group_keys
 from strategies.drawing.style import SECOND_DTYPES, Style
 from strategies.machine import FUEL, new_tensor
 from strategies.program import Again, Arg, Fill, GroupInput, Input, Lit, TensorInput

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from strategies.constants import GROUPS, group_keys
 from strategies.control import CONTROLS
 from strategies.drawing.calls import draw_apply, draw_call, draw_loop, draw_own_method, in_family
-from strategies.drawing.constants import GROUPS, group_keys
 from strategies.drawing.control import draw_branch, draw_control, draw_region, draw_repeat, draw_ternary
 from strategies.drawing.modules import class_of, modules
 from strategies.drawing.operations import JOINS, VIEWS, draw_assign, draw_inplace, draw_measure_op, draw_op

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from strategies.constants import LITERALS, group_keys
 from strategies.drawing.arguments import in_some_order
-from strategies.drawing.constants import LITERALS, group_keys
 from strategies.drawing.modules import class_of, containers, modules, walk
 from strategies.drawing.operations import assign, draw_op, enabled
 from strategies.drawing.scope import Scope

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from math import isfinite
 
 from strategies.conditions import CONDS, RELATIONS
+from strategies.constants import LITERALS
 from strategies.control import CONTROLS, COUNTER, ControlSpec
 from strategies.drawing.calls import draw_call
-from strategies.drawing.constants import LITERALS
 from strategies.drawing.operations import FLOAT_OPS, VIEWS, assign, draw_inplace, draw_op
 from strategies.drawing.scope import Scope
 from strategies.drawing.twins import draw_twin

@@ -7,8 +7,8 @@ types, so that a tag states what the Program contains, whatever was meant to be 
 from __future__ import annotations
 
 from strategies.conditions import CONDS, MODES, RELATIONS
+from strategies.constants import ODD_TEXTS
 from strategies.control import CONTROLS
-from strategies.drawing.constants import ODD_TEXTS
 from strategies.layers import LAYERS
 from strategies.naming import ARGUMENTS
 from strategies.ops import OPS
@@ -38,7 +38,6 @@ from strategies.program import (
     New,
     Op,
     Parametrize,
-    Program,
     Repeat,
     Return,
     Set,
@@ -51,7 +50,6 @@ from strategies.program import (
     of_type,
 )
 from strategies.regions import HOOKS
-from strategies.tags.analysis import Analysis
 from strategies.tags.calls import (
     calls_related_modules,
     calls_twice,
@@ -506,9 +504,3 @@ TAGS: dict[str, Tag] = {
     ),
 }
 """Every tag by its name."""
-
-
-def tags_of(program: Program) -> frozenset[str]:
-    """The tags of a Program. Raises Rejected for a Program that eager rejects."""
-    facts = Analysis(program)
-    return frozenset(name for name, tag in TAGS.items() if tag.detect(facts))
