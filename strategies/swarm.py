@@ -61,7 +61,7 @@ class Chooser:
             for (switch, weight), share in zip(weights.items(), shares, strict=True)
         }
         self.used: set[str] = set()
-        """The switches that were asked for and are on."""
+        """The switches that are on and were checked."""
 
     def on(self, switch: str) -> bool:
         """Whether a switch is on for this example. Shrinks to all switches off."""

@@ -25,7 +25,7 @@ ENOUGH = settings(
 
 
 def lines(program: Program) -> int:
-    """Lines of source; blank ones between definitions do not count."""
+    """Lines of source, without blank ones."""
     return sum(bool(line.strip()) for line in render(program).splitlines())
 
 
@@ -44,7 +44,7 @@ def test_everything_shrinks_to_one_class_that_adds_one() -> None:
 
 
 def test_tags_shrink_to_15_lines_on_average(every_tag: bool) -> None:
-    """Of a few tags all over the table, or with ``pytest --every-tag`` (an hour) of all of them."""
+    """A few tags from all parts of the table; with ``pytest --every-tag`` (an hour), all of them."""
     tags = list(TAGS)[:: 1 if every_tag else len(TAGS) // FEW]
     sizes = {tag: lines(smallest(tag)) for tag in tags}
     assert sum(sizes.values()) / len(sizes) <= 15, sizes

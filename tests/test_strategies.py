@@ -224,6 +224,6 @@ def test_an_attribute_is_renamed_wherever_it_is_named(program: Program) -> None:
         text = render(other)
         assert "another" in text
         assert render(renamed(other, {"another": name}, {})) == render(program)
-        # An op may bear the same name as a method of a tensor: `self.another.add_(1)`.
+        # An op may have the same name as a method of a tensor: `self.another.add_(1)`.
         left = re.findall(rf"self(?:\[[^]]+\]|\.\w+)*\.{name}\b", text)
         assert not left or hasattr(torch.Tensor, name)

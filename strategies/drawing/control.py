@@ -104,14 +104,14 @@ def _conditions(scope: Scope) -> list[Cond]:
         found.append(Cond("training"))
     if scope.choose.on("control.grad"):
         found.append(Cond("grad_enabled"))
-    asked = {autograd for autograd, name in _TENSOR_SWITCHES.items() if scope.choose.on(name)}
-    if asked:
+    allowed = {autograd for autograd, name in _TENSOR_SWITCHES.items() if scope.choose.on(name)}
+    if allowed:
         subjects: list[Expr] = [*scope.variables()[:2], *scope.attributes()[:1]]
         found += [
             Cond(name, subject, params)
             for subject in subjects
             for name, spec in CONDS.items()
-            if not spec.kinds and spec.autograd in asked
+            if not spec.kinds and spec.autograd in allowed
             for params in _params(name, "")
         ]
     if scope.choose.on("control.identity"):

@@ -136,8 +136,8 @@ def _numbers(scope: Scope) -> list[Expr]:
     first = scope.frames[0].names
     numbers += [Var(n) for n, v in first.items() if type(v) is int and Var(n) not in numbers]
     if scope.choose.on("control.shape"):
-        facts = [Measure(name, var) for var in scope.variables()[:1] for name in MEASURES]
-        numbers += [fact for fact in facts if _is_small(scope, fact)]
+        measures = [Measure(name, var) for var in scope.variables()[:1] for name in MEASURES]
+        numbers += [measure for measure in measures if _is_small(scope, measure)]
     return [*numbers, Lit(2)]
 
 
@@ -154,11 +154,11 @@ def _is_accepted(scope: Scope, rate: Attr, spec: OpSpec) -> bool:
     return all(isinstance(value, float) and REALS[spec.real](value) for value in values)
 
 
-def _is_small(scope: Scope, fact: Measure) -> bool:
+def _is_small(scope: Scope, measure: Measure) -> bool:
     """Whether a measure of a tensor is a small number in every scenario."""
-    refs = [scope.value(fact.subject, frame) for frame in scope.frames]
+    refs = [scope.value(measure.subject, frame) for frame in scope.frames]
     try:
-        return all(ref is not None and MEASURES[fact.name].read(ref.type) <= MOST for ref in refs)
+        return all(ref is not None and MEASURES[measure.name].read(ref.type) <= MOST for ref in refs)
     except Rejected:
         return False
 
@@ -168,13 +168,13 @@ _COUNTED = [name for name, spec in OPS.items() if spec.integer and not spec.muta
 
 def draw_measure_op(scope: Scope, subject: Expr) -> Stmt | None:
     """An op on a tensor and a measure of ``subject``: ``x = x * x.shape[0]``."""
-    facts = [fact for name in MEASURES if _is_small(scope, fact := Measure(name, subject))]
+    measures = [measure for name in MEASURES if _is_small(scope, measure := Measure(name, subject))]
     tensors = [subject, *scope.tensors()]
-    op = draw_op(scope, [_COUNTED], tensors, tensors) if facts else None
+    op = draw_op(scope, [_COUNTED], tensors, tensors) if measures else None
     if op is None:
         return None
-    told = replace(op, operands=(*op.operands[:-1], scope.choose.pick(facts)))
-    return assign(scope, told, op.operands[0], new_name=False)
+    measured = replace(op, operands=(*op.operands[:-1], scope.choose.pick(measures)))
+    return assign(scope, measured, op.operands[0], new_name=False)
 
 
 def draw_assign(scope: Scope) -> Stmt | None:

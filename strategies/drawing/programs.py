@@ -30,7 +30,7 @@ DEEP = (100, 95, 80, 30)
 
 
 class Example(NamedTuple):
-    """A Program, and the switches that were asked for and on while it was drawn."""
+    """A Program, and the switches that were on and were checked while it was drawn."""
 
     program: Program
     switches: frozenset[str]

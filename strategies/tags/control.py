@@ -18,8 +18,8 @@ def has_elif(p: Analysis) -> bool:
 
 def branches_on_size(p: Analysis) -> bool:
     """Whether a dynamic Program branches on a size."""
-    asked = ("size", "even_size", "size_is", "numel")
-    return p.program.dynamic is not None and p.has(Cond, lambda c: c.name in asked)
+    on_sizes = ("size", "even_size", "size_is", "numel")
+    return p.program.dynamic is not None and p.has(Cond, lambda c: c.name in on_sizes)
 
 
 def operator_calls_module(p: Analysis, shared: bool) -> bool:

@@ -25,7 +25,7 @@ def has_condition(name: str) -> Detector:
 
 def has_measure(name: str) -> Detector:
     """There is a measure with this name."""
-    return lambda p: p.has(Measure, lambda fact: fact.name == name)
+    return lambda p: p.has(Measure, lambda measure: measure.name == name)
 
 
 def runs_op(*names: str) -> Detector:
