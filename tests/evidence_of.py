@@ -8,7 +8,8 @@ from harness.checks import CHECKS
 from harness.findings import Evidence, Finding, Kind, Relation, Stage
 from harness.judge.documented_limits import Question, limit_for
 from harness.observe.observation import Observation
-from harness.paths import Path
+from harness.path import Path
+from harness.paths import parse
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def make_finding(
     message: str = "m",
 ) -> Finding:
     """Make a finding with the words of a signature behind check and kind."""
-    path = Path.parse(path) if isinstance(path, str) else path
+    path = parse(path) if isinstance(path, str) else path
     return Finding(path, check, Recorded(words, message, kind, stage, call))
 
 
@@ -51,7 +52,7 @@ def text(evidence: Evidence) -> str:
 
 def limit_name(evidence: Evidence, eager: Observation, seen: Observation) -> str:
     """Return the name of the documented limit that a difference is; empty if it is none."""
-    path = Path.parse(seen.path) if ":" in seen.path else Path("nonstrict", "module")
+    path = parse(seen.path) if ":" in seen.path else Path("nonstrict", "module")
     limit = limit_for(Question(evidence, path, eager, seen))
     return limit.name if limit else ""
 

@@ -17,7 +17,7 @@ import pytest
 from harness.cli import main
 from harness.cli.arguments import duration, shard
 from harness.faults import FAULTS
-from strategies.features import TAGS
+from strategies.tags import TAGS
 
 ROOT = pathlib.Path(__file__).parents[1]
 

@@ -18,7 +18,8 @@ from harness.engine.worker import Job
 from harness.faults import FAULTS
 from harness.judge.judge_case import judge_case
 from harness.judge.verdict import Verdict
-from harness.paths import Path, select_paths
+from harness.path import Path
+from harness.paths import select_paths
 from harness.processes.pool import Stopped
 from harness.programs import program_source
 

@@ -349,9 +349,9 @@ def make():
 def finding(source: str) -> Finding:
     from harness.case import case_from_source
     from harness.judge.judge_case import judge_case
-    from harness.paths import Path
+    from harness.paths import parse
 
-    verdict = judge_case(case_from_source(source), [Path.parse("nonstrict:module")])
+    verdict = judge_case(case_from_source(source), [parse("nonstrict:module")])
     return next(each for each in verdict.findings if each.check == "outputs")
 
 

@@ -9,7 +9,7 @@ import torch
 from harness.case import Case
 from harness.observe.observation import Observation
 from harness.observe.tensors import TensorSnapshot
-from harness.paths import Path, Stopwatch, all_paths, core_paths, observe_eager, observe_paths, select_paths
+from harness.paths import Stopwatch, all_paths, core_paths, observe_eager, observe_paths, parse, select_paths
 
 NAMES = ["nonstrict:module@cpu", "nonstrict:unflatten@cpu", "strict:module@cpu", "strict:unflatten@cpu"]
 COMPILED = "compile:compiled@cpu"
@@ -41,8 +41,8 @@ def test_canonical_order_and_names() -> None:
 
 @pytest.mark.parametrize("name", map(str, all_paths()))
 def test_parse_undoes_str(name: str) -> None:
-    assert str(Path.parse(name)) == name
-    assert Path.parse(name.removesuffix("@cpu")) == Path.parse(name)
+    assert str(parse(name)) == name
+    assert parse(name.removesuffix("@cpu")) == parse(name)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_what_is_no_path_is_refused_with_a_reason(text: str) -> None:
     with pytest.raises(
         ValueError, match=r"not a path|no mode|no runner|no transform|exports nothing|come in the order"
     ):
-        Path.parse(text)
+        parse(text)
 
 
 def test_globs() -> None:

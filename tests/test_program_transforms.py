@@ -24,7 +24,7 @@ from harness.judge.verdict import Verdict, judge
 from harness.observe.aliasing import Memory
 from harness.observe.observation import Call, Observation
 from harness.observe.tensors import State, state_snapshot, tree_snapshot
-from harness.paths import Path
+from harness.paths import parse, stem
 from harness.paths.read.graph_inputs import written_back
 from harness.paths.transforms.programs import reexport, reexport_unflattened
 from harness.processes.script import run_file
@@ -43,7 +43,7 @@ class Model(nn.Module):
 
 
 def along(case: Case, *paths: str) -> Verdict:
-    return judge(case, [Path.parse(path) for path in paths])
+    return judge(case, [parse(path) for path in paths])
 
 
 # --- exporting again ---
@@ -99,8 +99,8 @@ def test_a_copy_is_recorded_as_what_it_is(case: Callable[[str, str], Case]) -> N
 
 
 def test_what_changes_a_program_in_place_has_an_export_of_its_own() -> None:
-    assert Path.parse("nonstrict+todevice:module").stem != Path.parse("nonstrict:module").stem
-    assert Path.parse("nonstrict+reload:module").stem == Path.parse("nonstrict:module").stem
+    assert stem(parse("nonstrict+todevice:module")) != stem(parse("nonstrict:module"))
+    assert stem(parse("nonstrict+reload:module")) == stem(parse("nonstrict:module"))
 
 
 # --- one cause, one signature ---
@@ -288,7 +288,7 @@ class Model(nn.Module):
 
 
 def test_a_copied_parameter_is_packed(case: Callable[[str, str], Case]) -> None:
-    paths = [Path.parse("nonstrict+deepcopy:module"), Path.parse("nonstrict+duplicate:module")]
+    paths = [parse("nonstrict+deepcopy:module"), parse("nonstrict+duplicate:module")]
     assert judge(case(GAPS, "(torch.ones(3),)"), paths, ["state", "outputs"]).findings == ()
 
 
@@ -307,7 +307,7 @@ class Model(nn.Module):
 
 
 def test_a_copied_parameter_has_memory_of_its_own(case: Callable[[str, str], Case]) -> None:
-    paths = [Path.parse("nonstrict+deepcopy:module"), Path.parse("nonstrict+duplicate:module")]
+    paths = [parse("nonstrict+deepcopy:module"), parse("nonstrict+duplicate:module")]
     parameter = case(VIEWED.format(attr="w", made="nn.Parameter(torch.ones(3))"), "(torch.ones(3),)")
     assert judge(parameter, paths, ["state", "outputs", "sharing", "aliasing"]).findings == ()
     assert copy.deepcopy(parameter.build().model)(torch.ones(3)).tolist() == [2, 2, 2]
@@ -341,7 +341,7 @@ def test_copied_buffers_keep_the_memory_that_they_share() -> None:
 )
 def test_refusals(case: Callable[[str, str], Case], body: str, args: str, path: str, reason: str) -> None:
     # That export itself updates constants is another matter.
-    (result,) = judge(case(body, args), [Path.parse(path)], ["outputs"]).paths
+    (result,) = judge(case(body, args), [parse(path)], ["outputs"]).paths
     assert (result.status, result.reason) == ("unsupported", reason)
 
 

@@ -25,7 +25,7 @@ from harness.engine.events import (
 )
 from harness.errors import UsageError
 from harness.judge.verdict import PathResult, Status
-from harness.paths import Path
+from harness.paths import parse
 from harness.reporting.console import ConsoleReport
 from harness.reporting.folder import Folder
 from harness.reporting.ndjson import NdjsonLog
@@ -41,9 +41,9 @@ OTHER = make_finding("dtype")
 def example(index: int, *fingerprints: str, refused: bool = False, valid: bool = True) -> Event:
     status: Status = "unsupported" if refused else "ok"
     paths = (
-        PathResult(Path.parse(MODULE), status, "data-dependent" if refused else ""),
+        PathResult(parse(MODULE), status, "data-dependent" if refused else ""),
         PathResult(
-            Path.parse(UNFLATTEN),
+            parse(UNFLATTEN),
             "finding" if fingerprints else status,
             "data-dependent" if refused else "",
         ),

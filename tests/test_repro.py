@@ -22,7 +22,8 @@ from harness.inputs.deviations import DEVIATIONS
 from harness.judge.verdict import judge
 from harness.known.entry import read_entry
 from harness.observe.isolation import nothing_cached, own_modes
-from harness.paths import Path, select_paths
+from harness.path import Path
+from harness.paths import is_core, select_paths
 from harness.repro import NoReproError, repro_source
 
 SOURCE = """\
@@ -53,7 +54,7 @@ def run(file: pathlib.Path) -> tuple[object, str]:
 def test_file_shows_the_bug_only_while_it_is_there(name: str, tmp_path: pathlib.Path) -> None:
     fault = FAULTS[name]
     named = select_paths([fault.paths])
-    paths = [path for path in named if path.is_core] or named
+    paths = [path for path in named if is_core(path)] or named
     case = replace(case_from_source(fault.source), thorough=True)
     with fault.plant():
         verdict = judge(case, paths)

@@ -13,7 +13,7 @@ from harness.programs import DEFAULT_PROFILE, profile_names
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from harness.paths import Path
+    from harness.path import Path
 
 _DURATION = re.compile(r"(?P<number>\d+(\.\d+)?)(?P<unit>[smh]?)")
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -84,14 +84,14 @@ def chosen_paths(globs: Sequence[str], device: str, *, expensive: bool = True) -
 
     Raises UsageError.
     """
-    from harness.paths import EXPENSIVE, available_devices, select_paths
+    from harness.paths import EXPENSIVE, available_devices, cost, select_paths
 
     available = available_devices()
     if device not in (*available, "auto"):
         raise UsageError(f"--device {device}: torch sees none here; use --device cpu")
     try:
         paths = select_paths(globs, available if device == "auto" else (device,))
-        return tuple(path for path in paths if expensive or globs or path.cost < EXPENSIVE)
+        return tuple(path for path in paths if expensive or globs or cost(path) < EXPENSIVE)
     except ValueError as error:
         raise UsageError(f"--paths {error}") from None
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from harness.engine.user_model import Target
     from harness.findings import Finding
     from harness.judge.verdict import Verdict
-    from harness.paths import Path
+    from harness.path import Path
     from harness.processes.pool import Death
 
 

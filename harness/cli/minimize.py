@@ -84,11 +84,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _check_arguments(arguments: argparse.Namespace) -> None:
     from harness.checks import CHECKS
-    from harness.paths import Path
+    from harness.paths import parse
 
     if arguments.path is not None:
         try:
-            arguments.path = str(Path.parse(arguments.path))
+            arguments.path = str(parse(arguments.path))
         except ValueError as error:
             raise UsageError(f"--path {error}") from None
     if arguments.check is not None and arguments.check not in (*CHECKS, "alive"):
@@ -126,7 +126,7 @@ def _chosen(arguments: argparse.Namespace, subject: Subject) -> Finding | None:
 
 def _findings(written: str, subject: Subject, paths: tuple[str, ...]) -> Iterator[Finding]:
     from harness.engine.campaign import add_death
-    from harness.paths import Path
+    from harness.paths import parse
     from harness.processes.pool import Death
 
     answer = _verdict(written, subject, paths)
@@ -141,7 +141,7 @@ def _findings(written: str, subject: Subject, paths: tuple[str, ...]) -> Iterato
     for path in paths:
         one = _verdict(written, subject, (path,))
         if isinstance(one, Death):
-            add_death(found, Path.parse(path), one)
+            add_death(found, parse(path), one)
         else:
             found += one.findings
     yield from found

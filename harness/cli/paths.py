@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import argparse
 
     from harness.cli.types import Subparsers
-    from harness.paths import Path
+    from harness.path import Path
 
 
 def add(commands: Subparsers) -> None:
@@ -50,20 +50,23 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _document(path: Path, every: int, found: int) -> dict[str, object]:
+    from harness.paths import cost, promise
+
     return {
         "path": str(path),
-        "promise": path.promise,
-        "milliseconds": path.cost,
+        "promise": promise(path),
+        "milliseconds": cost(path),
         "every": every,
         "found": found,
     }
 
 
 def _print_table(rows: list[tuple[Path, int, int]]) -> None:
+    from harness.paths import cost, promise
     from harness.reporting.text import make_console, table
 
     console = make_console()
     shown = table("path", "promise", "ms", "one program in", "corpus files")
     for path, every, found in rows:
-        shown.add_row(str(path), path.promise, f"{path.cost:g}", str(every), str(found))
+        shown.add_row(str(path), promise(path), f"{cost(path):g}", str(every), str(found))
     console.print(shown)

@@ -25,7 +25,7 @@ from harness.judge.verdict import PathResult, Verdict
 from harness.known.attribution import knowledge
 from harness.minimizing import Minimized, minimize, ship
 from harness.patching.fixes import Fix
-from harness.paths import Path
+from harness.path import Path
 from harness.processes.pool import Death, Failure, Stopped, Task, Workers
 from harness.programs import DEFAULT_PROFILE, program_source
 from harness.repro import repro_source

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from harness.faults import Fault
     from harness.findings import Finding
     from harness.judge.verdict import Verdict
-    from harness.paths import Path
+    from harness.path import Path
 
 Judge: TypeAlias = "Callable[[Case, Sequence[Path]], Verdict]"
 

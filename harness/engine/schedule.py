@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from harness.paths import Path
+    from harness.path import Path
 
 RATES: dict[str, tuple[int, int]] = {
     "nonstrict:module": (1, 0),
@@ -49,19 +49,22 @@ def share(path: Path) -> int:
 
 @cache
 def _rate(path: Path) -> tuple[int, int]:
-    written = str(path).partition("@")[0]
+    written = path.without_device
     if written in RATES:
         return RATES[written]
-    every = next(every for most, every in STEPS if path.cost <= most)
-    return every, _TURN * _first_of_stem(path).place % every
+    from harness.paths import cost, place
+
+    milliseconds = cost(path)
+    every = next(every for most, every in STEPS if milliseconds <= most)
+    return every, _TURN * place(_first_of_stem(path)) % every
 
 
 def _first_of_stem(path: Path) -> Path:
     """Return the first path that shares an export with this one, unless every example makes that anyway."""
-    from harness.paths import all_paths
+    from harness.paths import all_paths, is_core, stem
 
-    of_stem = [each for each in all_paths([path.device]) if each.stem == path.stem]
-    return path if not of_stem or of_stem[0].is_core else of_stem[0]
+    of_stem = [each for each in all_paths([path.device]) if stem(each) == stem(path)]
+    return path if not of_stem or is_core(of_stem[0]) else of_stem[0]
 
 
 _TURN = 5

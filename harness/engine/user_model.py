@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from harness.case import Case
     from harness.findings import Finding
     from harness.judge.verdict import Verdict
-    from harness.paths import Path
+    from harness.path import Path
 
 
 @dataclass(frozen=True)

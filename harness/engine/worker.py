@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from harness.judge.verdict import Verdict
-    from harness.paths import Path
+    from harness.path import Path
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from harness.judge.documented_limits import Question, limit_for
 from harness.judge.documented_refusals import refusal
 from harness.judge.precision import in_float64, with_exact_values
 from harness.observe.tensors import TensorSnapshot
-from harness.paths import Stopwatch, applies, observe_eager, observe_paths, reference_case
+from harness.paths import Stopwatch, applies, observe_eager, observe_paths, reference_case, variation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from harness.findings import Finding
     from harness.observe.observation import Observation
     from harness.observe.tensors import Leaf, Tree
-    from harness.paths import Path
+    from harness.path import Path
 
 Status = Literal["ok", "unsupported", "finding"]
 
@@ -82,20 +82,20 @@ def judge(case: Case, paths: Sequence[Path], checks: Sequence[str] | None = None
     results: list[PathResult] = []
     judgements: list[tuple[Path, Judged]] = []
     with _quiet(), _own_random_numbers():
-        for path in {path.variation: path for path in paths}.values():
+        for path in {variation(path): path for path in paths}.values():
             varied = reference_case(case, path)
-            modes = {each.mode for each in paths if each.variation == path.variation}
+            modes = {each.mode for each in paths if variation(each) == variation(path)}
             reference = observe_eager(varied, path.device, clock, modes)
             reason = _invalid(reference) or _unstable(reference, observe_eager(varied, path.device, clock))
             if reason and not path.transforms:
                 return Verdict(False, reason, (), (), clock.seconds)
             if not reason:
-                references[path.variation] = _judgeable(reference)
-        paths = [path for path in paths if path.variation in references]
+                references[variation(path)] = _judgeable(reference)
+        paths = [path for path in paths if variation(path) in references]
         by_name = {str(path): path for path in paths}
         for observation in observe_paths(case, paths, clock):
             path = by_name[observation.path]
-            reference = references[path.variation]
+            reference = references[variation(path)]
             if observation.reference is not None:
                 reference = _judgeable(observation.reference)
             judgement, excused = _judge_path(reference, observation, path, chosen)

@@ -15,7 +15,8 @@ from harness.judge.judge_case import judge_case
 from harness.known.entry import FIXES, find_files, read_entry
 from harness.known.likeness import Likeness
 from harness.patching.fixes import FixError, applied, read_fixes
-from harness.paths import Path
+from harness.path import Path
+from harness.paths import parse
 
 if TYPE_CHECKING:
     import pathlib
@@ -139,7 +140,7 @@ def _likely_first(finding: Finding, entries: Sequence[Entry], known: Knowledge) 
         (entry for entry in entries if entry.fix in known.fixes),
         key=lambda entry: (
             not _shows_as(entry, finding),
-            Path.parse(entry.path).transforms != finding.transforms,
+            parse(entry.path).transforms != finding.transforms,
         ),
     )
     return list(dict.fromkeys([*(entry.fix for entry in ordered), *known.fixes]))
@@ -160,7 +161,7 @@ def _triggered(entry: Entry, finding: Finding, features: Collection[str]) -> boo
 
 def _shows_as(entry: Entry, finding: Finding) -> bool:
     """Whether they look alike. The runner does not count: a finding names but the first of its paths."""
-    return Path.parse(entry.path).mode == finding.mode and any(map(finding.matches, entry.signatures))
+    return parse(entry.path).mode == finding.mode and any(map(finding.matches, entry.signatures))
 
 
 @dataclass

@@ -96,10 +96,10 @@ def explained(file: pathlib.Path, path: str, corpora: pathlib.Path) -> tuple[str
     from harness.case import case_from_source
     from harness.judge.judge_case import judge_case
     from harness.known.attribution import explain, knowledge
-    from harness.paths import Path
+    from harness.paths import parse
 
     case = case_from_source(file.read_text(encoding="utf-8"))
-    found = judge_case(case, (Path.parse(path),)).findings
+    found = judge_case(case, (parse(path),)).findings
     names = explain(case, found, (), knowledge(corpora))
     if not found or len(names) < len(found):
         return ()

@@ -94,9 +94,9 @@ def entry_signatures(
     from harness.case import case_from_source
     from harness.judge.judge_case import judge_case
     from harness.patching.fixes import applied
-    from harness.paths import Path, select_paths
+    from harness.paths import parse, select_paths
 
-    own = Path.parse(path)
+    own = parse(path)
     routes = dict.fromkeys((*select_paths(["nonstrict:*"], ["cpu"]), own))
     # Of the calls that leave the spec, compiling makes a few only, and the bug may be in another one.
     case = case_from_source(file.read_text(encoding="utf-8"))

@@ -168,7 +168,7 @@ def _judged(question: Question, source: str, paths: Collection[str]) -> Verdict 
     global _judgements
     from harness.judge.judge_case import judge_case
     from harness.observe.isolation import forget_predictions
-    from harness.paths import Path
+    from harness.paths import parse
 
     _judgements += 1
     if _judgements % COLLECT_EVERY == 0:
@@ -177,7 +177,7 @@ def _judged(question: Question, source: str, paths: Collection[str]) -> Verdict 
     forget_predictions()
     before = set(sys.modules)
     try:
-        return judge_case(_case(question, source), [Path.parse(path) for path in paths])
+        return judge_case(_case(question, source), [parse(path) for path in paths])
     except Exception:
         return None
     finally:

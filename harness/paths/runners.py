@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -12,6 +12,7 @@ from harness.observe.isolation import nothing_cached
 
 if TYPE_CHECKING:
     from torch import nn
+    from torch.distributed.pipelining import Pipe
     from torch.export import ExportedProgram
 
     from harness.paths.transforms.table import Aspect
@@ -68,3 +69,50 @@ DROPS: dict[str, frozenset[Aspect]] = {
 }
 """What a runner does not promise to keep: machine code has no modules, no names and no history, and looks at
 its inputs only where AOTI_RUNTIME_CHECK_INPUTS is set (torch/_inductor/codegen/cpp_wrapper_cpu.py)."""
+
+Compiler = Callable[["nn.Module"], Callable[..., object]]
+"""From a model to something to call in its place."""
+
+COMPILERS: dict[str, Compiler] = {}
+"""The runners of the compile mode, by name, in the canonical order."""
+
+
+def _compiler(compiler: Compiler) -> Compiler:
+    COMPILERS[compiler.__name__] = compiler
+    return compiler
+
+
+@_compiler
+def compiled(model: nn.Module) -> Callable[..., object]:
+    """Dynamo alone: its graphs run the operators that eager runs."""
+    run: Callable[..., object] = torch.compile(model, backend="eager")
+    return run
+
+
+@_compiler
+def aot_eager(model: nn.Module) -> Callable[..., object]:
+    """Dynamo and AOTAutograd: functional graphs, forward and backward, run operator by operator."""
+    run: Callable[..., object] = torch.compile(model, backend="aot_eager")
+    return run
+
+
+@_compiler
+def inductor(model: nn.Module) -> Callable[..., object]:
+    """All of torch.compile: graphs become machine code."""
+    run: Callable[..., object] = torch.compile(model, backend="inductor")
+    return run
+
+
+PIPELINES: dict[str, Callable[[nn.Module, tuple[Any, ...], dict[str, Any]], Pipe]] = {}
+"""The runners of the pipeline mode, by name."""
+
+
+def stages(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Pipe:
+    """Split a model before each of its children, into the stages of a pipeline."""
+    from torch.distributed.pipelining import SplitPoint, pipeline
+
+    points = {name: SplitPoint.BEGINNING for name, _ in model.named_children()}
+    return pipeline(model, args, kwargs, split_spec=points)
+
+
+PIPELINES[stages.__name__] = stages

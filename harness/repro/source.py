@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from harness.case import FURTHER
 from harness.inputs.copies import CALLS
-from harness.paths.run.pipelined import PIPELINES
+from harness.paths.runners import PIPELINES
 from harness.repro import compiled, looks, parts, transforms
 from harness.repro.writers import written
 

@@ -8,7 +8,7 @@ import sys
 import textwrap
 from typing import TYPE_CHECKING
 
-from harness.paths.run.pipelined import PIPELINES
+from harness.paths.runners import PIPELINES
 from harness.paths.transforms import TRANSFORMS
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from harness.findings import Evidence
     from harness.observe.observation import Observation
-    from harness.paths import Path
+    from harness.path import Path
 
 
 @dataclass(frozen=True)

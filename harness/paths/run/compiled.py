@@ -8,7 +8,6 @@ follow, of which the first has to find everything compiled. Eager does the same 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from unittest import mock
@@ -25,8 +24,10 @@ from harness.observe.environment import aftermath
 from harness.observe.isolation import forget_compiled, nothing_cached, own_modes, printing
 from harness.observe.observation import Compilation, Observation
 from harness.observe.tensors import state_snapshot
+from harness.paths.catalog import same_operators
 from harness.paths.run.calls import Agenda, Runner, run_calls
 from harness.paths.run.informative import informative_first
+from harness.paths.runners import COMPILERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,40 +38,9 @@ if TYPE_CHECKING:
     from harness.inputs.copies import Examples, Inputs
     from harness.observe.observation import Call
     from harness.observe.tensors import State
-    from harness.paths.path import Path
+    from harness.path import Path
+    from harness.paths.runners import Compiler
     from harness.paths.stopwatch import Stopwatch
-
-Compiler = Callable[["nn.Module"], Callable[..., object]]
-"""From a model to something to call in its place."""
-
-COMPILERS: dict[str, Compiler] = {}
-"""The runners of the compile mode, by name, in the canonical order."""
-
-
-def _compiler(compiler: Compiler) -> Compiler:
-    COMPILERS[compiler.__name__] = compiler
-    return compiler
-
-
-@_compiler
-def compiled(model: nn.Module) -> Callable[..., object]:
-    """Dynamo alone: its graphs run the operators that eager runs."""
-    run: Callable[..., object] = torch.compile(model, backend="eager")
-    return run
-
-
-@_compiler
-def aot_eager(model: nn.Module) -> Callable[..., object]:
-    """Dynamo and AOTAutograd: functional graphs, forward and backward, run operator by operator."""
-    run: Callable[..., object] = torch.compile(model, backend="aot_eager")
-    return run
-
-
-@_compiler
-def inductor(model: nn.Module) -> Callable[..., object]:
-    """All of torch.compile: graphs become machine code."""
-    run: Callable[..., object] = torch.compile(model, backend="inductor")
-    return run
 
 
 def observe_compiled(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[Observation]:
@@ -88,7 +58,7 @@ def _observe_both(case: Case, path: Path, clock: Stopwatch, *, apart: bool) -> O
     """Return None where the model cannot be put back to its start."""
     eager = _observe(case, path, None, clock, apart)
     seen = _observe(case, path, COMPILERS[path.runner], clock, apart) if eager else None
-    return replace(seen, reference=eager, same_operators=path.same_operators) if seen else None
+    return replace(seen, reference=eager, same_operators=same_operators(path)) if seen else None
 
 
 def _observe(

@@ -13,6 +13,7 @@ from harness.observe.failure import Failure, failure
 from harness.observe.isolation import Isolation, Start, forget_compiled, own_modes, printing
 from harness.observe.observation import Observation, Touch
 from harness.observe.tensors import named_state, snapshot, state_snapshot
+from harness.paths.catalog import drops, exports_again, same_operators
 from harness.paths.dynamism import may_narrow
 from harness.paths.modes import MODES
 from harness.paths.read.graph_inputs import placeholders, written_back
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from harness.case import Case
     from harness.observe.observation import Prediction
     from harness.observe.tensors import State, TensorSnapshot
-    from harness.paths.path import Path
+    from harness.path import Path
     from harness.paths.run.calls import Agenda
     from harness.paths.stopwatch import Stopwatch
 
@@ -195,7 +196,7 @@ def observe_exported(
         seen = common
         if exported.program is not None:
             seen = _lower_and_run(exported, exported.program, common, case, path, clock)
-        yield replace(without(seen, path.drops), path=str(path))
+        yield replace(without(seen, drops(path)), path=str(path))
 
 
 def _lower_and_run(
@@ -221,8 +222,8 @@ def _lower_and_run(
         touched = world(exported.model, exported.inputs, program)
         touch = Touch("lower", untouched, touched, printed.texts(), refused is not None)
     if final is not program:
-        common = exported.described(final, again=path.exports_again)
-    common = replace(common, touches=(*common.touches, touch), same_operators=path.same_operators)
+        common = exported.described(final, again=exports_again(path))
+    common = replace(common, touches=(*common.touches, touch), same_operators=same_operators(path))
     if lowered is None:
         return replace(common, failure=refused)
     with own_modes():

@@ -8,9 +8,8 @@ takes no spec of dynamic shapes, so that every size is that of the example: ther
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from torch import nn
 from torch.utils import _pytree as pytree
@@ -21,31 +20,18 @@ from harness.observe.isolation import forget_compiled, own_modes
 from harness.observe.observation import Observation
 from harness.paths.run.calls import Runner, run_calls
 from harness.paths.run.exported import observe_eager
+from harness.paths.runners import PIPELINES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from torch.distributed.pipelining import Pipe
 
     from harness.case import Case
     from harness.inputs.copies import Inputs
     from harness.observe.failure import Failure
-    from harness.paths.path import Path
+    from harness.path import Path
     from harness.paths.stopwatch import Stopwatch
-
-PIPELINES: dict[str, Callable[[nn.Module, tuple[Any, ...], dict[str, Any]], Pipe]] = {}
-"""The runners of the pipeline mode, by name."""
-
-
-def stages(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Pipe:
-    """Split a model before each of its children, into the stages of a pipeline."""
-    from torch.distributed.pipelining import SplitPoint, pipeline
-
-    points = {name: SplitPoint.BEGINNING for name, _ in model.named_children()}
-    return pipeline(model, args, kwargs, split_spec=points)
-
-
-PIPELINES[stages.__name__] = stages
 
 
 def observe_pipelined(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[Observation]:

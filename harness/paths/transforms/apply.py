@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
     from harness.case import Case
-    from harness.paths.path import Path
+    from harness.path import Path
     from harness.paths.transforms.table import At, Function, Transform
 
 

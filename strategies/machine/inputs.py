@@ -1,40 +1,25 @@
-"""The example inputs of a Program on types: what the model is called with."""
+"""The example inputs of a Program as values of the abstract machine."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from strategies.building import fresh, laid_out
+from strategies.machine.tensors import laid_out, new_tensor
 from strategies.ops import OPS
-from strategies.program import Again, Dynamic, Fill, Given, GroupInput, Input, Program, TensorInput
+from strategies.program import Again, Fill, GroupInput, Input, Program, TensorInput, probe_inputs
 from strategies.types import inexact
 from strategies.values import Box, Family, PythonValue, Ref, Value
 
 
 def arguments(program: Program, sizes: tuple[int, ...] = ()) -> tuple[list[Value], dict[str, Value]]:
-    """Fresh arguments of one call: the example, or (``sizes`` of the dynamic dimensions) a probe."""
+    """Fresh positional and keyword arguments of one call.
+
+    They are those of the example or, with ``sizes`` for the dynamic dimensions, those of a probe.
+    """
     made: dict[str, Value] = {}
-    given = program.inputs if not sizes else probe(program, sizes)
+    given = program.inputs if not sizes else probe_inputs(program, sizes)
     for name, value in given:
         made[name] = _value(value, made)
     names = [name for name, _ in program.args]
     return [made[name] for name in names], {name: made[name] for name, _ in program.kwargs}
-
-
-def probe(program: Program, sizes: tuple[int, ...]) -> Given:
-    """The inputs with other sizes in the dynamic dimensions."""
-    assert program.dynamic is not None
-    return tuple((name, _sized(value, name, program.dynamic, sizes)) for name, value in program.inputs)
-
-
-def _sized(value: Input, name: str, dynamic: Dynamic, sizes: tuple[int, ...]) -> Input:
-    if not isinstance(value, TensorInput):
-        return value
-    shape = list(value.fill.shape)
-    for where, dim, symbol in dynamic.places:
-        if where == name:
-            shape[dim] = next(s for d, s in zip(dynamic.dims, sizes, strict=True) if d.name == symbol)
-    return replace(value, fill=replace(value.fill, shape=tuple(shape)))
 
 
 def _value(given: Input, made: dict[str, Value]) -> Value:
@@ -59,13 +44,13 @@ def _value(given: Input, made: dict[str, Value]) -> Value:
 
 def _tensor(given: TensorInput) -> Ref:
     fill = given.fill
-    return fresh(
+    return new_tensor(
         laid_out(fill.shape, fill.dtype, given.layout), "input", _bound(fill), grad=given.requires_grad
     )
 
 
 def _bound(fill: Fill) -> float:
-    """The harness changes the values of later calls, by factors below 1 and shifts of at most 1/4."""
+    """The bound on all calls: the harness scales later inputs by less than 1 and shifts by at most 1/4."""
     if fill.high is not None and not inexact(fill.dtype):
-        return 2.25  # see render: such a tensor counts from 0 to 2
+        return 2.25  # the source makes such a tensor of the numbers 0, 1 and 2
     return max(abs(fill.low), abs(fill.high if fill.high is not None else 0.0), 1.0) + 0.25

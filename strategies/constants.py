@@ -1,4 +1,4 @@
-"""The Python values that programs pass around."""
+"""The Python values and the kinds of containers that programs use."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ LITERALS: dict[str, tuple[PythonValue | None, ...]] = {
     "size": (Size((2,)), Size((2, 3)), Size(())),
     "optional": (None,),
 }
-"""What is passed for each kind of argument; scenarios take the first two."""
+"""Kind of argument -> the values that are passed; scenarios take the first two."""
 
 ODD_TEXTS = ("it's", 'a "b"', "a\n", "\\", "")
-"""Texts that have to be written down with care."""
+"""Strings that need quoting."""
 
 GROUPS = ("tuple", "list", "dict", "named", "data")
 """The kinds of containers, simplest first."""

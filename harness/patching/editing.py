@@ -1,4 +1,4 @@
-"""Changing one line of one function of torch, for the length of a ``with`` block."""
+"""Replacing text in one function of torch for the length of a ``with`` block; planted faults do so."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import inspect
 import textwrap
 import types
 from typing import TYPE_CHECKING, Any
+
+from harness.patching.code import exchanged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,11 +28,8 @@ def edited(function: Any, old: str, new: str, *more: tuple[str, str]) -> Iterato
         if source.count(text) != 1:
             raise LookupError(f"{plain.__qualname__} has {source.count(text)} times {text!r}")
         source = source.replace(text, instead)
-    plain.__code__ = _compiled(source, original)
-    try:
+    with exchanged([(plain, _compiled(source, original))]):
         yield
-    finally:
-        plain.__code__ = original
 
 
 def _compiled(source: str, original: types.CodeType) -> types.CodeType:
