@@ -27,7 +27,7 @@ from harness.observe.tensors import state_snapshot
 from harness.paths.catalog import same_operators
 from harness.paths.run.calls import Agenda, Runner, run_calls
 from harness.paths.run.informative import informative_first
-from harness.paths.runners import COMPILERS
+from harness.paths.runners import RUNNERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from harness.observe.observation import Call
     from harness.observe.tensors import State
     from harness.path import Path
-    from harness.paths.runners import Compiler
+    from harness.paths.runners import Function
     from harness.paths.stopwatch import Stopwatch
 
 
@@ -57,12 +57,12 @@ def observe_compiled(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Ite
 def _observe_both(case: Case, path: Path, clock: Stopwatch, *, apart: bool) -> Observation | None:
     """Return None where the model cannot be put back to its start."""
     eager = _observe(case, path, None, clock, apart)
-    seen = _observe(case, path, COMPILERS[path.runner], clock, apart) if eager else None
+    seen = _observe(case, path, RUNNERS[path.runner].function, clock, apart) if eager else None
     return replace(seen, reference=eager, same_operators=same_operators(path)) if seen else None
 
 
 def _observe(
-    case: Case, path: Path, compiler: Compiler | None, clock: Stopwatch, apart: bool
+    case: Case, path: Path, compiler: Function | None, clock: Stopwatch, apart: bool
 ) -> Observation | None:
     forget_compiled()
     model, examples = build(case, path.device)

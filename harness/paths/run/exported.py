@@ -160,6 +160,8 @@ class _Exported:
 
 
 def _export(case: Case, path: Path, clock: Stopwatch, modes: Collection[str]) -> _Exported:
+    export = MODES[path.mode].export
+    assert export is not None, "the modes without an export are observed elsewhere"
     model, examples = build(case, path.device)
     inputs = examples.fresh()
     shapes = case.shapes()
@@ -171,7 +173,7 @@ def _export(case: Case, path: Path, clock: Stopwatch, modes: Collection[str]) ->
     with own_modes():
         with clock, printing() as printed:
             try:
-                program = MODES[path.mode](model, inputs, shapes, export_arguments(path, model))
+                program = export(model, inputs, shapes, export_arguments(path, model))
             except Exception as error:
                 refused = failure(error, "export")
         touch = Touch("export", before, world(model, inputs), printed.texts(), refused is not None)
@@ -215,7 +217,7 @@ def _lower_and_run(
         with clock, printing() as printed:
             try:
                 final = transform_program(path, program, given)
-                unmade = RUNNERS[path.runner](final)
+                unmade = RUNNERS[path.runner].function(final)
                 lowered = transform_module(path, unmade, given)
             except Exception as error:
                 refused = failure(error, "lower")

@@ -20,7 +20,7 @@ from harness.observe.isolation import forget_compiled, own_modes
 from harness.observe.observation import Observation
 from harness.paths.run.calls import Runner, run_calls
 from harness.paths.run.exported import observe_eager
-from harness.paths.runners import PIPELINES
+from harness.paths.runners import RUNNERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -50,7 +50,7 @@ def _observe(case: Case, path: Path, clock: Stopwatch) -> Observation:
     refused: Failure | None = None
     with own_modes(), clock:
         try:
-            pipe = PIPELINES[path.runner](model, inputs.args, inputs.kwargs)
+            pipe = RUNNERS[path.runner].function(model, inputs.args, inputs.kwargs)
         except Exception as error:
             refused = _failure(error)
     if pipe is None:
