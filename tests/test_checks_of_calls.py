@@ -15,10 +15,10 @@ from harness.inputs.copies import Examples
 from harness.inputs.deviations import DEVIATIONS, PROMISED, Deviation, deviations_of
 from harness.judge.documented_limits import LIMITS, limit_for
 from harness.observe.aliasing import Memory, MutationProbe
-from harness.observe.environment import ambient
 from harness.observe.failure import Failure
 from harness.observe.gradients import Gradients
 from harness.observe.observation import Call, DeviatingCall, Observation, Prediction, Touch, World
+from harness.observe.process_state import ambient
 from harness.observe.tensors import State, Tree, snapshot, storage_id, tree_snapshot
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import torch
 from harness.case import Case
 from harness.inputs.copies import build
 from harness.inputs.deviations import DEVIATIONS, Key
-from harness.observe.environment import ambient
+from harness.observe.process_state import ambient
 from harness.observe.tensors import state_snapshot
 from harness.paths.run import calls
 from harness.paths.run.calls import DEVIATING_CALLS, make_agenda

@@ -10,7 +10,8 @@ from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, Stateles
 
 from harness.case import Case
 from harness.judge.verdict import judge
-from harness.observe.isolation import Isolation, own_modes
+from harness.observe.isolation import Isolation
+from harness.observe.process_state import own_modes
 from harness.paths import select_paths
 from harness.paths.run import exported as execute
 

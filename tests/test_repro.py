@@ -19,7 +19,8 @@ from harness.inputs.copies import build
 from harness.inputs.deviations import DEVIATIONS
 from harness.judge.verdict import judge
 from harness.known.entry import read_entry
-from harness.observe.isolation import nothing_cached, own_modes
+from harness.observe.caches import nothing_cached
+from harness.observe.process_state import own_modes
 from harness.paths import is_core, select_paths
 from harness.repro import NoReproError, repro_source
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from torch import nn
 
-    from harness.inputs.copies import Inputs
+    from harness.observe.arguments import Inputs
 
 OUTPUT, INPUT = "output", "input "
 """How the names of outputs (``output[0]``) and inputs (``input args[0]``) begin; state has its FQN."""

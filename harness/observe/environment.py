@@ -6,13 +6,10 @@ from typing import TYPE_CHECKING
 
 import torch
 from torch import nn
-from torch._C import _len_torch_function_stack
-from torch.nn.modules.module import _global_buffer_registration_hooks
 from torch.utils import _pytree as pytree
-from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
-from harness.observe.isolation import autocast_depth
 from harness.observe.observation import Aftermath, World
+from harness.observe.process_state import ambient
 from harness.observe.tensors import python_value, state_snapshot
 
 if TYPE_CHECKING:
@@ -20,7 +17,7 @@ if TYPE_CHECKING:
 
     from torch.export import ExportedProgram
 
-    from harness.inputs.copies import Inputs
+    from harness.observe.arguments import Inputs
 
 
 def world(model: nn.Module, inputs: Inputs, program: ExportedProgram | None = None) -> World:
@@ -71,25 +68,6 @@ def graph_outline(program: ExportedProgram) -> tuple[tuple[str, str], ...]:
     return tuple(reversed(outline))
 
 
-def ambient() -> dict[str, object]:
-    """Write down what is switched for the whole process."""
-    return {
-        "grad mode": torch.is_grad_enabled(),
-        "default dtype": str(torch.get_default_dtype()),
-        "autocast": torch.is_autocast_enabled("cpu"),
-        "depth of autocast": autocast_depth(),
-        "inference mode": torch.is_inference_mode_enabled(),
-        "default device": str(torch.get_default_device()),
-        "anomaly mode": torch.is_anomaly_enabled(),
-        "dispatch modes": len(_get_current_dispatch_mode_stack()),
-        "function modes": _len_torch_function_stack(),
-        "functorch level": _functorch_level(),
-        "whether export is running": torch.compiler.is_exporting(),
-        "hooks on all modules": len(_global_buffer_registration_hooks),
-        "global random number generator": torch.get_rng_state().numpy().tobytes(),
-    }
-
-
 def aftermath(model: nn.Module) -> Aftermath:
     """Write down what a call has left behind besides inputs and state."""
     attributes: dict[str, str] = {}
@@ -113,11 +91,6 @@ def _describe(tensor: torch.Tensor) -> str:
 
 def _identify(tensor: torch.Tensor) -> str:
     return f"Tensor@{id(tensor)}"
-
-
-def _functorch_level() -> int:
-    interpreter = torch._C._functorch.peek_interpreter_stack()
-    return 0 if interpreter is None else int(interpreter.level())
 
 
 _HOOKS = (

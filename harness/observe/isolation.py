@@ -4,22 +4,19 @@
 model that was exported); ``unflatten`` clones them from it. So running the one moves where the other
 starts. An Isolation notes the exported program's tensors right after export and puts them back before
 every stage that reads them. Where that cannot be done, the model is built and exported once more.
-What is switched for the whole process is put back after every stage as well.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensor
 
 from harness.observe.tensors import live_state, named_constants, storage_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from torch import nn
 
@@ -132,84 +129,3 @@ def _attributes(module: nn.Module) -> tuple[dict[str, Any], ...]:
 def _clone(storage: torch.UntypedStorage) -> torch.UntypedStorage:
     copy: torch.UntypedStorage = storage.clone()  # type: ignore[no-untyped-call]  # torch leaves it bare
     return copy
-
-
-def forget_compiled() -> None:
-    """Empty Dynamo's caches: eager fills them too, where it runs ``torch.cond`` and its like.
-
-    They hold more than speed: a shape that Dynamo has seen differ becomes dynamic in the next model.
-    """
-    torch._dynamo.reset()
-
-
-def forget_predictions() -> None:
-    """Empty the cache of what fake kernels gave.
-
-    It outlives a program, and is not always right: a result that comes from it begins at offset 0
-    (corpora/open/export_forgets_offset_of_cached_result.py). So what was judged before matters, and has to
-    be the same whoever judges.
-    """
-    FakeTensorMode.cache_clear()
-
-
-@contextlib.contextmanager
-def nothing_cached() -> Iterator[None]:
-    """Let Inductor compile what it is given, whatever it has on disk: another process made that."""
-    from torch._inductor import config
-
-    with config.patch(force_disable_caches=True):
-        yield
-
-
-class Printed(NamedTuple):
-    """What was written to standard output and standard error."""
-
-    output: io.StringIO
-    error: io.StringIO
-
-    def texts(self) -> dict[str, str]:
-        """Return what is not empty, by the name of the stream."""
-        both = {"standard output": self.output.getvalue(), "standard error": self.error.getvalue()}
-        return {stream: text for stream, text in both.items() if text}
-
-
-@contextlib.contextmanager
-def printing() -> Iterator[Printed]:
-    """Catch what is printed."""
-    printed = Printed(io.StringIO(), io.StringIO())
-    with contextlib.redirect_stdout(printed.output), contextlib.redirect_stderr(printed.error):
-        yield printed
-
-
-@contextlib.contextmanager
-def own_modes() -> Iterator[None]:
-    """Undo what a stage may leave switched: a model may do so, and a graph that fails halfway."""
-    grad, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
-    casts = {device: _autocast(device) for device in ("cpu", "cuda")}
-    depth = autocast_depth()
-    try:
-        yield
-    finally:
-        if autocast_depth() > depth:  # the cache lives until the outermost autocast is left
-            torch.clear_autocast_cache()
-        while autocast_depth() > depth:
-            torch.autocast_decrement_nesting()
-        torch.set_grad_enabled(grad)
-        torch.set_default_dtype(dtype)
-        for device, before in casts.items():
-            if _autocast(device) != before:
-                torch.set_autocast_enabled(device, before[0])
-                torch.set_autocast_dtype(device, before[1])
-                # It holds weights as they were cast at some time: of no use, and wrong, to anybody else.
-                torch.clear_autocast_cache()
-
-
-def autocast_depth() -> int:
-    """Return how many autocast blocks are open, one inside of the other."""
-    depth = torch.autocast_increment_nesting() - 1
-    torch.autocast_decrement_nesting()
-    return int(depth)
-
-
-def _autocast(device: str) -> tuple[bool, torch.dtype]:
-    return torch.is_autocast_enabled(device), torch.get_autocast_dtype(device)

@@ -125,7 +125,7 @@ def _hunk(hunk: PatchHunk) -> Hunk:
 @contextmanager
 def applied(fixes: Collection[Fix]) -> Iterator[None]:
     """Hold fixes in place. Raises FixError if one does not fit this torch, or two do not fit together."""
-    from harness.observe.isolation import forget_predictions
+    from harness.observe.caches import forget_predictions
 
     patched = _patched(tuple(sorted(set(fixes), key=lambda fix: fix.name)))
     old = [(function, function.__code__) for function, _ in patched.codes]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from torch import nn
     from torch.export import ExportedProgram
 
-    from harness.inputs.copies import Inputs
+    from harness.observe.arguments import Inputs
 
 Export = Callable[["nn.Module", "Inputs", object, "Mapping[str, Any]"], "ExportedProgram"]
 """From a model, its example inputs, a spec of dynamic shapes (None: there is none) and further arguments."""

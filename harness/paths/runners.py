@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from harness.observe.isolation import nothing_cached
+from harness.observe.caches import nothing_cached
 
 if TYPE_CHECKING:
     from torch import nn

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
     from torch.fx import Node
 
-    from harness.inputs.copies import Inputs
+    from harness.observe.arguments import Inputs
     from harness.paths.stopwatch import Stopwatch
 
 

@@ -12,8 +12,9 @@ from harness.inputs.edits import edit, plan_edits
 from harness.observe.aliasing import OUTPUT, memory, mutation_probes, named_tensors
 from harness.observe.failure import failure
 from harness.observe.gradients import gradients
-from harness.observe.isolation import Start, own_modes
+from harness.observe.isolation import Start
 from harness.observe.observation import Call, DeviatingCall
+from harness.observe.process_state import own_modes
 from harness.observe.tensors import Roles, flatten, state_snapshot, tree_snapshot
 from harness.paths.run.informative import informative_first
 
@@ -25,10 +26,11 @@ if TYPE_CHECKING:
     from torch import nn
 
     from harness.case import Case
-    from harness.inputs.copies import Examples, Inputs
+    from harness.inputs.copies import Examples
     from harness.inputs.deviations import Deviation
     from harness.inputs.edits import Plan
     from harness.observe.aliasing import MutationProbe
+    from harness.observe.arguments import Inputs
     from harness.observe.failure import Failure
     from harness.observe.gradients import Gradients
     from harness.observe.tensors import State

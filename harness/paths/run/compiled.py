@@ -19,10 +19,12 @@ from torch._dynamo import utils as dynamo
 from harness.inputs.copies import build
 from harness.inputs.deviations import PROMISED
 from harness.inputs.edits import plan_edits
+from harness.observe.caches import forget_compiled, nothing_cached
 from harness.observe.checkpoint import Checkpoint
 from harness.observe.environment import aftermath
-from harness.observe.isolation import forget_compiled, nothing_cached, own_modes, printing
 from harness.observe.observation import Compilation, Observation
+from harness.observe.printing import printing
+from harness.observe.process_state import own_modes
 from harness.observe.tensors import state_snapshot
 from harness.paths.catalog import same_operators
 from harness.paths.run.calls import Agenda, Runner, run_calls
@@ -35,7 +37,8 @@ if TYPE_CHECKING:
     from torch import nn
 
     from harness.case import Case
-    from harness.inputs.copies import Examples, Inputs
+    from harness.inputs.copies import Examples
+    from harness.observe.arguments import Inputs
     from harness.observe.observation import Call
     from harness.observe.tensors import State
     from harness.path import Path

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from harness.inputs.copies import Examples, Inputs, build
+from harness.inputs.copies import Examples, build
+from harness.observe.arguments import Inputs
+from harness.observe.caches import forget_compiled
 from harness.observe.environment import held, plain_attributes, world
 from harness.observe.failure import Failure, failure
-from harness.observe.isolation import Isolation, Start, forget_compiled, own_modes, printing
+from harness.observe.isolation import Isolation, Start
 from harness.observe.observation import Observation, Touch
+from harness.observe.printing import printing
+from harness.observe.process_state import own_modes
 from harness.observe.tensors import named_state, snapshot, state_snapshot
 from harness.paths.catalog import drops, exports_again, same_operators
 from harness.paths.dynamism import may_narrow

@@ -18,7 +18,8 @@ from harness.case import seed
 from harness.inputs.copies import build
 from harness.inputs.deviations import DEVIATIONS
 from harness.observe.checkpoint import Checkpoint
-from harness.observe.isolation import own_modes, printing
+from harness.observe.printing import printing
+from harness.observe.process_state import own_modes
 from harness.observe.tensors import flatten, leaf_snapshot
 
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
     from torch import nn
 
     from harness.case import Case
-    from harness.inputs.copies import Inputs
     from harness.inputs.deviations import Deviation, Key
+    from harness.observe.arguments import Inputs
 
 
 class _Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves it bare

@@ -15,9 +15,10 @@ from torch import nn
 from torch.utils import _pytree as pytree
 
 from harness.inputs.copies import build
+from harness.observe.caches import forget_compiled
 from harness.observe.failure import failure
-from harness.observe.isolation import forget_compiled, own_modes
 from harness.observe.observation import Observation
+from harness.observe.process_state import own_modes
 from harness.paths.run.calls import Runner, run_calls
 from harness.paths.run.exported import observe_eager
 from harness.paths.runners import RUNNERS
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from torch.distributed.pipelining import Pipe
 
     from harness.case import Case
-    from harness.inputs.copies import Inputs
+    from harness.observe.arguments import Inputs
     from harness.observe.failure import Failure
     from harness.path import Path
     from harness.paths.stopwatch import Stopwatch
