@@ -1,4 +1,4 @@
-"""Observation: all that was seen when one path ran one case. Plain data."""
+"""Observation: all that was seen when one path ran one case. Plain data, in one class per kind of path."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from harness.observe.failure import Failure
     from harness.observe.gradients import Gradients
     from harness.observe.graphs import Exported, Hierarchy, Rebuilt
+    from harness.path import Path
 
 
 @dataclass(frozen=True)
@@ -123,15 +124,14 @@ class Touch:
 
 @dataclass(frozen=True)
 class Observation:
-    """Everything seen on one path. What was not reached is empty."""
+    """What every path shows. What was not reached is empty."""
 
-    path: str
+    path: Path
     failure: Failure | None = None
     """Why export or lowering ended the path."""
     before: State | None = None
     """State before the first call."""
     calls: tuple[Call, ...] = ()
-    placeholders: tuple[Placeholder, ...] = ()
     gradients: Gradients | None = None
     """Of the first call."""
     edited: Call | None = None
@@ -140,8 +140,35 @@ class Observation:
     """Writes to the outputs of the last call that was made."""
     deviations: tuple[DeviatingCall, ...] = ()
     """Calls that may be refused; each starts from the state that the ordinary calls left."""
+    same_operators: bool = True
+    """Whether the path runs the operators that eager runs, so that results agree to the bit."""
+
+
+@dataclass(frozen=True)
+class EagerObservation(Observation):
+    """What the model itself shows: the reference."""
+
+    assigned: frozenset[str] = frozenset()
+    """The attributes that the model assigns and that are neither parameter nor buffer."""
+    rebound: frozenset[str] = frozenset()
+    """The parameters and buffers that the model assigns, so that they are other objects."""
+    hierarchy: Hierarchy | None = None
+    """Its modules, and the calls of them in call 0."""
+    invalid: str = ""
+    """Why the model cannot be judged; empty: it can."""
+    first_call_only: bool = False
+    """Whether the model changes itself, so that its first call alone can be compared."""
+    prints: bool = False
+    """Whether the model itself prints."""
+
+
+@dataclass(frozen=True)
+class ExportedObservation(Observation):
+    """What a path shows that exports the model: also what can be read from the exported program."""
+
+    placeholders: tuple[Placeholder, ...] = ()
     predictions: tuple[Prediction, ...] = ()
-    """Of a path that runs the exported program's own graph: what its nodes were expected to be."""
+    """For the runner ``module`` only: what the fake tensors predicted of each node, and what it gave."""
     touches: tuple[Touch, ...] = ()
     still_shared: tuple[str, ...] = ()
     """Names of state of a copy that lives in the memory of what was copied."""
@@ -149,22 +176,26 @@ class Observation:
     """Names of the model's state that are not among the graph's inputs."""
     written: frozenset[str] = frozenset()
     """Names of the inputs and of the state that the graph returns anew, to be written back."""
-    same_operators: bool = True
-    """Whether the path runs the operators that eager runs, so that results agree to the bit."""
     may_narrow: bool = False
     """Whether the program may refuse probes: the spec of dynamic shapes leaves their sizes to export."""
-    assigned: frozenset[str] = frozenset()
-    """Of eager only: the attributes that the model assigns and that are neither parameter nor buffer."""
-    rebound: frozenset[str] = frozenset()
-    """Of eager only: the parameters and buffers that the model assigns, so that they are other objects."""
-    hierarchy: Hierarchy | None = None
-    """Of eager only: its modules, and the calls of them in call 0."""
     exported: Exported | None = None
     rebuilt: Rebuilt | None = None
-    """Of ``unflatten`` only."""
-    notes: Mapping[str, str] = field(default_factory=dict)
-    """Of eager only: why a model cannot be judged, or not beyond its first call."""
+    """For the runner ``unflatten`` only."""
+
+
+@dataclass(frozen=True)
+class CompiledObservation(Observation):
+    """What a path shows that compiles the model as it runs, and promises all that Python does."""
+
+    reference: EagerObservation = field(kw_only=True)
+    """What eager shows when it makes the same calls, with the same restart."""
     restarted: bool = False
-    """Of a path that compiles as it runs: whether call 1 is call 0 once more, from the same start."""
-    reference: Observation | None = None
-    """Of a path that runs the model itself, and promises all that Python does: what eager did that way."""
+    """Whether call 1 is call 0 once more, from the same start."""
+
+
+@dataclass(frozen=True)
+class PipelinedObservation(Observation):
+    """What the stages of a pipeline show."""
+
+    reference: EagerObservation = field(kw_only=True)
+    """What eager shows for the same calls, with its outputs flattened as those of a pipeline are."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import torch
@@ -22,12 +22,13 @@ from harness.inputs.edits import plan_edits
 from harness.observe.caches import forget_compiled, nothing_cached
 from harness.observe.checkpoint import Checkpoint
 from harness.observe.environment import aftermath
-from harness.observe.observation import Compilation, Observation
+from harness.observe.observation import Compilation, CompiledObservation, EagerObservation
 from harness.observe.printing import printing
 from harness.observe.process_state import own_modes
 from harness.observe.tensors import state_snapshot
 from harness.paths.catalog import same_operators
 from harness.paths.run.calls import Agenda, Runner, run_calls
+from harness.paths.run.eager import eager_path
 from harness.paths.run.informative import informative_first
 from harness.paths.runners import RUNNERS
 
@@ -46,43 +47,50 @@ if TYPE_CHECKING:
     from harness.paths.stopwatch import Stopwatch
 
 
-def observe_compiled(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[Observation]:
+def observe_compiled(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[CompiledObservation]:
     """Run a model compiled along each path, and eagerly in the very same way."""
     for path in paths:
         with dynamo_settings():
-            seen = _observe_both(case, path, clock, apart=True) or _observe_both(
-                case, path, clock, apart=False
-            )
-        assert seen is not None, "only what is called apart has to be undone"
+            seen = _observe(case, path, clock, restart=True) or _observe(case, path, clock, restart=False)
+        assert seen is not None, "without a restart there is nothing to undo"
         yield seen
 
 
-def _observe_both(case: Case, path: Path, clock: Stopwatch, *, apart: bool) -> Observation | None:
+def _observe(case: Case, path: Path, clock: Stopwatch, *, restart: bool) -> CompiledObservation | None:
     """Return None where the model cannot be put back to its start."""
-    eager = _observe(case, path, None, clock, apart)
-    seen = _observe(case, path, RUNNERS[path.runner].function, clock, apart) if eager else None
-    return replace(seen, reference=eager, same_operators=same_operators(path)) if seen else None
+    eager = _run(case, path, None, clock, restart)
+    compiled = _run(case, path, RUNNERS[path.runner].function, clock, restart) if eager else None
+    if eager is None or compiled is None:
+        return None
+    return CompiledObservation(
+        path,
+        same_operators=same_operators(path),
+        reference=EagerObservation(eager_path(path.device), **eager),
+        restarted=restart,
+        **compiled,
+    )
 
 
-def _observe(
-    case: Case, path: Path, compiler: Function | None, clock: Stopwatch, apart: bool
-) -> Observation | None:
+def _run(
+    case: Case, path: Path, compiler: Function | None, clock: Stopwatch, restart: bool
+) -> dict[str, Any] | None:
+    """Return the fields of an Observation; without a compiler, of eager."""
     forget_compiled()
     model, examples = build(case, path.device)
     before, start = state_snapshot(model), Checkpoint(model)
     runner = _Watching(model, clock, roles=compiler is None, run=compiler(model) if compiler else None)
     first: tuple[Call, ...] = ()
-    if apart:
+    if restart:
         with own_modes():
             first = (runner(examples.fresh(), 0)[0],)
         if first[0].failure is not None:
-            return Observation(str(path), before=before, calls=first)
+            return {"before": before, "calls": first}
         if not start.restore():
             return None
     with own_modes():
         ran = run_calls(runner, examples, _agenda(before, model, examples, path, case), path.mode)
     ran = ran._replace(calls=(*first, *ran.calls))
-    return Observation(str(path), before=before, restarted=apart, **ran._asdict())
+    return {"before": before, **ran._asdict()}
 
 
 def _agenda(state: State, model: nn.Module, examples: Examples, path: Path, case: Case) -> Agenda:

@@ -1,4 +1,4 @@
-"""Running a case along paths: a tree of stages, where one export serves all runners below it."""
+"""Running a case along paths that export it: one export serves all runners."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ import torch
 from harness.inputs.copies import Examples, build
 from harness.observe.arguments import Inputs
 from harness.observe.caches import forget_compiled
-from harness.observe.environment import held, plain_attributes, world
+from harness.observe.environment import held, world
 from harness.observe.failure import Failure, failure
 from harness.observe.isolation import Isolation, Start
-from harness.observe.observation import Observation, Touch
+from harness.observe.observation import ExportedObservation, Touch
 from harness.observe.printing import printing
 from harness.observe.process_state import own_modes
-from harness.observe.tensors import named_state, snapshot, state_snapshot
+from harness.observe.tensors import snapshot, state_snapshot
 from harness.paths.catalog import drops, exports_again, same_operators
 from harness.paths.dynamism import may_narrow
 from harness.paths.modes import MODES
 from harness.paths.read.graph_inputs import placeholders, written_back
-from harness.paths.read.hierarchy import Watch
 from harness.paths.read.predictions import predictions
 from harness.paths.read.program import read_exported
 from harness.paths.read.rebuilt import read_rebuilt
@@ -38,93 +37,16 @@ from harness.paths.transforms.apply import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from torch import nn
     from torch.export import ExportedProgram
 
     from harness.case import Case
     from harness.observe.observation import Prediction
-    from harness.observe.tensors import State, TensorSnapshot
     from harness.path import Path
     from harness.paths.run.calls import Agenda
     from harness.paths.stopwatch import Stopwatch
-
-
-def observe_eager(
-    case: Case,
-    device: str,
-    clock: Stopwatch,
-    modes: Collection[str] = (),
-    run: Callable[[nn.Module], Callable[..., object]] | None = None,
-) -> Observation:
-    """Run a fresh model eagerly; notes say what stands in the way of judging it.
-
-    ``modes`` are those of the paths that it will be compared with; without any, it only makes the
-    ordinary calls. ``run`` makes of the model what is called in its place.
-    """
-    forget_compiled()
-    model, examples = build(case, device)
-    notes: dict[str, str] = {}
-    if examples.shares_memory(model):
-        notes["invalid"] = "an example input shares memory with the model's state"
-    before = state_snapshot(model)
-    alive = held(model)
-    attributes, structure, objects = plain_attributes(model), _structure(model), _objects(model)
-    agenda = make_agenda(before, examples, modes, case) if modes else None
-    watch = Watch(model) if modes else None
-    assigned: set[str] = set()
-    rebound: set[str] = set()
-
-    def look() -> None:
-        # After each call: two that swap attributes leave them as they were.
-        assigned.update(_changed(attributes, plain_attributes(model)))
-        rebound.update(_changed(objects, _objects(model)))
-
-    with own_modes(), printing() as printed:
-        runner = Runner(model, clock, roles=True, run=None if run is None else run(model))
-        ran = run_calls(runner, examples, agenda, watch=watch, after=look)
-    look()
-    del alive
-    if changed := assigned | _changed(structure, _structure(model)) | _reshaped(before, ran.calls[0].state):
-        notes["first call only"] = f"the model changes what {min(changed)} is"
-    if printed.texts():
-        notes["prints"] = "the model itself prints"
-    return Observation(
-        f"eager@{device}",
-        before=before,
-        assigned=frozenset(assigned),
-        rebound=frozenset(rebound),
-        hierarchy=watch.hierarchy if watch else None,
-        notes=notes,
-        **ran._asdict(),
-    )
-
-
-def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> frozenset[str]:
-    return frozenset(name for name, value in after.items() if before.get(name) != value)
-
-
-def _structure(model: nn.Module) -> dict[str, object]:
-    """Return what Python code could ask a model besides its attributes: who is which child, and training."""
-    modules = model.named_modules(remove_duplicate=False)
-    return {name: (id(module), module.training) for name, module in modules}
-
-
-def _objects(model: nn.Module) -> dict[str, object]:
-    """Return which object each parameter and buffer is."""
-    return {name: id(tensor) for name, tensor in named_state(model)}
-
-
-def _reshaped(before: State, after: State) -> frozenset[str]:
-    """Return the names whose tensors are no longer of the kind that export sees, or are new or gone."""
-    ours = {name: _kind(tensor) for name, tensor in before.tensors.items()}
-    theirs = {name: _kind(tensor) for name, tensor in after.tensors.items()}
-    return _changed(ours, theirs) | (ours.keys() - theirs.keys())
-
-
-def _kind(tensor: TensorSnapshot) -> tuple[object, ...]:
-    return tensor.dtype, tensor.shape, tensor.stride
 
 
 @dataclass(frozen=True)
@@ -140,11 +62,11 @@ class _Exported:
     refused: Failure | None
     touch: Touch
 
-    def failed(self) -> Observation:
+    def failed(self, path: Path) -> ExportedObservation:
         """Return what all paths show where export refused the model."""
-        return Observation("", failure=self.refused, touches=(self.touch,))
+        return ExportedObservation(path, failure=self.refused, touches=(self.touch,))
 
-    def described(self, program: ExportedProgram, *, again: bool = False) -> Observation:
+    def described(self, path: Path, program: ExportedProgram, *, again: bool = False) -> ExportedObservation:
         """Return what there is to say of a program before it is lowered: this one, or what became of it.
 
         What was exported ``again`` was exported with the state that it has, which may be a copy.
@@ -152,8 +74,8 @@ class _Exported:
         state = self.touch.before.state
         own = {name: snapshot(tensor) for name, tensor in program.state_dict.items()} if again else {}
         taken = {spec.target for spec in program.graph_signature.input_specs}
-        return Observation(
-            "",
+        return ExportedObservation(
+            path,
             placeholders=placeholders(program, self.touch.before.inputs, {**state.tensors, **own}),
             dropped=frozenset(state.tensors) - taken,
             written=written_back(program, self.touch.before.inputs),
@@ -188,11 +110,14 @@ def _export(case: Case, path: Path, clock: Stopwatch, modes: Collection[str]) ->
 
 def observe_exported(
     case: Case, paths: Sequence[Path], clock: Stopwatch, modes: Collection[str]
-) -> Iterator[Observation]:
+) -> Iterator[ExportedObservation]:
     """Export once, and run along every path from there; ``modes`` are those of all paths of the case."""
     exported = _export(case, paths[0], clock, modes)
     isolation = Isolation(_tensors(exported.program))
-    common = exported.described(exported.program) if exported.program is not None else exported.failed()
+    if exported.program is not None:
+        common = exported.described(paths[0], exported.program)
+    else:
+        common = exported.failed(paths[0])
     nodes = _node_names(exported.program)
     for path in paths:
         intact = _node_names(exported.program) == nodes
@@ -202,17 +127,17 @@ def observe_exported(
         seen = common
         if exported.program is not None:
             seen = _lower_and_run(exported, exported.program, common, case, path, clock)
-        yield replace(without(seen, drops(path)), path=str(path))
+        yield replace(without(seen, drops(path)), path=path)
 
 
 def _lower_and_run(
     exported: _Exported,
     program: ExportedProgram,
-    common: Observation,
+    common: ExportedObservation,
     case: Case,
     path: Path,
     clock: Stopwatch,
-) -> Observation:
+) -> ExportedObservation:
     given = needs(path, case)
     untouched = world(exported.model, exported.inputs, program)
     final, lowered, unmade = program, None, None
@@ -228,7 +153,7 @@ def _lower_and_run(
         touched = world(exported.model, exported.inputs, program)
         touch = Touch("lower", untouched, touched, printed.texts(), refused is not None)
     if final is not program:
-        common = exported.described(final, again=exports_again(path))
+        common = exported.described(path, final, again=exports_again(path))
     common = replace(common, touches=(*common.touches, touch), same_operators=same_operators(path))
     if lowered is None:
         return replace(common, failure=refused)

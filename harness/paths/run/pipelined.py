@@ -17,10 +17,10 @@ from torch.utils import _pytree as pytree
 from harness.inputs.copies import build
 from harness.observe.caches import forget_compiled
 from harness.observe.failure import failure
-from harness.observe.observation import Observation
+from harness.observe.observation import PipelinedObservation
 from harness.observe.process_state import own_modes
 from harness.paths.run.calls import Runner, run_calls
-from harness.paths.run.exported import observe_eager
+from harness.paths.run.eager import observe_eager
 from harness.paths.runners import RUNNERS
 
 if TYPE_CHECKING:
@@ -31,19 +31,20 @@ if TYPE_CHECKING:
     from harness.case import Case
     from harness.observe.arguments import Inputs
     from harness.observe.failure import Failure
+    from harness.observe.observation import EagerObservation
     from harness.path import Path
     from harness.paths.stopwatch import Stopwatch
 
 
-def observe_pipelined(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[Observation]:
+def observe_pipelined(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[PipelinedObservation]:
     """Split a model along each path, and run its stages; eager runs beside it."""
     case = replace(case, dynamic_shapes=None, probes=None)
     for path in paths:
         reference = observe_eager(case, path.device, clock, run=_flat)
-        yield replace(_observe(case, path, clock), path=str(path), reference=reference)
+        yield _observe(case, path, clock, reference)
 
 
-def _observe(case: Case, path: Path, clock: Stopwatch) -> Observation:
+def _observe(case: Case, path: Path, clock: Stopwatch, reference: EagerObservation) -> PipelinedObservation:
     forget_compiled()
     model, examples = build(case, path.device)
     inputs: Inputs = examples.fresh()
@@ -55,10 +56,10 @@ def _observe(case: Case, path: Path, clock: Stopwatch) -> Observation:
         except Exception as error:
             refused = _failure(error)
     if pipe is None:
-        return Observation("", failure=refused)
+        return PipelinedObservation(path, failure=refused, reference=reference)
     with own_modes():
         ran = run_calls(Runner(nn.Module(), clock, run=_flat(pipe)), examples, None)
-    return Observation("", **ran._asdict())
+    return PipelinedObservation(path, reference=reference, **ran._asdict())
 
 
 def _failure(error: Exception) -> Failure:

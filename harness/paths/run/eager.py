@@ -1,0 +1,103 @@
+"""Running the model itself: the reference that all paths are compared with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harness.inputs.copies import build
+from harness.observe.caches import forget_compiled
+from harness.observe.environment import held, plain_attributes
+from harness.observe.observation import EagerObservation
+from harness.observe.printing import printing
+from harness.observe.process_state import own_modes
+from harness.observe.tensors import named_state, state_snapshot
+from harness.path import Path
+from harness.paths.read.hierarchy import Watch
+from harness.paths.run.calls import Runner, make_agenda, run_calls
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
+    from torch import nn
+
+    from harness.case import Case
+    from harness.observe.tensors import State, TensorSnapshot
+    from harness.paths.stopwatch import Stopwatch
+
+
+def observe_eager(
+    case: Case,
+    device: str,
+    clock: Stopwatch,
+    modes: Collection[str] = (),
+    run: Callable[[nn.Module], Callable[..., object]] | None = None,
+) -> EagerObservation:
+    """Run a fresh model eagerly.
+
+    ``modes`` are those of the paths that it will be compared with; without any, it only makes the
+    ordinary calls. ``run`` makes of the model what is called in its place.
+    """
+    forget_compiled()
+    model, examples = build(case, device)
+    shares_memory = examples.shares_memory(model)
+    before = state_snapshot(model)
+    alive = held(model)
+    attributes, structure, objects = plain_attributes(model), _structure(model), _objects(model)
+    agenda = make_agenda(before, examples, modes, case) if modes else None
+    watch = Watch(model) if modes else None
+    assigned: set[str] = set()
+    rebound: set[str] = set()
+
+    def look() -> None:
+        # After each call: two that swap attributes leave them as they were.
+        assigned.update(_changed(attributes, plain_attributes(model)))
+        rebound.update(_changed(objects, _objects(model)))
+
+    with own_modes(), printing() as printed:
+        runner = Runner(model, clock, roles=True, run=None if run is None else run(model))
+        ran = run_calls(runner, examples, agenda, watch=watch, after=look)
+    look()
+    del alive
+    changed = assigned | _changed(structure, _structure(model)) | _reshaped(before, ran.calls[0].state)
+    return EagerObservation(
+        eager_path(device),
+        before=before,
+        assigned=frozenset(assigned),
+        rebound=frozenset(rebound),
+        hierarchy=watch.hierarchy if watch else None,
+        invalid="an example input shares memory with the model's state" if shares_memory else "",
+        first_call_only=bool(changed),
+        prints=bool(printed.texts()),
+        **ran._asdict(),
+    )
+
+
+def eager_path(device: str) -> Path:
+    """Return what the observations of eager have in the place of a path."""
+    return Path("eager", "model", device=device)
+
+
+def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> frozenset[str]:
+    return frozenset(name for name, value in after.items() if before.get(name) != value)
+
+
+def _structure(model: nn.Module) -> dict[str, object]:
+    """Return what Python code could ask a model besides its attributes: who is which child, and training."""
+    modules = model.named_modules(remove_duplicate=False)
+    return {name: (id(module), module.training) for name, module in modules}
+
+
+def _objects(model: nn.Module) -> dict[str, object]:
+    """Return which object each parameter and buffer is."""
+    return {name: id(tensor) for name, tensor in named_state(model)}
+
+
+def _reshaped(before: State, after: State) -> frozenset[str]:
+    """Return the names whose tensors are no longer of the kind that export sees, or are new or gone."""
+    ours = {name: _kind(tensor) for name, tensor in before.tensors.items()}
+    theirs = {name: _kind(tensor) for name, tensor in after.tensors.items()}
+    return _changed(ours, theirs) | (ours.keys() - theirs.keys())
+
+
+def _kind(tensor: TensorSnapshot) -> tuple[object, ...]:
+    return tensor.dtype, tensor.shape, tensor.stride
