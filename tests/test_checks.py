@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
+from typing import Any
 
 import pytest
 import torch
@@ -14,8 +15,17 @@ from harness.checks.compare.leaves import compare_leaf
 from harness.findings import Stage
 from harness.judge.documented_limits import limit_for
 from harness.observe.failure import Failure
-from harness.observe.observation import Call, Observation, Placeholder, Touch, World
+from harness.observe.observation import (
+    Call,
+    EagerObservation,
+    ExportedObservation,
+    Observation,
+    Placeholder,
+    Touch,
+    World,
+)
 from harness.observe.tensors import Leaf, State, Tree, snapshot, tree_snapshot
+from harness.paths import parse
 
 ONE = torch.tensor([1.0, 2.0])
 
@@ -33,18 +43,27 @@ def call(
     return Call(tree_snapshot(inputs), state(tensors), None if failed else tree_snapshot(outputs), failed)
 
 
-def seen(*calls: Call, before: State | None = None) -> Observation:
-    return Observation("eager@cpu", before=before or state(), calls=calls)
+def seen(*calls: Call, before: State | None = None) -> ExportedObservation:
+    return ExportedObservation(parse("nonstrict:module"), before=before or state(), calls=calls)
 
 
 def raised(message: str, stage: Stage = "run", kind: str = "RuntimeError", *frames: str) -> Failure:
     return Failure(stage, (kind, "Exception"), message, frames)
 
 
+def as_eager(seen: Observation, **further: Any) -> EagerObservation:
+    """Return the same observation, as one of eager."""
+    if isinstance(seen, EagerObservation):
+        return seen
+    common = {each.name: getattr(seen, each.name) for each in fields(Observation)}
+    return EagerObservation(**common, **further)
+
+
 def run(name: str, reference: Observation, candidate: Observation) -> list[Difference]:
     """Return what the check finds, documented limits apart, as the verdict does."""
-    found = CHECKS[name](reference, candidate)
-    return [each for each in found if limit_for(name, each, reference, candidate) is None]
+    eager = as_eager(reference)
+    found = CHECKS[name](eager, candidate)
+    return [each for each in found if limit_for(name, each, eager, candidate) is None]
 
 
 def whats(name: str, reference: Observation, candidate: Observation) -> list[tuple[str, ...]]:
@@ -135,7 +154,9 @@ def test_an_exception_where_eager_had_none() -> None:
 
 
 def test_an_exception_while_lowering() -> None:
-    candidate = Observation("x", failure=raised("no", "lower", "AssertionError", "unflatten.py:_copy_graph"))
+    candidate = Observation(
+        parse("nonstrict:module"), failure=raised("no", "lower", "AssertionError", "unflatten.py:_copy_graph")
+    )
     (found,) = run("outputs", seen(call()), candidate)
     assert (found.kind, found.stage, found.call) == ("crash", "lower", None)
 
@@ -218,7 +239,7 @@ def test_a_constant_that_is_assigned_is_no_matter_and_one_that_is_changed_is() -
 
     ours, theirs = observed(ONE), observed(ONE + 1)
     assert whats("state", ours, theirs) == [("value", "constant")]
-    assert whats("state", replace(ours, assigned=frozenset({"k"})), theirs) == []
+    assert whats("state", as_eager(ours, assigned=frozenset({"k"})), theirs) == []
 
 
 def test_where_a_clone_begins_is_no_matter() -> None:
@@ -304,7 +325,7 @@ def test_a_refused_probe(message: str, word: str) -> None:
 
 def test_unflatten_may_refuse_a_hinted_probe_halfway() -> None:
     probe = replace(call(failed=raised("shape '[2, 2]' is invalid for input of size 6")), probe=True)
-    rebuilt = replace(seen(call(), probe), path="nonstrict:unflatten@cpu")
+    rebuilt = replace(seen(call(), probe), path=parse("nonstrict:unflatten@cpu"))
     assert whats("outputs", seen(call(), call()), rebuilt) != []
     assert whats("outputs", seen(call(), call()), replace(rebuilt, may_narrow=True)) == []
 
