@@ -19,7 +19,7 @@ class InvalidFactory(ValueError):  # noqa: N818 - named for what it is about
     """A factory did not return ``(model, args)`` or ``(model, args, kwargs)``; the text says what it did."""
 
 
-class Given(NamedTuple):
+class CallArguments(NamedTuple):
     """What one call is made with."""
 
     args: tuple[Any, ...]
@@ -32,7 +32,7 @@ class Built(NamedTuple):
     model: nn.Module
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
-    probes: tuple[Given, ...] = ()
+    probes: tuple[CallArguments, ...] = ()
     """Further calls to make of what was exported, with inputs of other sizes."""
 
 
@@ -103,7 +103,7 @@ def _checked(made: object, name: str) -> Built:
     return Built(model, args, dict(kwargs))
 
 
-def _checked_probes(made: object, built: Built) -> tuple[Given, ...]:
+def _checked_probes(made: object, built: Built) -> tuple[CallArguments, ...]:
     expected = "expected a list of (args, kwargs)"
     if not isinstance(made, list | tuple):
         raise InvalidFactory(f"probes returned {type(made).__name__}; {expected}")
@@ -114,7 +114,7 @@ def _checked_probes(made: object, built: Built) -> tuple[Given, ...]:
             raise InvalidFactory(
                 f"probe {number} has another structure than the example; only sizes may differ"
             )
-    return tuple(Given(args, dict(kwargs)) for args, kwargs in made)
+    return tuple(CallArguments(args, dict(kwargs)) for args, kwargs in made)
 
 
 def _structure(args: tuple[Any, ...], kwargs: dict[str, Any]) -> pytree.TreeSpec:

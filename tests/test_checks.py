@@ -18,11 +18,11 @@ from harness.observe.failure import Failure
 from harness.observe.observation import (
     Call,
     EagerObservation,
+    Environment,
     ExportedObservation,
     Observation,
     Placeholder,
-    Touch,
-    World,
+    StageEffect,
 )
 from harness.observe.tensors import Leaf, State, Tree, snapshot, tree_snapshot
 from harness.paths import parse
@@ -393,7 +393,7 @@ def test_a_refusal_that_follows_from_a_wrong_record_is_no_second_finding() -> No
 
 # --- purity ---
 
-BEFORE = World(
+BEFORE = Environment(
     state({"n": ONE}),
     {"": True},
     {"": 0},
@@ -413,15 +413,15 @@ BEFORE = World(
         (lambda w: replace(w, training={"": False}), ("export", "training flag")),
         (lambda w: replace(w, hooks={"": 1}), ("export", "hooks")),
         (lambda w: replace(w, attributes={}), ("export", "attribute")),
-        (lambda w: replace(w, ambient={"grad mode": False}), ("export", "global", "grad mode")),
+        (lambda w: replace(w, process_state={"grad mode": False}), ("export", "global", "grad mode")),
         (
             lambda w: replace(w, inputs=Tree("", (Leaf("[0][0]", snapshot(ONE.view(1, 2))),))),
             ("export", "input", "shape"),
         ),
     ],
 )
-def test_purity(change: Callable[[World], World], what: tuple[str, ...] | None) -> None:
-    touched = replace(seen(), touches=(Touch("export", BEFORE, change(BEFORE)),))
+def test_purity(change: Callable[[Environment], Environment], what: tuple[str, ...] | None) -> None:
+    touched = replace(seen(), stage_effects=(StageEffect("export", BEFORE, change(BEFORE)),))
     assert whats("purity", seen(), touched) == ([what] if what else [])
 
 
@@ -429,21 +429,21 @@ def test_sharing_that_export_undoes_is_told() -> None:
     tensors = state({"a": ONE, "b": ONE}).tensors
     before, after = State(tensors, {}, AB, AB), State(tensors, {})
     for ours, theirs in ((before, after), (after, before)):
-        touch = Touch("export", replace(BEFORE, state=ours), replace(BEFORE, state=theirs))
-        assert whats("purity", seen(), replace(seen(), touches=(touch,))) == [("export", "sharing")]
+        touch = StageEffect("export", replace(BEFORE, state=ours), replace(BEFORE, state=theirs))
+        assert whats("purity", seen(), replace(seen(), stage_effects=(touch,))) == [("export", "sharing")]
 
 
 def test_a_new_name_shares_nothing_that_was_shared_before() -> None:
     shared = (frozenset({"n", "left behind"}),)
     after = State(state({"n": ONE}).tensors, state({"left behind": ONE}).tensors, shared, shared)
-    touch = Touch("export", BEFORE, replace(BEFORE, state=after))
-    assert whats("purity", seen(), replace(seen(), touches=(touch,))) == []
+    touch = StageEffect("export", BEFORE, replace(BEFORE, state=after))
+    assert whats("purity", seen(), replace(seen(), stage_effects=(touch,))) == []
 
 
 def test_a_buffer_that_changes_because_it_is_a_constant_is_told_once() -> None:
     shared = (frozenset({"n", "k"}),)
     before = State(state({"n": ONE}).tensors, state({"k": ONE}).tensors, shared, shared)
     after = State(state({"n": ONE + 1}).tensors, state({"k": ONE + 1}).tensors, shared, shared)
-    touch = Touch("export", replace(BEFORE, state=before), replace(BEFORE, state=after))
-    (found,) = run("purity", seen(), replace(seen(), touches=(touch,)))
+    touch = StageEffect("export", replace(BEFORE, state=before), replace(BEFORE, state=after))
+    (found,) = run("purity", seen(), replace(seen(), stage_effects=(touch,)))
     assert found.what == ("export", "constant", "value") and found.spoils == "start"

@@ -22,13 +22,13 @@ from harness.observe.observation import (
     CompiledObservation,
     DeviatingCall,
     EagerObservation,
+    Environment,
     ExportedObservation,
     Observation,
     Prediction,
-    Touch,
-    World,
+    StageEffect,
 )
-from harness.observe.process_state import ambient
+from harness.observe.process_state import read_process_state
 from harness.observe.tensors import State, Tree, snapshot, storage_id, tree_snapshot
 from harness.paths import parse
 
@@ -272,8 +272,10 @@ def test_an_edit_has_to_act() -> None:
 
 
 def printed(stream: str, *, failed: bool = False) -> Observation:
-    world = World(STATE, {}, {}, {}, Tree("", ()), {})
-    return replace(observed(), touches=(Touch("export", world, world, {stream: "hello\n"}, failed),))
+    world = Environment(STATE, {}, {}, {}, Tree("", ()), {})
+    return replace(
+        observed(), stage_effects=(StageEffect("export", world, world, {stream: "hello\n"}, failed),)
+    )
 
 
 def test_prints() -> None:
@@ -370,15 +372,17 @@ def test_each_alteration_is_told_in_words_of_its_own() -> None:
     ]
     made = deviations(leaves)
     assert {one.deviation for one in made} == DEVIATIONS.keys() - {"attribute"}
-    assert len({one.words for one in made}) == len(made) == len({one.key for one in made})
-    assert next(one.words for one in made if one.deviation == "alias") == "args[0] is args[1] once more"
-    assert next(one.words for one in made if one.deviation == "no-grad") == "torch.no_grad() is in force"
+    assert len({one.description for one in made}) == len(made) == len({one.key for one in made})
+    assert next(one.description for one in made if one.deviation == "alias") == "args[0] is args[1] once more"
+    assert (
+        next(one.description for one in made if one.deviation == "no-grad") == "torch.no_grad() is in force"
+    )
 
 
 def test_what_is_given_twice_gets_a_tensor_of_its_own_the_second_time() -> None:
     x = torch.arange(4.0)[::2]
     (one,) = deviations([x, 1, x], {"apart"})
-    assert (one.place, one.words) == (2, "args[2] is a tensor of its own")
+    assert (one.place, one.description) == (2, "args[2] is a tensor of its own")
     inputs = Examples((x, 1, x), {}).with_deviation(one)
     assert inputs.args[0].equal(inputs.args[2]) and inputs.args[0].stride() == inputs.args[2].stride()
     assert storage_id(inputs.args[0]) != storage_id(inputs.args[2])
@@ -399,7 +403,7 @@ def test_attributes_of_all_modules_and_not_what_torch_keeps_there() -> None:
 
     model = Model(nn.Dropout(0.5), nn.Identity())
     model.kind = "a"
-    made = {one.words: one for one in deviations_of([], [], {"attribute"}, model)}
+    made = {one.description: one for one in deviations_of([], [], {"attribute"}, model)}
     assert list(made) == [
         "model.training is False, not True",
         "model.kind is 'ax', not 'a'",
@@ -418,10 +422,10 @@ def test_surroundings_alter_no_argument() -> None:
     around = examples.deviations({name for name, one in DEVIATIONS.items() if one.around}, "")
     assert {one.deviation for one in around} == {"no-grad", "inference", "autocast"}
     for one in around:
-        before = ambient()
+        before = read_process_state()
         with one.surroundings():
-            assert ambient() != before
-        assert ambient() == before
+            assert read_process_state() != before
+        assert read_process_state() == before
         assert examples.with_deviation(one).snapshot().leaves[0].where == "[0][0]"
         assert examples.with_deviation(one).args[0].requires_grad
 

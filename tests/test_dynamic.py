@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import torch
 
-from harness.case import Case, Given, InvalidFactory, case_from_source
+from harness.case import CallArguments, Case, InvalidFactory, case_from_source
 from harness.faults import FAULTS
 from harness.findings import Finding
 from harness.inputs.copies import CALLS, Examples
@@ -117,8 +117,8 @@ def test_probes_end_where_sizes_are_0_or_1(sizes: tuple[int, ...], kept: int) ->
     assert Examples((torch.ones(4, 1),), {}, probes=probes).calls == CALLS + kept
 
 
-def _given(*args: torch.Tensor) -> Given:
-    return Given(args, {})
+def _given(*args: torch.Tensor) -> CallArguments:
+    return CallArguments(args, {})
 
 
 # --- paths ---

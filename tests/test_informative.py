@@ -11,11 +11,11 @@ import torch
 from harness.case import Case
 from harness.inputs.copies import build
 from harness.inputs.deviations import DEVIATIONS, Key
-from harness.observe.process_state import ambient
+from harness.observe.process_state import read_process_state
 from harness.observe.tensors import state_snapshot
 from harness.paths.run import calls
-from harness.paths.run.calls import DEVIATING_CALLS, make_agenda
-from harness.paths.run.informative import Level, informative_first, telling
+from harness.paths.run.calls import DEVIATING_CALLS, plan_calls
+from harness.paths.run.informative import Level, informative_calls, informative_first
 
 ARGS = "(torch.ones(2, 3), torch.zeros(2, 3), 2, True)"
 
@@ -29,7 +29,7 @@ def told(case: Case, level: Level) -> set[Key]:
     _, examples = build(case, "cpu")
     keys = tuple(one.key for one in examples.deviations(DEVIATIONS.keys(), ""))
     assert len(keys) > 10
-    return set(telling(case, "cpu", level, keys))
+    return set(informative_calls(case, "cpu", level, keys))
 
 
 @pytest.mark.parametrize("level", ["operators", "functions"])
@@ -85,9 +85,9 @@ class Model(nn.Module):
 """,
         ARGS,
     )
-    before = {**ambient(), "global random number generator": b""}
+    before = {**read_process_state(), "global random number generator": b""}
     assert told(moving, "functions") == set()
-    assert {**ambient(), "global random number generator": b""} == before
+    assert {**read_process_state(), "global random number generator": b""} == before
     model, _ = build(moving, "cpu")
     assert type(model).__dict__["calls"] == 0
 
@@ -123,15 +123,15 @@ def test_all_modes_of_a_case_get_it_told_once(
     chosen = case(forward("return x + y if flag else x"), ARGS)
     model, examples = build(chosen, "cpu")
     state = state_snapshot(model)
-    telling.cache_clear()
+    informative_calls.cache_clear()
     for _ in range(3):
-        agenda = make_agenda(state, examples, ("nonstrict", "strict"), chosen)
-        assert len(agenda.deviations) == DEVIATING_CALLS and agenda.deviations[0].deviation == "flag"
-    assert telling.cache_info().misses == 1
+        plan = plan_calls(state, examples, ("nonstrict", "strict"), chosen)
+        assert len(plan.deviations) == DEVIATING_CALLS and plan.deviations[0].deviation == "flag"
+    assert informative_calls.cache_info().misses == 1
     monkeypatch.setattr(calls, "TRIED", 0)
-    telling.cache_clear()
+    informative_calls.cache_clear()
     rotated = {
-        make_agenda(state, examples, ("strict",), replace(chosen, source=f"{n}")).deviations[0].deviation
+        plan_calls(state, examples, ("strict",), replace(chosen, source=f"{n}")).deviations[0].deviation
         for n in range(9)
     }
     assert len(rotated) > 1

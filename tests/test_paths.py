@@ -124,7 +124,7 @@ class Model(nn.Module):
 """
     for seen in observations(case(branches), "nonstrict:*"):
         assert seen.failure is not None and seen.failure.stage == "export"
-        assert seen.calls == () and seen.before is None and len(seen.touches) == 1
+        assert seen.calls == () and seen.before is None and len(seen.stage_effects) == 1
 
 
 def test_a_change_of_python_state_is_noted(case: Callable[[str], Case]) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from torch import nn
 
-    from harness.case import Case, Given
+    from harness.case import CallArguments, Case
 
     Change = Callable[[torch.Tensor], None]
 
@@ -79,7 +79,7 @@ class Examples:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         device: str = "cpu",
-        probes: Sequence[Given] = (),
+        probes: Sequence[CallArguments] = (),
     ) -> None:
         """Keep the originals, which no model gets to see."""
         self._example = _Flat(*flatten((args, kwargs)))

@@ -32,7 +32,7 @@ class Deviation:
     """One call, altered: in one leaf, in what surrounds it, or in the model that is called."""
 
     deviation: str
-    words: str
+    description: str
     """For people: ``args[1] is False, not True``."""
     place: int | str | None = None
     """Which of the leaves of ``(args, kwargs)``, or the name of an attribute; none for surroundings."""

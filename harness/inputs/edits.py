@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 FACTOR = 0.5
 """What each tensor is multiplied by: exact in binary, and keeps values tame."""
 
-Plan = tuple[frozenset[str], ...]
+EditPlan = tuple[frozenset[str], ...]
 """For each tensor to edit, all its names in eager."""
 
 
-def plan_edits(state: State) -> Plan:
+def plan_edits(state: State) -> EditPlan:
     """Choose the tensors to edit: of floating point, each in a memory of its own."""
     together = {name: group for group in state.same for name in group}
     known = frozenset(state.tensors)
@@ -36,7 +36,7 @@ def _editable(tensor: TensorSnapshot) -> bool:
     return tensor.dtype.startswith(("float", "bfloat")) and tensor.values is not None and not overlaps
 
 
-def edit(module: nn.Module, plan: Plan) -> None:
+def edit(module: nn.Module, plan: EditPlan) -> None:
     """Halve each tensor of the plan once, in place, through the last of its names that the module has.
 
     Where sharing is intact, all other names and the graph follow. What a call has made of a tensor that

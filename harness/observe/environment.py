@@ -8,8 +8,8 @@ import torch
 from torch import nn
 from torch.utils import _pytree as pytree
 
-from harness.observe.observation import Aftermath, World
-from harness.observe.process_state import ambient
+from harness.observe.observation import Aftermath, Environment
+from harness.observe.process_state import read_process_state
 from harness.observe.tensors import python_value, state_snapshot
 
 if TYPE_CHECKING:
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from harness.observe.arguments import Inputs
 
 
-def world(model: nn.Module, inputs: Inputs, program: ExportedProgram | None = None) -> World:
+def read_environment(model: nn.Module, inputs: Inputs, program: ExportedProgram | None = None) -> Environment:
     """Write down the world around an export, or around what is done with the program that came of it."""
     modules = list(model.named_modules(remove_duplicate=False))
-    return World(
+    return Environment(
         state=state_snapshot(model),
         training={name: module.training for name, module in modules},
         hooks={name: _count_hooks(module) for name, module in modules},
         attributes=plain_attributes(model),
         inputs=inputs.snapshot(),
-        ambient={
-            **ambient(),
+        process_state={
+            **read_process_state(),
             "sizes marked on the example inputs": [
                 _marks(leaf) for leaf in inputs.leaves if isinstance(leaf, torch.Tensor)
             ],
@@ -78,7 +78,7 @@ def aftermath(model: nn.Module) -> Aftermath:
         for name, value in module.__dict__.items():
             if name not in _STANDARD and name not in _OWN_MARKS:
                 attributes[dot + name] = _attribute(value, _describe)
-    return Aftermath(ambient(), attributes)
+    return Aftermath(read_process_state(), attributes)
 
 
 # torch/_dynamo/eval_frame.py: OptimizedModule hands on to its module what is set on it, this mark too.
@@ -122,7 +122,7 @@ def plain_attributes(model: nn.Module) -> dict[str, str]:
     }
 
 
-def held(model: nn.Module) -> list[object]:
+def held_objects(model: nn.Module) -> list[object]:
     """Return all that a model holds: while the list lives, no other object gets the id of one of them."""
     return pytree.tree_leaves([vars(module) for module in model.modules()])
 

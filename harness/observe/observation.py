@@ -37,8 +37,8 @@ class Compilation:
 class Aftermath:
     """What else a call may leave behind than inputs and state; text that compares from run to run."""
 
-    ambient: Mapping[str, object]
-    """As in World."""
+    process_state: Mapping[str, object]
+    """As in Environment."""
     attributes: Mapping[str, str]
     """Attributes, training flags and the number of hooks of all modules."""
 
@@ -69,7 +69,7 @@ class DeviatingCall:
 
     deviation: str
     """A name of harness/inputs/deviations.py."""
-    words: str
+    description: str
     """What is altered, for people."""
     call: Call
     inputs_before: Tree
@@ -98,7 +98,7 @@ class Prediction:
 
 
 @dataclass(frozen=True)
-class World:
+class Environment:
     """What export and lowering have no business changing."""
 
     state: State
@@ -106,17 +106,17 @@ class World:
     hooks: Mapping[str, int]
     attributes: Mapping[str, str]
     inputs: Tree
-    ambient: Mapping[str, object]
+    process_state: Mapping[str, object]
     """Grad mode, default dtype, autocast, the state of the global random number generator."""
 
 
 @dataclass(frozen=True)
-class Touch:
+class StageEffect:
     """The world before and after one stage that must leave it alone."""
 
     stage: Stage
-    before: World
-    after: World
+    before: Environment
+    after: Environment
     printed: Mapping[str, str] = field(default_factory=dict)
     """What the stage wrote, by the name of the stream."""
     failed: bool = False
@@ -169,7 +169,7 @@ class ExportedObservation(Observation):
     placeholders: tuple[Placeholder, ...] = ()
     predictions: tuple[Prediction, ...] = ()
     """For the runner ``module`` only: what the fake tensors predicted of each node, and what it gave."""
-    touches: tuple[Touch, ...] = ()
+    stage_effects: tuple[StageEffect, ...] = ()
     still_shared: tuple[str, ...] = ()
     """Names of state of a copy that lives in the memory of what was copied."""
     dropped: frozenset[str] = frozenset()

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-class Printed(NamedTuple):
+class CapturedOutput(NamedTuple):
     """What was written to standard output and standard error."""
 
     output: io.StringIO
@@ -23,8 +23,8 @@ class Printed(NamedTuple):
 
 
 @contextlib.contextmanager
-def printing() -> Iterator[Printed]:
+def capture_output() -> Iterator[CapturedOutput]:
     """Catch what is printed."""
-    printed = Printed(io.StringIO(), io.StringIO())
+    printed = CapturedOutput(io.StringIO(), io.StringIO())
     with contextlib.redirect_stdout(printed.output), contextlib.redirect_stderr(printed.error):
         yield printed

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def ambient() -> dict[str, object]:
+def read_process_state() -> dict[str, object]:
     """Write down what is switched for the whole process."""
     return {
         "grad mode": torch.is_grad_enabled(),
@@ -39,7 +39,7 @@ def _functorch_level() -> int:
 
 
 @contextlib.contextmanager
-def own_modes() -> Iterator[None]:
+def restore_modes() -> Iterator[None]:
     """Undo what a stage may leave switched: a model may do so, and a graph that fails halfway."""
     grad, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
     casts = {device: _autocast(device) for device in ("cpu", "cuda")}

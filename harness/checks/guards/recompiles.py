@@ -99,11 +99,11 @@ def recompiles(reference: Observation, candidate: Observation) -> Iterator[Diffe
         for compilation in candidate.calls[1].compiled:
             if not is_documented(compilation):
                 yield _again(compilation)
-    expected = {made.words: made.call for made in reference.deviations}
+    expected = {made.description: made.call for made in reference.deviations}
     for made in candidate.deviations:
-        eager = expected.get(made.words)
+        eager = expected.get(made.description)
         if made.call.failure is not None and eager is not None and eager.failure is None:
-            yield _raised(made.deviation, made.words, made.call.failure, len(candidate.calls))
+            yield _raised(made.deviation, made.description, made.call.failure, len(candidate.calls))
 
 
 def _again(compilation: Compilation) -> Difference:

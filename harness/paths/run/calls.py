@@ -14,7 +14,7 @@ from harness.observe.failure import failure
 from harness.observe.gradients import gradients
 from harness.observe.isolation import Start
 from harness.observe.observation import Call, DeviatingCall
-from harness.observe.process_state import own_modes
+from harness.observe.process_state import restore_modes
 from harness.observe.tensors import Roles, flatten, state_snapshot, tree_snapshot
 from harness.paths.run.informative import informative_first
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from harness.case import Case
     from harness.inputs.copies import Examples
     from harness.inputs.deviations import Deviation
-    from harness.inputs.edits import Plan
+    from harness.inputs.edits import EditPlan
     from harness.observe.aliasing import MutationProbe
     from harness.observe.arguments import Inputs
     from harness.observe.failure import Failure
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from harness.paths.stopwatch import Stopwatch
 
 
-class Ran(NamedTuple):
+class CallResults(NamedTuple):
     """What calling an artefact showed: the fields of an Observation."""
 
     calls: tuple[Call, ...]
@@ -48,10 +48,10 @@ class Ran(NamedTuple):
     deviations: tuple[DeviatingCall, ...] = ()
 
 
-class Agenda(NamedTuple):
+class CallPlan(NamedTuple):
     """What to do besides the calls themselves; the same for eager and for every path."""
 
-    plan: Plan
+    edits: EditPlan
     """Which tensors of the state to edit."""
     deviations: tuple[Deviation, ...]
     """The calls that leave the spec, of any mode."""
@@ -60,45 +60,45 @@ class Agenda(NamedTuple):
 
 
 def run_calls(
-    runner: Runner,
+    caller: ModelCaller,
     examples: Examples,
-    agenda: Agenda | None,
+    plan: CallPlan | None,
     mode: str = "",
     watch: Watch | None = None,
     after: Callable[[], None] | None = None,
-) -> Ran:
-    """Make all calls, each after the other; without an agenda the ordinary ones alone.
+) -> CallResults:
+    """Make all calls, each after the other; without a plan the ordinary ones alone.
 
     The order matters: what leaves the artefact in a state of its own comes last. Nothing follows a call
-    that raised. Without a ``mode`` it is eager that runs: all of the agenda. ``watch`` gets to see the
+    that raised. Without a ``mode`` it is eager that runs: the whole plan. ``watch`` gets to see the
     first call; ``after`` is called after each ordinary one.
     """
     calls: list[Call] = []
     flow: Gradients | None = None
     for number in range(examples.calls):
         with watch() if watch is not None and number == 0 else contextlib.nullcontext():
-            call, named = runner(examples.fresh(number), number, probe=number >= CALLS)
+            call, named = caller(examples.fresh(number), number, probe=number >= CALLS)
         calls.append(call)
         if after is not None:
             after()
         if call.failure is not None:
-            return Ran(tuple(calls), flow)
+            return CallResults(tuple(calls), flow)
         if watch is not None and number == 0:
             watch.finish(tensor for name, tensor in named.items() if name.startswith(OUTPUT))
-        if number == 0 and agenda is not None:
-            with runner.clock:
+        if number == 0 and plan is not None:
+            with caller.clock:
                 flow = gradients(named)
-    if agenda is None:
-        return Ran(tuple(calls))
-    deviations, restored = _deviations(runner, examples, agenda, mode)
+    if plan is None:
+        return CallResults(tuple(calls))
+    deviations, restored = _deviations(caller, examples, plan, mode)
     if not restored:
-        return Ran(tuple(calls), flow, deviations=deviations)
-    edit(runner.model, agenda.plan)
-    edited, named = runner(examples.fresh(), len(calls))
-    return Ran(tuple(calls), flow, edited, mutation_probes(named), deviations)
+        return CallResults(tuple(calls), flow, deviations=deviations)
+    edit(caller.model, plan.edits)
+    edited, named = caller(examples.fresh(), len(calls))
+    return CallResults(tuple(calls), flow, edited, mutation_probes(named), deviations)
 
 
-class Runner:
+class ModelCaller:
     """Calls one model, or ``run`` in its place, and writes down what is to be seen."""
 
     def __init__(
@@ -143,28 +143,28 @@ class Runner:
 
 
 def _deviations(
-    runner: Runner, examples: Examples, agenda: Agenda, mode: str
+    caller: ModelCaller, examples: Examples, plan: CallPlan, mode: str
 ) -> tuple[tuple[DeviatingCall, ...], bool]:
     """Make the calls that leave the spec; return as well whether the model is as before them."""
-    wanted = [one for one in agenda.deviations if not mode or one.deviation in agenda.names.get(mode, ())]
-    start = Start(runner.model)
+    wanted = [one for one in plan.deviations if not mode or one.deviation in plan.names.get(mode, ())]
+    start = Start(caller.model)
     if not wanted:  # eager, which makes those of all modes, loses its gradient history at this point
         return (), start.restore()
-    before = state_snapshot(runner.model, identity=False)
+    before = state_snapshot(caller.model, identity=False)
     made: list[DeviatingCall] = []
     for one in wanted:
         inputs = examples.with_deviation(one)
         handed_in = inputs.snapshot()
-        one.prepare(runner.model)
-        with own_modes(), one.surroundings():  # a call that fails halfway may leave modes changed
-            call, _ = runner(inputs, 0)
-        made.append(DeviatingCall(one.deviation, one.words, call, handed_in, before))
+        one.prepare(caller.model)
+        with restore_modes(), one.surroundings():  # a call that fails halfway may leave modes changed
+            call, _ = caller(inputs, 0)
+        made.append(DeviatingCall(one.deviation, one.description, call, handed_in, before))
         if not start.restore():
             return tuple(made), False
     return tuple(made), True
 
 
-def make_agenda(state: State, examples: Examples, modes: Iterable[str], case: Case) -> Agenda:
+def plan_calls(state: State, examples: Examples, modes: Iterable[str], case: Case) -> CallPlan:
     """Plan what follows the ordinary calls, from the state of a fresh model."""
     limit = None if case.thorough else DEVIATING_CALLS
     names = {
@@ -176,7 +176,7 @@ def make_agenda(state: State, examples: Examples, modes: Iterable[str], case: Ca
         for some in ways
     )
     chosen = {one.key: one for each in in_order for one in each[:limit]}
-    return Agenda(plan_edits(state), tuple(chosen.values()), names)
+    return CallPlan(plan_edits(state), tuple(chosen.values()), names)
 
 
 TRIED = 8

@@ -23,11 +23,11 @@ from harness.observe.caches import forget_compiled, nothing_cached
 from harness.observe.checkpoint import Checkpoint
 from harness.observe.environment import aftermath
 from harness.observe.observation import Compilation, CompiledObservation, EagerObservation
-from harness.observe.printing import printing
-from harness.observe.process_state import own_modes
+from harness.observe.printing import capture_output
+from harness.observe.process_state import restore_modes
 from harness.observe.tensors import state_snapshot
 from harness.paths.catalog import same_operators
-from harness.paths.run.calls import Agenda, Runner, run_calls
+from harness.paths.run.calls import CallPlan, ModelCaller, run_calls
 from harness.paths.run.eager import eager_path
 from harness.paths.run.informative import informative_first
 from harness.paths.runners import RUNNERS
@@ -78,29 +78,29 @@ def _run(
     forget_compiled()
     model, examples = build(case, path.device)
     before, start = state_snapshot(model), Checkpoint(model)
-    runner = _Watching(model, clock, roles=compiler is None, run=compiler(model) if compiler else None)
+    caller = _Watching(model, clock, roles=compiler is None, run=compiler(model) if compiler else None)
     first: tuple[Call, ...] = ()
     if restart:
-        with own_modes():
-            first = (runner(examples.fresh(), 0)[0],)
+        with restore_modes():
+            first = (caller(examples.fresh(), 0)[0],)
         if first[0].failure is not None:
             return {"before": before, "calls": first}
         if not start.restore():
             return None
-    with own_modes():
-        ran = run_calls(runner, examples, _agenda(before, model, examples, path, case), path.mode)
+    with restore_modes():
+        ran = run_calls(caller, examples, _plan_calls(before, model, examples, path, case), path.mode)
     ran = ran._replace(calls=(*first, *ran.calls))
     return {"before": before, **ran._asdict()}
 
 
-def _agenda(state: State, model: nn.Module, examples: Examples, path: Path, case: Case) -> Agenda:
+def _plan_calls(state: State, model: nn.Module, examples: Examples, path: Path, case: Case) -> CallPlan:
     """Plan what follows the ordinary calls, from the state of a fresh model."""
     names = PROMISED[path.mode]
     deviations = informative_first(
         examples.deviations(names, case.source, model), case, path.device, "functions", TRIED
     )
     limit = None if case.thorough else DEVIATING_CALLS
-    return Agenda(plan_edits(state), tuple(deviations[:limit]), {path.mode: names})
+    return CallPlan(plan_edits(state), tuple(deviations[:limit]), {path.mode: names})
 
 
 TRIED = 16
@@ -128,20 +128,20 @@ def dynamo_settings() -> Iterator[None]:
             forget_compiled()
 
 
-class _Watching(Runner):
+class _Watching(ModelCaller):
     """Writes down as well what was compiled, and what a call leaves behind."""
 
     def __call__(
         self, inputs: Inputs, number: int, *, probe: bool = False
     ) -> tuple[Call, dict[str, torch.Tensor]]:
         dynamo.clear_compilation_metrics()
-        with printing() as printed:
+        with capture_output() as printed:
             call, named = super().__call__(inputs, number, probe=probe)
         left = aftermath(self.model)
         # What exactly is printed may hold addresses: it is enough that both do, or neither.
-        ambient = {**left.ambient, **{f"text on {stream}": True for stream in printed.texts()}}
+        state = {**left.process_state, **{f"text on {stream}": True for stream in printed.texts()}}
         compilations = tuple(map(_compilation, dynamo.get_compilation_metrics()))
-        return replace(call, compiled=compilations, aftermath=replace(left, ambient=ambient)), named
+        return replace(call, compiled=compilations, aftermath=replace(left, process_state=state)), named
 
 
 def _compilation(metrics: dynamo.CompilationMetrics) -> Compilation:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from harness.inputs.copies import build
 from harness.observe.caches import forget_compiled
-from harness.observe.environment import held, plain_attributes
+from harness.observe.environment import held_objects, plain_attributes
 from harness.observe.observation import EagerObservation
-from harness.observe.printing import printing
-from harness.observe.process_state import own_modes
+from harness.observe.printing import capture_output
+from harness.observe.process_state import restore_modes
 from harness.observe.tensors import named_state, state_snapshot
 from harness.path import Path
 from harness.paths.read.hierarchy import Watch
-from harness.paths.run.calls import Runner, make_agenda, run_calls
+from harness.paths.run.calls import ModelCaller, plan_calls, run_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -41,22 +41,22 @@ def observe_eager(
     model, examples = build(case, device)
     shares_memory = examples.shares_memory(model)
     before = state_snapshot(model)
-    alive = held(model)
+    alive = held_objects(model)
     attributes, structure, objects = plain_attributes(model), _structure(model), _objects(model)
-    agenda = make_agenda(before, examples, modes, case) if modes else None
+    plan = plan_calls(before, examples, modes, case) if modes else None
     watch = Watch(model) if modes else None
     assigned: set[str] = set()
     rebound: set[str] = set()
 
-    def look() -> None:
+    def note_changes() -> None:
         # After each call: two that swap attributes leave them as they were.
         assigned.update(_changed(attributes, plain_attributes(model)))
         rebound.update(_changed(objects, _objects(model)))
 
-    with own_modes(), printing() as printed:
-        runner = Runner(model, clock, roles=True, run=None if run is None else run(model))
-        ran = run_calls(runner, examples, agenda, watch=watch, after=look)
-    look()
+    with restore_modes(), capture_output() as printed:
+        caller = ModelCaller(model, clock, roles=True, run=None if run is None else run(model))
+        ran = run_calls(caller, examples, plan, watch=watch, after=note_changes)
+    note_changes()
     del alive
     changed = assigned | _changed(structure, _structure(model)) | _reshaped(before, ran.calls[0].state)
     return EagerObservation(

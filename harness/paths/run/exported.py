@@ -10,12 +10,12 @@ import torch
 from harness.inputs.copies import Examples, build
 from harness.observe.arguments import Inputs
 from harness.observe.caches import forget_compiled
-from harness.observe.environment import held, world
+from harness.observe.environment import held_objects, read_environment
 from harness.observe.failure import Failure, failure
 from harness.observe.isolation import Isolation, Start
-from harness.observe.observation import ExportedObservation, Touch
-from harness.observe.printing import printing
-from harness.observe.process_state import own_modes
+from harness.observe.observation import ExportedObservation, StageEffect
+from harness.observe.printing import capture_output
+from harness.observe.process_state import restore_modes
 from harness.observe.tensors import snapshot, state_snapshot
 from harness.paths.catalog import drops, exports_again, same_operators
 from harness.paths.dynamism import may_narrow
@@ -25,7 +25,7 @@ from harness.paths.read.predictions import predictions
 from harness.paths.read.program import read_exported
 from harness.paths.read.rebuilt import read_rebuilt
 from harness.paths.run.aspects import without
-from harness.paths.run.calls import Runner, make_agenda, run_calls
+from harness.paths.run.calls import ModelCaller, plan_calls, run_calls
 from harness.paths.runners import RUNNERS
 from harness.paths.transforms.apply import (
     apart,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from harness.case import Case
     from harness.observe.observation import Prediction
     from harness.path import Path
-    from harness.paths.run.calls import Agenda
+    from harness.paths.run.calls import CallPlan
     from harness.paths.stopwatch import Stopwatch
 
 
@@ -56,30 +56,30 @@ class _Exported:
     model: nn.Module
     examples: Examples
     inputs: Inputs
-    agenda: Agenda
+    plan: CallPlan
     may_narrow: bool
     program: ExportedProgram | None
     refused: Failure | None
-    touch: Touch
+    effect: StageEffect
 
     def failed(self, path: Path) -> ExportedObservation:
         """Return what all paths show where export refused the model."""
-        return ExportedObservation(path, failure=self.refused, touches=(self.touch,))
+        return ExportedObservation(path, failure=self.refused, stage_effects=(self.effect,))
 
     def described(self, path: Path, program: ExportedProgram, *, again: bool = False) -> ExportedObservation:
         """Return what there is to say of a program before it is lowered: this one, or what became of it.
 
         What was exported ``again`` was exported with the state that it has, which may be a copy.
         """
-        state = self.touch.before.state
+        state = self.effect.before.state
         own = {name: snapshot(tensor) for name, tensor in program.state_dict.items()} if again else {}
         taken = {spec.target for spec in program.graph_signature.input_specs}
         return ExportedObservation(
             path,
-            placeholders=placeholders(program, self.touch.before.inputs, {**state.tensors, **own}),
+            placeholders=placeholders(program, self.effect.before.inputs, {**state.tensors, **own}),
             dropped=frozenset(state.tensors) - taken,
-            written=written_back(program, self.touch.before.inputs),
-            touches=(self.touch,),
+            written=written_back(program, self.effect.before.inputs),
+            stage_effects=(self.effect,),
             may_narrow=self.may_narrow,
             exported=read_exported(program),
         )
@@ -92,20 +92,22 @@ def _export(case: Case, path: Path, clock: Stopwatch, modes: Collection[str]) ->
     inputs = examples.fresh()
     shapes = case.shapes()
     forget_compiled()
-    alive = held(model)
-    before = world(model, inputs)
+    alive = held_objects(model)
+    before = read_environment(model, inputs)
     program: ExportedProgram | None = None
     refused: Failure | None = None
-    with own_modes():
-        with clock, printing() as printed:
+    with restore_modes():
+        with clock, capture_output() as printed:
             try:
                 program = export(model, inputs, shapes, export_arguments(path, model))
             except Exception as error:
                 refused = failure(error, "export")
-        touch = Touch("export", before, world(model, inputs), printed.texts(), refused is not None)
+        effect = StageEffect(
+            "export", before, read_environment(model, inputs), printed.texts(), refused is not None
+        )
     del alive
-    agenda = make_agenda(before.state, examples, modes, case)
-    return _Exported(model, examples, inputs, agenda, may_narrow(shapes), program, refused, touch)
+    plan = plan_calls(before.state, examples, modes, case)
+    return _Exported(model, examples, inputs, plan, may_narrow(shapes), program, refused, effect)
 
 
 def observe_exported(
@@ -139,25 +141,27 @@ def _lower_and_run(
     clock: Stopwatch,
 ) -> ExportedObservation:
     given = needs(path, case)
-    untouched = world(exported.model, exported.inputs, program)
+    untouched = read_environment(exported.model, exported.inputs, program)
     final, lowered, unmade = program, None, None
     refused: Failure | None = None
-    with own_modes():
-        with clock, printing() as printed:
+    with restore_modes():
+        with clock, capture_output() as printed:
             try:
                 final = transform_program(path, program, given)
                 unmade = RUNNERS[path.runner].function(final)
                 lowered = transform_module(path, unmade, given)
             except Exception as error:
                 refused = failure(error, "lower")
-        touched = world(exported.model, exported.inputs, program)
-        touch = Touch("lower", untouched, touched, printed.texts(), refused is not None)
+        touched = read_environment(exported.model, exported.inputs, program)
+        effect = StageEffect("lower", untouched, touched, printed.texts(), refused is not None)
     if final is not program:
         common = exported.described(path, final, again=exports_again(path))
-    common = replace(common, touches=(*common.touches, touch), same_operators=same_operators(path))
+    common = replace(
+        common, stage_effects=(*common.stage_effects, effect), same_operators=same_operators(path)
+    )
     if lowered is None:
         return replace(common, failure=refused)
-    with own_modes():
+    with restore_modes():
         try:
             lowered = edit_module(path, lowered)
         except Exception as error:
@@ -168,8 +172,8 @@ def _lower_and_run(
     before = state_snapshot(lowered)
     common = replace(common, still_shared=apart(path, program, final, unmade, lowered))
     start = Start(lowered)
-    with own_modes():
-        ran = run_calls(Runner(lowered, clock), exported.examples, exported.agenda, path.mode)
+    with restore_modes():
+        ran = run_calls(ModelCaller(lowered, clock), exported.examples, exported.plan, path.mode)
     found: tuple[Prediction, ...] = ()
     if path.runner == "module" and start.restore():
         found = predictions(lowered, final, exported.examples.fresh(), clock)

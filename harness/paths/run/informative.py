@@ -18,8 +18,8 @@ from harness.case import seed
 from harness.inputs.copies import build
 from harness.inputs.deviations import DEVIATIONS
 from harness.observe.checkpoint import Checkpoint
-from harness.observe.printing import printing
-from harness.observe.process_state import own_modes
+from harness.observe.printing import capture_output
+from harness.observe.process_state import restore_modes
 from harness.observe.tensors import flatten, leaf_snapshot
 
 if TYPE_CHECKING:
@@ -90,14 +90,14 @@ def informative_first(
     """Put those of the first ``limit`` calls first that are telling; otherwise the order stays."""
     if case.thorough:  # all of them are made
         return list(calls)
-    first = telling(case, device, level, tuple(one.key for one in calls[:limit]))
+    first = informative_calls(case, device, level, tuple(one.key for one in calls[:limit]))
     return sorted(calls, key=lambda one: one.key not in first)
 
 
 # All modes that are promised the same ask the same. And a case that is judged with a fault planted and
 # without it (harness/engine/detection.py) has to get the same calls.
 @functools.lru_cache(maxsize=4)
-def telling(case: Case, device: str, level: Level, keys: tuple[Key, ...]) -> frozenset[Key]:
+def informative_calls(case: Case, device: str, level: Level, keys: tuple[Key, ...]) -> frozenset[Key]:
     """Return the calls in which a fresh model does other than in the example's."""
     found: set[Key] = set()
     start: Checkpoint | None = None
@@ -126,7 +126,7 @@ def _done(model: nn.Module, inputs: Inputs, one: Deviation | None, level: Level)
     """Return what a model does in a call and what its output is made of; None where it raises."""
     seed(0)
     # Left to themselves, torch.cond and its like would compile: it takes long, and hides what they do.
-    with own_modes(), printing(), torch.compiler.set_stance("force_eager"):
+    with restore_modes(), capture_output(), torch.compiler.set_stance("force_eager"):
         try:
             with one.surroundings() if one else nullcontext(), _RECORDERS[level]() as recording:
                 outputs = model(*inputs.args, **inputs.kwargs)

@@ -18,8 +18,8 @@ from harness.inputs.copies import build
 from harness.observe.caches import forget_compiled
 from harness.observe.failure import failure
 from harness.observe.observation import PipelinedObservation
-from harness.observe.process_state import own_modes
-from harness.paths.run.calls import Runner, run_calls
+from harness.observe.process_state import restore_modes
+from harness.paths.run.calls import ModelCaller, run_calls
 from harness.paths.run.eager import observe_eager
 from harness.paths.runners import RUNNERS
 
@@ -50,15 +50,15 @@ def _observe(case: Case, path: Path, clock: Stopwatch, reference: EagerObservati
     inputs: Inputs = examples.fresh()
     pipe: Pipe | None = None
     refused: Failure | None = None
-    with own_modes(), clock:
+    with restore_modes(), clock:
         try:
             pipe = RUNNERS[path.runner].function(model, inputs.args, inputs.kwargs)
         except Exception as error:
             refused = _failure(error)
     if pipe is None:
         return PipelinedObservation(path, failure=refused, reference=reference)
-    with own_modes():
-        ran = run_calls(Runner(nn.Module(), clock, run=_flat(pipe)), examples, None)
+    with restore_modes():
+        ran = run_calls(ModelCaller(nn.Module(), clock, run=_flat(pipe)), examples, None)
     return PipelinedObservation(path, reference=reference, **ran._asdict())
 
 
