@@ -1,4 +1,4 @@
-"""A Case: what the harness runs. A Program, a corpus file and a user's own model all become one."""
+"""A Case: what the harness runs. A Program, a corpus file or a user's own model becomes a Case."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from torch.utils import _pytree as pytree
 
 
 class InvalidFactory(ValueError):  # noqa: N818 - named for what it is about
-    """A factory did not return ``(model, args)`` or ``(model, args, kwargs)``; the text says what it did."""
+    """A factory did not return ``(model, args)`` or ``(model, args, kwargs)``."""
 
 
 class CallArguments(NamedTuple):
-    """What one call is made with."""
+    """The arguments of one call."""
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
@@ -33,7 +33,7 @@ class Built(NamedTuple):
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     probes: tuple[CallArguments, ...] = ()
-    """Further calls to make of what was exported, with inputs of other sizes."""
+    """The arguments of further calls, with tensors of other sizes."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,11 @@ class Case:
     probes: Callable[[], object] | None = None
     """Returns a list of ``(args, kwargs)``; None: there are no probes."""
     thorough: bool = False
-    """Whether to make every deviating call that there is; else a few, which the source determines."""
+    """Whether to make every possible deviating call; otherwise a few, which the source determines."""
 
     @classmethod
     def of_module(cls, module: Mapping[str, Any], source: str, name: str, make: str = "make") -> Case:
-        """Make a Case of a module's names: the factory, and what it says of dynamic shapes, if anything."""
+        """Make a Case from a module's names: the factory, ``dynamic_shapes``, ``probes``."""
         further = {key: value for key in FURTHER if callable(value := module.get(key))}
         return cls(name, source, module[make], **further)
 

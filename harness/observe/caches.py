@@ -13,26 +13,26 @@ if TYPE_CHECKING:
 
 
 def forget_compiled() -> None:
-    """Empty Dynamo's caches: eager fills them too, where it runs ``torch.cond`` and its like.
+    """Empty Dynamo's caches. Eager fills them too, because it compiles ``torch.cond`` and similar operators.
 
-    They hold more than speed: a shape that Dynamo has seen differ becomes dynamic in the next model.
+    They change results: a size that Dynamo has seen vary becomes dynamic in the next model.
     """
     torch._dynamo.reset()
 
 
 def forget_predictions() -> None:
-    """Empty the cache of what fake kernels gave.
+    """Empty the cache of the results of fake kernels.
 
-    It outlives a program, and is not always right: a result that comes from it begins at offset 0
-    (corpora/open/export_forgets_offset_of_cached_result.py). So what was judged before matters, and has to
-    be the same whoever judges.
+    It outlives a program, and is not always right: a cached result begins at offset 0
+    (corpora/open/export_forgets_offset_of_cached_result.py). With a full cache, the verdict would depend on
+    the programs that ran before.
     """
     FakeTensorMode.cache_clear()
 
 
 @contextlib.contextmanager
 def nothing_cached() -> Iterator[None]:
-    """Let Inductor compile what it is given, whatever it has on disk: another process made that."""
+    """Make Inductor ignore its cache on disk, which other processes have filled."""
     from torch._inductor import config
 
     with config.patch(force_disable_caches=True):

@@ -1,4 +1,4 @@
-"""Looking at the world around a model: its modules, and what is switched for the whole process."""
+"""Recording what surrounds a model: its modules, its inputs and the state of the process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def read_environment(model: nn.Module, inputs: Inputs, program: ExportedProgram | None = None) -> Environment:
-    """Write down the world around an export, or around what is done with the program that came of it."""
+    """Record what an export, or lowering its ``program``, must not change."""
     modules = list(model.named_modules(remove_duplicate=False))
     return Environment(
         state=state_snapshot(model),
@@ -54,10 +54,10 @@ _MARKED = (
 
 
 def graph_outline(program: ExportedProgram) -> tuple[tuple[str, str], ...]:
-    """Return what each node is: enough to see that a graph is no longer the one it was.
+    """Return operation and name of each node: enough to notice that a graph has changed.
 
-    Nodes that nothing depends on do not count: torch.export clears them away whenever it comes by
-    (``torch/export/_remove_auto_functionalized_pass.py`` does so in the program's own graph).
+    Nodes that nothing depends on do not count: torch.export may remove them at any time, in the program's own
+    graph (``torch/export/_remove_auto_functionalized_pass.py``).
     """
     needed: set[object] = set()
     outline: list[tuple[str, str]] = []
@@ -69,7 +69,7 @@ def graph_outline(program: ExportedProgram) -> tuple[tuple[str, str], ...]:
 
 
 def aftermath(model: nn.Module) -> Aftermath:
-    """Write down what a call has left behind besides inputs and state."""
+    """Record what a call has changed besides inputs and state."""
     attributes: dict[str, str] = {}
     for prefix, module in model.named_modules(remove_duplicate=False):
         dot = f"{prefix}." if prefix else ""
@@ -81,7 +81,7 @@ def aftermath(model: nn.Module) -> Aftermath:
     return Aftermath(read_process_state(), attributes)
 
 
-# torch/_dynamo/eval_frame.py: OptimizedModule hands on to its module what is set on it, this mark too.
+# torch/_dynamo/eval_frame.py: OptimizedModule sets its attributes, such as this one, on its module too.
 _OWN_MARKS = {"_is_torch_compile"}
 
 
@@ -113,7 +113,7 @@ _STANDARD = frozenset(nn.Module().__dict__)
 
 
 def plain_attributes(model: nn.Module) -> dict[str, str]:
-    """Attributes of all modules that are neither state nor nn.Module's own, as comparable text."""
+    """Return the attributes of all modules as text, without state and without nn.Module's own attributes."""
     return {
         f"{prefix}.{name}" if prefix else name: _attribute(value)
         for prefix, module in model.named_modules(remove_duplicate=False)
@@ -123,7 +123,7 @@ def plain_attributes(model: nn.Module) -> dict[str, str]:
 
 
 def held_objects(model: nn.Module) -> list[object]:
-    """Return all that a model holds: while the list lives, no other object gets the id of one of them."""
+    """Return all objects that a model holds. While the list lives, no new object gets one of their ids."""
     return pytree.tree_leaves([vars(module) for module in model.modules()])
 
 

@@ -1,9 +1,9 @@
-"""Every path starts from the same state.
+"""Restoring tensors, so that every path starts from the same state.
 
-``ep.module()`` shares parameters, buffers and constants with the exported program (and so with the
-model that was exported); ``unflatten`` clones them from it. So running the one moves where the other
-starts. An Isolation notes the exported program's tensors right after export and puts them back before
-every stage that reads them. Where that cannot be done, the model is built and exported once more.
+``ep.module()`` shares parameters, buffers and constants with the exported program (and with the exported
+model); ``unflatten`` clones them from it. Running one of them therefore changes where the other starts. An
+Isolation saves the exported program's tensors right after export, and restores them before every stage that
+reads them. Where that fails, the model is built and exported once more.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class _View(NamedTuple):
-    """What one tensor made of its storage."""
+    """One tensor's view of its storage."""
 
     tensor: torch.Tensor
     storage: torch.UntypedStorage
@@ -34,15 +34,15 @@ class _View(NamedTuple):
 
 
 def _kind(tensor: torch.Tensor) -> tuple[torch.dtype, torch.layout, torch.device]:
-    """Return what no ``set_`` gives back: only an assignment to ``.data`` changes it."""
+    """Return what ``set_`` cannot restore; only an assignment to ``.data`` changes it."""
     return tensor.dtype, tensor.layout, tensor.device
 
 
 class Isolation:
-    """Notes the tensors of an exported program, and restores them as often as needed."""
+    """Saves tensors, and restores them as often as needed."""
 
     def __init__(self, tensors: Iterable[torch.Tensor]) -> None:
-        """Copy each storage once, and what each tensor makes of it."""
+        """Copy each storage once, and each tensor's view of it."""
         self._values: dict[int, tuple[torch.UntypedStorage, torch.UntypedStorage]] = {}
         self._views: list[_View] = []
         for tensor in tensors:
@@ -65,11 +65,11 @@ class Isolation:
             )
 
     def restore(self) -> bool:
-        """Put values and metadata back, and drop the gradient history that in-place operations left.
+        """Restore values and metadata, and drop the autograd history that in-place operators left.
 
-        Return False, and promise nothing, if some tensor does not allow it.
+        Return False if some tensor does not allow it; the tensors are undefined then.
         """
-        # Also what has kept the history that it had: whether it did depends on who ran.
+        # Also tensors with the history that they had at first: whether they keep it depends on what ran.
         moved = [view.tensor for view in self._views if view.tensor.grad_fn is not None]
         if any(tensor._is_view() for tensor in moved):  # "Can't detach views in-place"
             return False
@@ -97,10 +97,10 @@ class Isolation:
 
 
 class Start:
-    """Notes how a model begins: its tensors, and what each of its attributes is bound to.
+    """Saves how a model begins: its tensors, and the attributes of its modules.
 
-    For what export made, whose Python attributes lead into graphs and fake tensors. What the user's own
-    code can reach and change is noted by harness/observe/checkpoint.py.
+    It is for modules that export made: their attributes lead into graphs and fake tensors, so that it saves
+    one level only. For the user's own model, see harness/observe/checkpoint.py.
     """
 
     def __init__(self, model: nn.Module) -> None:
@@ -110,7 +110,7 @@ class Start:
         self._tensors = Isolation((*state.values(), *(tensor for _, tensor in named_constants(model))))
 
     def restore(self) -> bool:
-        """Make the model begin again. Return False, and promise nothing, if that cannot be done."""
+        """Restore the model. Return False if that is impossible; the model is undefined then."""
         for module, stores in self._modules:
             for store, noted in zip(_stores(module), stores, strict=True):
                 store.clear()

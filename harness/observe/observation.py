@@ -28,14 +28,14 @@ class Compilation:
     file: str
     """Its file: a path inside torch, or ``program``."""
     because: str = ""
-    """The guard that turned the call away from what had been compiled of this code; empty the first time."""
+    """The guard that failed, so that Dynamo compiled the code again; empty the first time."""
     broke: tuple[str, ...] = ()
-    """What Dynamo did not take: the first line of each reason for a graph break or for giving up."""
+    """The first line of each reason for a graph break, or for giving up."""
 
 
 @dataclass(frozen=True)
 class Aftermath:
-    """What else a call may leave behind than inputs and state; text that compares from run to run."""
+    """What a call may change besides inputs and state; as text that is the same in every run."""
 
     process_state: Mapping[str, object]
     """As in Environment."""
@@ -45,32 +45,32 @@ class Aftermath:
 
 @dataclass(frozen=True)
 class Call:
-    """One call: either outputs or a failure, and the world after it."""
+    """One call: either outputs or a failure, and inputs and state after it."""
 
     inputs: Tree
     """The pytree ``(args, kwargs)`` after the call."""
     state: State
-    """State after the call; who is who is not looked at again."""
+    """State after the call, without the groups of names that are one tensor."""
     outputs: Tree | None = None
     failure: Failure | None = None
     probe: bool = False
     """Whether the inputs were a probe rather than like the example."""
     memory: Memory = NO_MEMORY
-    """Which outputs are, or live in the memory of, other tensors."""
+    """Which outputs are other tensors, or share memory with them."""
     compiled: tuple[Compilation, ...] = ()
-    """Of a path that compiles as it runs: what it compiled in this call."""
+    """On a path that compiles as it runs: what it compiled in this call."""
     aftermath: Aftermath | None = None
-    """Of a path that promises to do all that Python code does, and of its reference."""
+    """On a path that compiles as it runs, and in its reference."""
 
 
 @dataclass(frozen=True)
 class DeviatingCall:
-    """One call with inputs that leave the spec in one respect."""
+    """One call that differs from the example in one respect, which export holds fixed."""
 
     deviation: str
     """A name of harness/inputs/deviations.py."""
     description: str
-    """What is altered, for people."""
+    """What differs, for people."""
     call: Call
     inputs_before: Tree
     state_before: State
@@ -78,7 +78,7 @@ class DeviatingCall:
 
 @dataclass(frozen=True)
 class Placeholder:
-    """One graph input: the metadata that export recorded, next to that of the real thing."""
+    """One graph input: the metadata that export recorded, and the metadata of the real input."""
 
     kind: str
     """``input``, ``parameter`` or ``buffer``."""
@@ -89,7 +89,7 @@ class Placeholder:
 
 @dataclass(frozen=True)
 class Prediction:
-    """One tensor that a graph computes: as the fake tensor predicted it, and as it is."""
+    """One tensor that a graph computes: as its fake tensor predicted it, and as it is."""
 
     node: str
     operator: str
@@ -99,7 +99,7 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Environment:
-    """What export and lowering have no business changing."""
+    """What export and lowering must not change."""
 
     state: State
     training: Mapping[str, bool]
@@ -112,13 +112,13 @@ class Environment:
 
 @dataclass(frozen=True)
 class StageEffect:
-    """The world before and after one stage that must leave it alone."""
+    """The environment before and after one stage."""
 
     stage: Stage
     before: Environment
     after: Environment
     printed: Mapping[str, str] = field(default_factory=dict)
-    """What the stage wrote, by the name of the stream."""
+    """What the stage printed, by the name of the stream."""
     failed: bool = False
 
 

@@ -1,4 +1,4 @@
-"""Catching what is printed."""
+"""Capturing standard output and standard error."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class CapturedOutput(NamedTuple):
     error: io.StringIO
 
     def texts(self) -> dict[str, str]:
-        """Return what is not empty, by the name of the stream."""
+        """Return the texts that are not empty, by the name of the stream."""
         both = {"standard output": self.output.getvalue(), "standard error": self.error.getvalue()}
         return {stream: text for stream, text in both.items() if text}
 
 
 @contextlib.contextmanager
 def capture_output() -> Iterator[CapturedOutput]:
-    """Catch what is printed."""
+    """Redirect both streams inside the ``with`` block."""
     printed = CapturedOutput(io.StringIO(), io.StringIO())
     with contextlib.redirect_stdout(printed.output), contextlib.redirect_stderr(printed.error):
         yield printed

@@ -1,4 +1,4 @@
-"""What is switched for the whole process: read it, and put it back after a stage."""
+"""Settings of the whole process, such as grad mode: reading them, and restoring them after a stage."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def read_process_state() -> dict[str, object]:
-    """Write down what is switched for the whole process."""
+    """Return the settings of the whole process, by name."""
     return {
         "grad mode": torch.is_grad_enabled(),
         "default dtype": str(torch.get_default_dtype()),
@@ -40,14 +40,14 @@ def _functorch_level() -> int:
 
 @contextlib.contextmanager
 def restore_modes() -> Iterator[None]:
-    """Undo what a stage may leave switched: a model may do so, and a graph that fails halfway."""
+    """Restore the modes on exit: a model may change them, and so may a graph that fails halfway."""
     grad, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
     casts = {device: _autocast(device) for device in ("cpu", "cuda")}
     depth = autocast_depth()
     try:
         yield
     finally:
-        if autocast_depth() > depth:  # the cache lives until the outermost autocast is left
+        if autocast_depth() > depth:  # torch clears the cache only when the outermost autocast exits
             torch.clear_autocast_cache()
         while autocast_depth() > depth:
             torch.autocast_decrement_nesting()
@@ -57,12 +57,12 @@ def restore_modes() -> Iterator[None]:
             if _autocast(device) != before:
                 torch.set_autocast_enabled(device, before[0])
                 torch.set_autocast_dtype(device, before[1])
-                # It holds weights as they were cast at some time: of no use, and wrong, to anybody else.
+                # It holds weights that were cast before; for another model they are wrong.
                 torch.clear_autocast_cache()
 
 
 def autocast_depth() -> int:
-    """Return how many autocast blocks are open, one inside of the other."""
+    """Return how many nested autocast blocks are open."""
     depth = torch.autocast_increment_nesting() - 1
     torch.autocast_decrement_nesting()
     return int(depth)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from unittest import mock
 
 import torch
@@ -27,7 +27,7 @@ from harness.observe.printing import capture_output
 from harness.observe.process_state import restore_modes
 from harness.observe.tensors import state_snapshot
 from harness.paths.catalog import same_operators
-from harness.paths.run.calls import CallPlan, ModelCaller, run_calls
+from harness.paths.run.calls import CallPlan, CallResults, ModelCaller, run_calls
 from harness.paths.run.eager import eager_path
 from harness.paths.run.informative import informative_first
 from harness.paths.runners import RUNNERS
@@ -65,16 +65,20 @@ def _observe(case: Case, path: Path, clock: Stopwatch, *, restart: bool) -> Comp
     return CompiledObservation(
         path,
         same_operators=same_operators(path),
-        reference=EagerObservation(eager_path(path.device), **eager),
+        reference=EagerObservation(eager_path(path.device), before=eager[0], **eager[1]._asdict()),
         restarted=restart,
-        **compiled,
+        before=compiled[0],
+        **compiled[1]._asdict(),
     )
 
 
 def _run(
     case: Case, path: Path, compiler: Function | None, clock: Stopwatch, restart: bool
-) -> dict[str, Any] | None:
-    """Return the fields of an Observation; without a compiler, of eager."""
+) -> tuple[State, CallResults] | None:
+    """Return the state before the first call, and the calls; without a compiler, those of eager.
+
+    Return None where the model cannot be put back to its start.
+    """
     forget_compiled()
     model, examples = build(case, path.device)
     before, start = state_snapshot(model), Checkpoint(model)
@@ -84,13 +88,12 @@ def _run(
         with restore_modes():
             first = (caller(examples.fresh(), 0)[0],)
         if first[0].failure is not None:
-            return {"before": before, "calls": first}
+            return before, CallResults(first)
         if not start.restore():
             return None
     with restore_modes():
         ran = run_calls(caller, examples, _plan_calls(before, model, examples, path, case), path.mode)
-    ran = ran._replace(calls=(*first, *ran.calls))
-    return {"before": before, **ran._asdict()}
+    return before, ran._replace(calls=(*first, *ran.calls))
 
 
 def _plan_calls(state: State, model: nn.Module, examples: Examples, path: Path, case: Case) -> CallPlan:
