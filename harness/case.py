@@ -59,7 +59,7 @@ class Case:
     def build(self) -> Built:
         """Call the factory under a fixed RNG seed and check what it returns; likewise for the probes.
 
-        Raises InvalidFactory on a wrong return value; whatever the factory itself raises passes through.
+        Raises InvalidFactory on a wrong return value; exceptions of the factory itself pass through.
         """
         built = _checked(_seeded(self.make), self.name)
         if self.probes is None:
@@ -125,7 +125,7 @@ def case_from_source(source: str, name: str = "program") -> Case:
     """Execute ``source`` (which defines ``make()``, see Case for what else) as a module of its own.
 
     The text gets a ``linecache`` entry under a file name made from its hash: without it neither Dynamo
-    nor a traceback can see the lines. Raises whatever executing the source raises, KeyError without make.
+    nor a traceback can see the lines. Raises what the source raises, and KeyError without ``make``.
     """
     digest = hashlib.sha256(source.encode()).hexdigest()[:16]
     filename = f"<exportdiff {name} {digest}>"

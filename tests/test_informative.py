@@ -1,4 +1,4 @@
-"""Which deviating calls are telling, by what eager does in them."""
+"""Which deviating calls are informative: eager runs other operators in them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def forward(text: str) -> str:
 
 
 def told(case: Case, level: Level) -> set[Key]:
-    """Return the telling ones of all calls."""
+    """Return the informative ones of all calls."""
     _, examples = build(case, "cpu")
     keys = tuple(one.key for one in examples.deviations(DEVIATIONS.keys(), ""))
     assert len(keys) > 10
@@ -48,7 +48,7 @@ def told(case: Case, level: Level) -> set[Key]:
         ("return torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,)) * n", None),
     ],
 )
-def test_telling_is_what_makes_eager_do_something_else(
+def test_a_call_is_informative_if_eager_does_something_else(
     text: str, keys: set[Key] | None, level: Level, case: Callable[[str, str], Case]
 ) -> None:
     numbers: set[Key] = {("number", 2), ("float", 2)}
@@ -106,7 +106,9 @@ class Model(nn.Module):
     assert told(case(recast, "(torch.ones(2, 3), torch.zeros(2, 3), 3, True)"), "functions") == {("flag", 3)}
 
 
-def test_what_is_telling_comes_first_and_the_rest_as_it_was(case: Callable[[str, str], Case]) -> None:
+def test_informative_calls_come_first_and_the_others_keep_their_order(
+    case: Callable[[str, str], Case],
+) -> None:
     chosen = case(forward("return x + y if flag else x * n"), ARGS)
     _, examples = build(chosen, "cpu")
     usual = [one for one in examples.deviations(DEVIATIONS.keys(), "") if one.deviation != "flag"]

@@ -134,7 +134,7 @@ class Examples:
         return True
 
     def shares_memory(self, model: nn.Module) -> bool:
-        """Whether an input lives in the same storage as some of the model's state."""
+        """Whether an input shares memory with the model's state."""
         state = {storage_id(tensor) for _, tensor in named_state(model)}
         leaves = (leaf for given in (self._example, *self._probes) for leaf in given.leaves)
         return any(isinstance(leaf, torch.Tensor) and storage_id(leaf) in state for leaf in leaves)

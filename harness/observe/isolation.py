@@ -46,7 +46,7 @@ class Isolation:
         self._values: dict[int, tuple[torch.UntypedStorage, torch.UntypedStorage]] = {}
         self._views: list[_View] = []
         for tensor in tensors:
-            # A fake tensor that export left behind holds no memory.
+            # A fake tensor, which a failed export may leave in the model, has no memory.
             if tensor.layout is not torch.strided or tensor.is_meta or isinstance(tensor, FakeTensor):
                 continue
             storage = tensor.untyped_storage()

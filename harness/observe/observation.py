@@ -171,7 +171,7 @@ class ExportedObservation(Observation):
     """For the runner ``module`` only: what the fake tensors predicted of each node, and what it gave."""
     stage_effects: tuple[StageEffect, ...] = ()
     still_shared: tuple[str, ...] = ()
-    """Names of state of a copy that lives in the memory of what was copied."""
+    """Names of a copy's state that shares memory with the original."""
     dropped: frozenset[str] = frozenset()
     """Names of the model's state that are not among the graph's inputs."""
     written: frozenset[str] = frozenset()

@@ -1,4 +1,4 @@
-"""Leaving out of an observation what a path does not promise."""
+"""Removing from an observation what a path does not promise."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def without(seen: ExportedObservation, aspects: Iterable[Aspect]) -> ExportedObservation:
-    """Return the observation as if these aspects had never been looked at."""
+    """Return the observation as if these aspects had not been observed."""
     for aspect in aspects:
         seen = _WITHOUT[aspect](seen)
     return seen

@@ -1,4 +1,4 @@
-"""The calls made of one artefact, eager or not, and what is seen of each."""
+"""Making all calls of one model, eager or not, and recording each."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class CallResults(NamedTuple):
-    """What calling an artefact showed: the fields of an Observation."""
+    """The results of all calls: fields of an Observation."""
 
     calls: tuple[Call, ...]
     gradients: Gradients | None = None
@@ -49,14 +49,14 @@ class CallResults(NamedTuple):
 
 
 class CallPlan(NamedTuple):
-    """What to do besides the calls themselves; the same for eager and for every path."""
+    """What to do after the ordinary calls; the same for eager and for every path."""
 
     edits: EditPlan
     """Which tensors of the state to edit."""
     deviations: tuple[Deviation, ...]
-    """The calls that leave the spec, of any mode."""
+    """The deviating calls, for all modes."""
     names: Mapping[str, frozenset[str]]
-    """By mode, the deviations that it gets to see."""
+    """By mode, the kinds of deviation to try on it."""
 
 
 def run_calls(
@@ -67,11 +67,11 @@ def run_calls(
     watch: Watch | None = None,
     after: Callable[[], None] | None = None,
 ) -> CallResults:
-    """Make all calls, each after the other; without a plan the ordinary ones alone.
+    """Make all calls, one after the other; without a plan, only the ordinary ones.
 
-    The order matters: what leaves the artefact in a state of its own comes last. Nothing follows a call
-    that raised. Without a ``mode`` it is eager that runs: the whole plan. ``watch`` gets to see the
-    first call; ``after`` is called after each ordinary one.
+    The order matters: calls that change the state in a special way come last. Nothing follows an ordinary
+    call that raised. Without a ``mode`` the model is eager: it gets the whole plan. ``watch`` records the
+    first call; ``after`` is called after each ordinary call.
     """
     calls: list[Call] = []
     flow: Gradients | None = None
@@ -99,7 +99,7 @@ def run_calls(
 
 
 class ModelCaller:
-    """Calls one model, or ``run`` in its place, and writes down what is to be seen."""
+    """Calls one model, or ``run`` in its place, and records each call."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class ModelCaller:
         roles: bool = False,
         run: Callable[..., object] | None = None,
     ) -> None:
-        """Keep what to call, and whose state it works on; ``roles`` are those of eager's outputs."""
+        """Keep the model that holds the state, and what to call. With ``roles``, record those of outputs."""
         self.model = model
         self.clock = clock
         self._run = model if run is None else run
@@ -118,16 +118,16 @@ class ModelCaller:
     def __call__(
         self, inputs: Inputs, number: int, *, probe: bool = False
     ) -> tuple[Call, dict[str, torch.Tensor]]:
-        """Make call ``number``; return the tensors that it touched as well."""
+        """Make call ``number``; return the record, and the live tensors of the call by name."""
         role = Roles(self.model, inputs.leaves) if self._roles else None
         outputs: Any = None
         failed: Failure | None = None
-        # The same random numbers for every path, as far as it draws them in the same order.
+        # Every path gets the same random numbers if it draws them in the same order.
         seed(number)
         with self.clock:
             try:
                 outputs = self._run(*inputs.args, **inputs.kwargs)
-                flatten(outputs)  # an object that was never initialised has no leaves to give
+                flatten(outputs)  # raises for an object that was never initialised
             except Exception as error:
                 failed = failure(error, "run")
         named = {} if failed else named_tensors(outputs, inputs, self.model)
@@ -145,10 +145,10 @@ class ModelCaller:
 def _deviations(
     caller: ModelCaller, examples: Examples, plan: CallPlan, mode: str
 ) -> tuple[tuple[DeviatingCall, ...], bool]:
-    """Make the calls that leave the spec; return as well whether the model is as before them."""
+    """Make the deviating calls; also return whether the model is restored to the state before them."""
     wanted = [one for one in plan.deviations if not mode or one.deviation in plan.names.get(mode, ())]
     start = Start(caller.model)
-    if not wanted:  # eager, which makes those of all modes, loses its gradient history at this point
+    if not wanted:  # restoring drops the autograd history, as eager does here for the calls of all modes
         return (), start.restore()
     before = state_snapshot(caller.model, identity=False)
     made: list[DeviatingCall] = []
@@ -165,7 +165,7 @@ def _deviations(
 
 
 def plan_calls(state: State, examples: Examples, modes: Iterable[str], case: Case) -> CallPlan:
-    """Plan what follows the ordinary calls, from the state of a fresh model."""
+    """Plan what to do after the ordinary calls, from the state of a fresh model."""
     limit = None if case.thorough else DEVIATING_CALLS
     names = {
         mode: frozenset(DEVIATIONS) if case.thorough else PROMISED[mode] for mode in PROMISED if mode in modes
@@ -180,7 +180,7 @@ def plan_calls(state: State, examples: Examples, modes: Iterable[str], case: Cas
 
 
 TRIED = 8
-"""Of so many deviating calls eager says whether they are telling: about a millisecond each."""
+"""For so many deviating calls eager finds whether they are informative: about a millisecond each."""
 
 DEVIATING_CALLS = 2
-"""So many a mode, of a case that is one of thousands."""
+"""The number of deviating calls per mode, unless the case is thorough."""

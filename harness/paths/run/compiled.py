@@ -1,8 +1,8 @@
 """The compile mode: a model that Dynamo compiles as it runs.
 
-There is no exported program: what runs is the model itself, so it promises all that Python does, in every
-call. It is compiled in a call of its own; then the model is put back to its start, and the usual calls
-follow, of which the first has to find everything compiled. Eager does the same beside it.
+There is no exported program: the model itself runs, so every call has to do all that Python code does. One
+extra call compiles the model; then the model is restored to its start, and the usual calls follow. The first
+of them must not compile anything. The reference is an eager model that makes the same calls.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 def observe_compiled(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[CompiledObservation]:
-    """Run a model compiled along each path, and eagerly in the very same way."""
+    """Run the compiled model along each path, and make the same calls of an eager model."""
     for path in paths:
         with dynamo_settings():
             seen = _observe(case, path, clock, restart=True) or _observe(case, path, clock, restart=False)
@@ -57,7 +57,7 @@ def observe_compiled(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Ite
 
 
 def _observe(case: Case, path: Path, clock: Stopwatch, *, restart: bool) -> CompiledObservation | None:
-    """Return None where the model cannot be put back to its start."""
+    """Return None if the model cannot be restored to its start."""
     eager = _run(case, path, None, clock, restart)
     compiled = _run(case, path, RUNNERS[path.runner].function, clock, restart) if eager else None
     if eager is None or compiled is None:
@@ -77,7 +77,7 @@ def _run(
 ) -> tuple[State, CallResults] | None:
     """Return the state before the first call, and the calls; without a compiler, those of eager.
 
-    Return None where the model cannot be put back to its start.
+    Return None if the model cannot be restored to its start.
     """
     forget_compiled()
     model, examples = build(case, path.device)
@@ -97,7 +97,7 @@ def _run(
 
 
 def _plan_calls(state: State, model: nn.Module, examples: Examples, path: Path, case: Case) -> CallPlan:
-    """Plan what follows the ordinary calls, from the state of a fresh model."""
+    """Plan what to do after the ordinary calls, from the state of a fresh model."""
     names = PROMISED[path.mode]
     deviations = informative_first(
         examples.deviations(names, case.source, model), case, path.device, "functions", TRIED
@@ -107,22 +107,22 @@ def _plan_calls(state: State, model: nn.Module, examples: Examples, path: Path, 
 
 
 TRIED = 16
-"""Of so many deviating calls eager says whether they are telling: twice as many ways as export has."""
+"""For so many deviating calls eager finds whether they are informative; more kinds than for export."""
 
 DEVIATING_CALLS = 3
-"""Each of them is one more compilation: they take most of the time, of a case that is one of thousands."""
+"""The number of deviating calls, unless the case is thorough: each one compiles, which takes most time."""
 
 
 @contextlib.contextmanager
 def dynamo_settings() -> Iterator[None]:
-    """Compile everything that is asked for, and forget it afterwards.
+    """Make Dynamo compile everything, and empty its caches at the end.
 
-    Dynamo gives up on code that it has compiled eight times; there may be more kinds of inputs than that.
+    By default Dynamo gives up on code after eight compilations; a case may need more.
     """
-    # Dynamo times its guards against an empty cache, which takes a third of all compiling, to log the figure.
+    # To log a figure, Dynamo times its guards with an empty cache: a third of all compile time.
     untimed = mock.patch.object(guards, "profile_guard_manager", lambda *_: 0.0)
-    # By default random numbers that nobody reads are not drawn (github.com/pytorch/pytorch/pull/147790), and
-    # Inductor draws others than eager.
+    # By default unused random numbers are not drawn (github.com/pytorch/pytorch/pull/147790), and Inductor
+    # draws other numbers than eager.
     same_random = torch._inductor.config.patch(fallback_random=True)
     with untimed, same_random, torch._dynamo.config.patch(recompile_limit=64), nothing_cached():
         try:
@@ -132,7 +132,7 @@ def dynamo_settings() -> Iterator[None]:
 
 
 class _Watching(ModelCaller):
-    """Writes down as well what was compiled, and what a call leaves behind."""
+    """Also records what was compiled, and the side effects of a call."""
 
     def __call__(
         self, inputs: Inputs, number: int, *, probe: bool = False
@@ -141,7 +141,7 @@ class _Watching(ModelCaller):
         with capture_output() as printed:
             call, named = super().__call__(inputs, number, probe=probe)
         left = aftermath(self.model)
-        # What exactly is printed may hold addresses: it is enough that both do, or neither.
+        # The printed text may contain addresses: only whether something is printed is compared.
         state = {**left.process_state, **{f"text on {stream}": True for stream in printed.texts()}}
         compilations = tuple(map(_compilation, dynamo.get_compilation_metrics()))
         return replace(call, compiled=compilations, aftermath=replace(left, process_state=state)), named
@@ -160,6 +160,6 @@ def _compilation(metrics: dynamo.CompilationMetrics) -> Compilation:
 
 
 def _file(name: str) -> str:
-    """Return the path inside torch; of anything else, that it is the program."""
+    """Return the path of a file inside torch; ``program`` for any other file."""
     _, found, inside = name.rpartition("/torch/")
     return f"torch/{inside}" if found else "program"

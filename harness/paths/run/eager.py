@@ -34,8 +34,8 @@ def observe_eager(
 ) -> EagerObservation:
     """Run a fresh model eagerly.
 
-    ``modes`` are those of the paths that it will be compared with; without any, it only makes the
-    ordinary calls. ``run`` makes of the model what is called in its place.
+    ``modes`` are those of the paths to compare with; without modes, only the ordinary calls are made.
+    ``run`` turns the model into what is called in its place.
     """
     forget_compiled()
     model, examples = build(case, device)
@@ -49,7 +49,7 @@ def observe_eager(
     rebound: set[str] = set()
 
     def note_changes() -> None:
-        # After each call: two that swap attributes leave them as they were.
+        # After each call, because a second call may undo the change.
         assigned.update(_changed(attributes, plain_attributes(model)))
         rebound.update(_changed(objects, _objects(model)))
 
@@ -73,7 +73,7 @@ def observe_eager(
 
 
 def eager_path(device: str) -> Path:
-    """Return what the observations of eager have in the place of a path."""
+    """Return the path of observations of eager; ``parse`` does not accept it."""
     return Path("eager", "model", device=device)
 
 
@@ -82,18 +82,18 @@ def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> froze
 
 
 def _structure(model: nn.Module) -> dict[str, object]:
-    """Return what Python code could ask a model besides its attributes: who is which child, and training."""
+    """Return what Python code can read besides attributes: the identity of children, and training flags."""
     modules = model.named_modules(remove_duplicate=False)
     return {name: (id(module), module.training) for name, module in modules}
 
 
 def _objects(model: nn.Module) -> dict[str, object]:
-    """Return which object each parameter and buffer is."""
+    """Return the identity of each parameter and buffer."""
     return {name: id(tensor) for name, tensor in named_state(model)}
 
 
 def _reshaped(before: State, after: State) -> frozenset[str]:
-    """Return the names whose tensors are no longer of the kind that export sees, or are new or gone."""
+    """Return the names of tensors with another dtype, shape or stride than before, or new or missing."""
     ours = {name: _kind(tensor) for name, tensor in before.tensors.items()}
     theirs = {name: _kind(tensor) for name, tensor in after.tensors.items()}
     return _changed(ours, theirs) | (ours.keys() - theirs.keys())

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Exported:
-    """One export, and what there is to know about it before anything runs."""
+    """One export, and what is known about it before anything runs."""
 
     model: nn.Module
     examples: Examples
@@ -63,13 +63,13 @@ class _Exported:
     effect: StageEffect
 
     def failed(self, path: Path) -> ExportedObservation:
-        """Return what all paths show where export refused the model."""
+        """Return the observation of a path if export refused the model."""
         return ExportedObservation(path, failure=self.refused, stage_effects=(self.effect,))
 
     def described(self, path: Path, program: ExportedProgram, *, again: bool = False) -> ExportedObservation:
-        """Return what there is to say of a program before it is lowered: this one, or what became of it.
+        """Return what can be read from a program before it is lowered; transforms may have made it.
 
-        What was exported ``again`` was exported with the state that it has, which may be a copy.
+        If it was exported ``again``, its recorded state is its own, which may be a copy of the model's.
         """
         state = self.effect.before.state
         own = {name: snapshot(tensor) for name, tensor in program.state_dict.items()} if again else {}
@@ -113,7 +113,7 @@ def _export(case: Case, path: Path, clock: Stopwatch, modes: Collection[str]) ->
 def observe_exported(
     case: Case, paths: Sequence[Path], clock: Stopwatch, modes: Collection[str]
 ) -> Iterator[ExportedObservation]:
-    """Export once, and run along every path from there; ``modes`` are those of all paths of the case."""
+    """Export once, and run along every path; ``modes`` are those of all paths of the case."""
     exported = _export(case, paths[0], clock, modes)
     isolation = Isolation(_tensors(exported.program))
     if exported.program is not None:
@@ -168,7 +168,7 @@ def _lower_and_run(
             return replace(common, failure=failure(error, "lower"))
     common = replace(common, rebuilt=read_rebuilt(lowered))
     if common.rebuilt is not None and common.rebuilt.cycle:
-        return common  # what else there is to observe has names without end
+        return common  # its names are endless: nothing more can be observed
     before = state_snapshot(lowered)
     common = replace(common, still_shared=apart(path, program, final, unmade, lowered))
     start = Start(lowered)
@@ -181,7 +181,7 @@ def _lower_and_run(
 
 
 def _node_names(program: ExportedProgram | None) -> list[str]:
-    """Return all names: what unflatten clears away as dead may be a region that writes to the state."""
+    """Return the names of all nodes: unflatten may remove one as dead, even a region that writes to state."""
     return [] if program is None else [node.name for node in program.graph.nodes]
 
 

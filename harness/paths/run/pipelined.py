@@ -1,9 +1,9 @@
 """The pipeline mode: torch.distributed.pipelining splits the model, and its stages run one after the other.
 
-Splitting marks the model's own modules (annotate_split_points): nobody promises that they stay as they are.
-The pipeline gives the leaves of the output, whatever nest they were in; so does eager beside it. Each stage
-holds its state under names of its own: what becomes of it shows in the outputs of the calls. ``pipeline``
-takes no spec of dynamic shapes, so that every size is that of the example: there are no probes.
+Splitting changes the model's own modules (annotate_split_points), and no docs promise otherwise. A pipeline
+returns the leaves of the output without their container; so does the eager reference here. Each stage has
+its own names for its state, so that changes of state show in later outputs only. ``pipeline`` takes no spec
+of dynamic shapes, so that every size is that of the example: there are no probes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def observe_pipelined(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[PipelinedObservation]:
-    """Split a model along each path, and run its stages; eager runs beside it."""
+    """Split a model along each path, and run its stages; make the same calls of an eager model."""
     case = replace(case, dynamic_shapes=None, probes=None)
     for path in paths:
         reference = observe_eager(case, path.device, clock, run=_flat)
@@ -63,10 +63,10 @@ def _observe(case: Case, path: Path, clock: Stopwatch, reference: EagerObservati
 
 
 def _failure(error: Exception) -> Failure:
-    """Tell a model that export does not take from one that cannot be split."""
+    """Return a failure of stage ``export`` if export refused the model, otherwise of stage ``lower``."""
     cause = error.__cause__
     if "cannot capture your model" in str(error) and cause is not None and cause.__traceback__ is not None:
-        # Without the frame that called export: it is the same failure wherever export is called.
+        # Without the frame that called export: the failure does not depend on it.
         return failure(cause.with_traceback(cause.__traceback__.tb_next), "export")
     return failure(error, "lower")
 

@@ -1,4 +1,4 @@
-"""Running a case along paths, in the order of the tree."""
+"""Running a case along paths: paths that share an export run together."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def observe_paths(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[Observation]:
-    """Run a case along paths, stem by stem; each path starts from a fresh state."""
+    """Run a case along paths. Paths with one ``stem`` share one export; each starts afresh."""
     stems: dict[tuple[str, ...], list[Path]] = {}
     for path in paths:
         stems.setdefault(stem(path), []).append(path)
