@@ -106,7 +106,7 @@ class Model(nn.Module):
     assert told(case(recast, "(torch.ones(2, 3), torch.zeros(2, 3), 3, True)"), "functions") == {("flag", 3)}
 
 
-def test_informative_calls_come_first_and_the_others_keep_their_order(
+def test_informative_calls_come_first_and_the_rest_keeps_its_order(
     case: Callable[[str, str], Case],
 ) -> None:
     chosen = case(forward("return x + y if flag else x * n"), ARGS)

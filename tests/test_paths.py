@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -9,7 +10,17 @@ import torch
 from harness.case import Case
 from harness.observe.observation import ExportedObservation
 from harness.observe.tensors import TensorSnapshot
-from harness.paths import Stopwatch, all_paths, core_paths, observe_eager, observe_paths, parse, select_paths
+from harness.paths import (
+    MODES,
+    RUNNERS,
+    Stopwatch,
+    all_paths,
+    core_paths,
+    observe_eager,
+    observe_paths,
+    parse,
+    select_paths,
+)
 
 NAMES = ["nonstrict:module@cpu", "nonstrict:unflatten@cpu", "strict:module@cpu", "strict:unflatten@cpu"]
 COMPILED = "compile:compiled@cpu"
@@ -38,6 +49,13 @@ def test_canonical_order_and_names() -> None:
     assert [str(path) for path in core_paths()] == [*NAMES, COMPILED]
     assert all_paths()[:5] == core_paths() and len(set(all_paths())) == len(all_paths())
     assert [path.device for path in core_paths(["cpu", "cuda"])] == ["cpu"] * 5 + ["cuda"] * 5
+
+
+def test_runners_fit_their_modes() -> None:
+    assert {mode for runner in RUNNERS.values() for mode in runner.modes} == set(MODES)
+    for runner in RUNNERS.values():
+        exports = {MODES[mode].export is not None for mode in runner.modes}
+        assert runner.promise and exports == {re.search(r"\bep\b", runner.expression) is not None}
 
 
 @pytest.mark.parametrize("name", map(str, all_paths()))

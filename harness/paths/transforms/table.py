@@ -50,8 +50,7 @@ class Transform:
     """For a module: whether it is applied to the eager reference as well."""
     apart: bool = False
     """Whether the result must share no memory with what went in. It has its own export: other
-    paths leave things in a program that cannot be copied (corpora/open/unflatten_leaves_program_uncopyable.py).
-    """
+    paths make a program impossible to copy (corpora/open/unflatten_leaves_program_uncopyable.py)."""
     in_place: bool = False
     """For a program: whether it changes the program in place; then it has an export of its own as well."""
     same_operators: bool = True
