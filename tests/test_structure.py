@@ -32,7 +32,7 @@ from harness.observe.observation import EagerObservation, ExportedObservation, O
 from harness.observe.tensors import State, snapshot
 from harness.path import Path
 from harness.paths import Stopwatch, observe_eager, observe_paths, parse, select_paths
-from harness.paths.read.hierarchy import Watch
+from harness.paths.read.hierarchy import CallRecorder
 from harness.paths.read.listing import Reader
 from harness.paths.read.rebuilt import read_rebuilt
 from harness.repro import repro_source
@@ -383,8 +383,8 @@ class Watched(nn.Module):
         return out
 
 
-def watch(model: nn.Module) -> Hierarchy:
-    watched = Watch(model)
+def recorded(model: nn.Module) -> Hierarchy:
+    watched = CallRecorder(model)
     with watched():
         out = model(torch.ones(1, 2))
     watched.finish([out])
@@ -394,7 +394,7 @@ def watch(model: nn.Module) -> Hierarchy:
 
 def test_calls_are_noted_in_order_with_what_happens_in_hooks() -> None:
     original = nn.Module.__call__
-    hierarchy = watch(Watched())
+    hierarchy = recorded(Watched())
     assert nn.Module.__call__ is original
     assert [(visit.module, visit.within) for visit in hierarchy.visits] == [
         ("unused", None),
@@ -412,7 +412,7 @@ def test_calls_are_noted_in_order_with_what_happens_in_hooks() -> None:
 
 def test_a_model_that_raises_leaves_nothing_behind() -> None:
     original = nn.Module.__call__
-    with pytest.raises(RuntimeError), Watch(model := Watched())():
+    with pytest.raises(RuntimeError), CallRecorder(model := Watched())():
         model(torch.ones(5))
     assert nn.Module.__call__ is original
 

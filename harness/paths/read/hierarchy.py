@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
-class Watch:
+class CallRecorder:
     """Records the calls of submodules inside a ``with`` block."""
 
     def __init__(self, model: nn.Module) -> None:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from harness.observe.failure import Failure
     from harness.observe.gradients import Gradients
     from harness.observe.tensors import State
-    from harness.paths.read.hierarchy import Watch
+    from harness.paths.read.hierarchy import CallRecorder
     from harness.paths.stopwatch import Stopwatch
 
 
@@ -64,27 +64,27 @@ def run_calls(
     examples: Examples,
     plan: CallPlan | None,
     mode: str = "",
-    watch: Watch | None = None,
+    recorder: CallRecorder | None = None,
     after: Callable[[], None] | None = None,
 ) -> CallResults:
     """Make all calls, one after the other; without a plan, only the ordinary ones.
 
     The order matters: calls that change the state in a special way come last. Nothing follows an ordinary
-    call that raised. Without a ``mode`` the model is eager: it gets the whole plan. ``watch`` records the
+    call that raised. Without a ``mode`` the model is eager: it gets the whole plan. ``recorder`` records the
     first call; ``after`` is called after each ordinary call.
     """
     calls: list[Call] = []
     flow: Gradients | None = None
     for number in range(examples.calls):
-        with watch() if watch is not None and number == 0 else contextlib.nullcontext():
+        with recorder() if recorder is not None and number == 0 else contextlib.nullcontext():
             call, named = caller(examples.fresh(number), number, probe=number >= CALLS)
         calls.append(call)
         if after is not None:
             after()
         if call.failure is not None:
             return CallResults(tuple(calls), flow)
-        if watch is not None and number == 0:
-            watch.finish(tensor for name, tensor in named.items() if name.startswith(OUTPUT))
+        if recorder is not None and number == 0:
+            recorder.finish(tensor for name, tensor in named.items() if name.startswith(OUTPUT))
         if number == 0 and plan is not None:
             with caller.clock:
                 flow = gradients(named)

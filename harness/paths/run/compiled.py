@@ -82,7 +82,7 @@ def _run(
     forget_compiled()
     model, examples = build(case, path.device)
     before, start = state_snapshot(model), Checkpoint(model)
-    caller = _Watching(model, clock, roles=compiler is None, run=compiler(model) if compiler else None)
+    caller = _CompilingCaller(model, clock, roles=compiler is None, run=compiler(model) if compiler else None)
     first: tuple[Call, ...] = ()
     if restart:
         with restore_modes():
@@ -131,7 +131,7 @@ def dynamo_settings() -> Iterator[None]:
             forget_compiled()
 
 
-class _Watching(ModelCaller):
+class _CompilingCaller(ModelCaller):
     """Also records what was compiled, and the side effects of a call."""
 
     def __call__(

@@ -12,7 +12,7 @@ from harness.observe.printing import capture_output
 from harness.observe.process_state import restore_modes
 from harness.observe.tensors import named_state, state_snapshot
 from harness.path import Path
-from harness.paths.read.hierarchy import Watch
+from harness.paths.read.hierarchy import CallRecorder
 from harness.paths.run.calls import ModelCaller, plan_calls, run_calls
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def observe_eager(
     alive = held_objects(model)
     attributes, structure, objects = plain_attributes(model), _structure(model), _objects(model)
     plan = plan_calls(before, examples, modes, case) if modes else None
-    watch = Watch(model) if modes else None
+    recorder = CallRecorder(model) if modes else None
     assigned: set[str] = set()
     rebound: set[str] = set()
 
@@ -55,7 +55,7 @@ def observe_eager(
 
     with restore_modes(), capture_output() as printed:
         caller = ModelCaller(model, clock, roles=True, run=None if run is None else run(model))
-        ran = run_calls(caller, examples, plan, watch=watch, after=note_changes)
+        ran = run_calls(caller, examples, plan, recorder=recorder, after=note_changes)
     note_changes()
     del alive
     changed = assigned | _changed(structure, _structure(model)) | _reshaped(before, ran.calls[0].state)
@@ -64,7 +64,7 @@ def observe_eager(
         before=before,
         assigned=frozenset(assigned),
         rebound=frozenset(rebound),
-        hierarchy=watch.hierarchy if watch else None,
+        hierarchy=recorder.hierarchy if recorder else None,
         invalid="an example input shares memory with the model's state" if shares_memory else "",
         first_call_only=bool(changed),
         prints=bool(printed.texts()),

@@ -140,20 +140,20 @@ def _lower_and_run(
     path: Path,
     clock: Stopwatch,
 ) -> ExportedObservation:
-    given = needs(path, case)
-    untouched = read_environment(exported.model, exported.inputs, program)
-    final, lowered, unmade = program, None, None
+    extra = needs(path, case)
+    environment = read_environment(exported.model, exported.inputs, program)
+    final, lowered, made = program, None, None
     refused: Failure | None = None
     with restore_modes():
         with clock, capture_output() as printed:
             try:
-                final = transform_program(path, program, given)
-                unmade = RUNNERS[path.runner].function(final)
-                lowered = transform_module(path, unmade, given)
+                final = transform_program(path, program, extra)
+                made = RUNNERS[path.runner].function(final)
+                lowered = transform_module(path, made, extra)
             except Exception as error:
                 refused = failure(error, "lower")
-        touched = read_environment(exported.model, exported.inputs, program)
-        effect = StageEffect("lower", untouched, touched, printed.texts(), refused is not None)
+        after = read_environment(exported.model, exported.inputs, program)
+        effect = StageEffect("lower", environment, after, printed.texts(), refused is not None)
     if final is not program:
         common = exported.described(path, final, again=exports_again(path))
     common = replace(
@@ -170,7 +170,7 @@ def _lower_and_run(
     if common.rebuilt is not None and common.rebuilt.cycle:
         return common  # its names are endless: nothing more can be observed
     before = state_snapshot(lowered)
-    common = replace(common, still_shared=apart(path, program, final, unmade, lowered))
+    common = replace(common, still_shared=apart(path, program, final, made, lowered))
     start = Start(lowered)
     with restore_modes():
         ran = run_calls(ModelCaller(lowered, clock), exported.examples, exported.plan, path.mode)

@@ -83,19 +83,19 @@ def needs(path: Path, case: Case) -> Needs:
     return Needs(case.build().model if wants_model else None, case.shapes() if exports else None)
 
 
-def transform_program(path: Path, program: ExportedProgram, given: Needs) -> ExportedProgram:
+def transform_program(path: Path, program: ExportedProgram, extra: Needs) -> ExportedProgram:
     """Turn a program into the one that is lowered."""
     for each in _of(path, "program"):
-        options = {"dynamic_shapes": given.shapes, "strict": path.mode == "strict"} if each.exports else {}
+        options = {"dynamic_shapes": extra.shapes, "strict": path.mode == "strict"} if each.exports else {}
         program = each.function(program, **options)
     return program
 
 
-def transform_module(path: Path, module: nn.Module, given: Needs) -> nn.Module:
+def transform_module(path: Path, module: nn.Module, extra: Needs) -> nn.Module:
     """Apply the module transforms, except those that are applied to eager as well."""
     for each in _of(path, "module"):
         if not each.in_eager:
-            module = each.function(module, given.model) if each.wants_model else each.function(module)
+            module = each.function(module, extra.model) if each.wants_model else each.function(module)
     return module
 
 
