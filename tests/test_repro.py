@@ -19,7 +19,8 @@ from harness.inputs.copies import build
 from harness.inputs.deviations import DEVIATIONS
 from harness.judge.verdict import judge
 from harness.known.entry import read_entry
-from harness.observe.isolation import nothing_cached, own_modes
+from harness.observe.caches import nothing_cached
+from harness.observe.process_state import restore_modes
 from harness.paths import is_core, select_paths
 from harness.repro import NoReproError, repro_source
 
@@ -42,7 +43,7 @@ def run(file: pathlib.Path) -> tuple[object, str]:
     """Run a file as a script in this process, where a fault may be planted."""
     printed = io.StringIO()
     quiet = contextlib.redirect_stdout(printed)
-    with own_modes(), nothing_cached(), quiet, pytest.raises(SystemExit) as end:
+    with restore_modes(), nothing_cached(), quiet, pytest.raises(SystemExit) as end:
         runpy.run_path(str(file), run_name="__main__")
     return end.value.code, printed.getvalue()
 
@@ -280,11 +281,11 @@ def test_every_way_to_leave_the_spec_has_a_file_that_runs(
         shown = finding(
             check="guards",
             signature=("guards", "mismatch", what, deviation),
-            message=f"a call in which {one.words} is not refused, and the answer is wrong",
+            message=f"a call in which {one.description} is not refused, and the answer is wrong",
             **({"path": "nonstrict:module@cpu", "runner": "module"} if noticed else compiled),
         )
         if what == "left":
-            words = f"after a call in which {one.words}: the grad mode differs\naltered: {deviation}"
+            words = f"after a call in which {one.description}: the grad mode differs\naltered: {deviation}"
             shown = finding(
                 check="purity",
                 signature=("purity", "mismatch", "run", "global", "grad mode"),

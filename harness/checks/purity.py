@@ -9,33 +9,34 @@ from harness.checks.compare.aftermath import ambient
 from harness.checks.compare.leaves import compare_leaf
 from harness.checks.registry import Difference, mismatch
 from harness.checks.state import sort_of
+from harness.observe.observation import ExportedObservation
 from harness.observe.tensors import argument
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from harness.checks.compare.groups import Groups
-    from harness.observe.observation import Observation, Touch
+    from harness.observe.observation import EagerObservation, Observation, StageEffect
     from harness.observe.tensors import State, TensorSnapshot
 
 
-def purity(reference: Observation, candidate: Observation) -> Iterator[Difference]:
+def purity(reference: EagerObservation, candidate: Observation) -> Iterator[Difference]:
     """Compare the world before and after each stage that must not change it."""
-    for touch in candidate.touches:
+    for touch in candidate.stage_effects if isinstance(candidate, ExportedObservation) else ():
         yield from _state(touch)
         yield from _inputs(touch)
         yield from _flags(touch, "training flag", touch.before.training, touch.after.training)
         yield from _flags(touch, "hooks", touch.before.hooks, touch.after.hooks)
         yield from _flags(touch, "attribute", touch.before.attributes, touch.after.attributes)
-        yield from _flags(touch, "global", touch.before.ambient, touch.after.ambient)
-        if "prints" not in reference.notes:
+        yield from _flags(touch, "global", touch.before.process_state, touch.after.process_state)
+        if not reference.prints:
             for stream, text in touch.printed.items():
                 how = ("prints", stream, *(("failed",) if touch.failed else ()))
                 yield _changed(touch, how, f"prints to {stream}: {text.strip()[:_PRINTED]!r}")
     yield from ambient(reference, candidate)
 
 
-def _state(touch: Touch) -> Iterator[Difference]:
+def _state(touch: StageEffect) -> Iterator[Difference]:
     before, after = touch.before.state, touch.after.state
     told: set[str] = set()
     for sort, name, tensor, later in _pairs(touch):
@@ -62,7 +63,7 @@ def _among(names: frozenset[str], groups: Groups) -> set[frozenset[str]]:
     return {group & names for group in groups if len(group & names) > 1}
 
 
-def _pairs(touch: Touch) -> Iterator[tuple[str, str, TensorSnapshot, TensorSnapshot | None]]:
+def _pairs(touch: StageEffect) -> Iterator[tuple[str, str, TensorSnapshot, TensorSnapshot | None]]:
     before, after = touch.before.state, touch.after.state
     # Constants first: a tensor that is a buffer as well changes because it is a constant.
     for name, tensor in before.constants.items():
@@ -71,7 +72,7 @@ def _pairs(touch: Touch) -> Iterator[tuple[str, str, TensorSnapshot, TensorSnaps
         yield sort_of(tensor), name, tensor, after.tensors.get(name)
 
 
-def _inputs(touch: Touch) -> Iterator[Difference]:
+def _inputs(touch: StageEffect) -> Iterator[Difference]:
     for leaf, later in zip(touch.before.inputs.leaves, touch.after.inputs.leaves, strict=False):
         found = compare_leaf(leaf.value, later.value, metadata=True)
         if found is not None:
@@ -84,7 +85,7 @@ def _worded(details: str) -> str:
 
 
 def _flags(
-    touch: Touch, sort: str, before: Mapping[str, object], after: Mapping[str, object]
+    touch: StageEffect, sort: str, before: Mapping[str, object], after: Mapping[str, object]
 ) -> Iterator[Difference]:
     names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
     if not names:
@@ -96,7 +97,7 @@ def _flags(
         yield _changed(touch, (sort,), f"changed {sort} of the model: {shown}")
 
 
-def _changed(touch: Touch, what: tuple[str, ...], *message: str) -> Difference:
+def _changed(touch: StageEffect, what: tuple[str, ...], *message: str) -> Difference:
     stage = "lowering" if touch.stage == "lower" else touch.stage
     first, *rest = message
     difference = mismatch((touch.stage, *what), f"{stage} {first}", *rest, stage=touch.stage)

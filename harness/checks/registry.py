@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from harness.findings import Kind, Stage
-    from harness.observe.observation import Observation
+    from harness.observe.observation import EagerObservation, Observation
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Difference:
     values alone, cannot but differ."""
 
 
-Check = Callable[["Observation", "Observation"], Iterable[Difference]]
+Check = Callable[["EagerObservation", "Observation"], Iterable[Difference]]
 """From what eager did and what a path did to how they differ. Pure; runs no model."""
 
 

@@ -11,6 +11,7 @@ from harness.checks.compare.leaves import compare_leaf
 from harness.checks.registry import Difference, mismatch
 from harness.checks.state import sort_of
 from harness.inputs.edits import FACTOR, plan_edits
+from harness.observe.observation import ExportedObservation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +25,7 @@ def sharing(reference: Observation, candidate: Observation) -> Iterator[Differen
     for difference in _compare(reference, candidate):
         # Tensors that are merely in one memory have metadata of their own.
         yield replace(difference, spoils="values" if difference.what[0] in _OF_MEMORY else "calls")
-    if names := candidate.still_shared:
+    if isinstance(candidate, ExportedObservation) and (names := candidate.still_shared):
         yield mismatch(
             ("copy-shares",), f"{listed(names)} of a copy is in the memory of the original", stage="lower"
         )

@@ -9,6 +9,7 @@ from harness.checks.compare.aftermath import attributes
 from harness.checks.compare.calls import comparable
 from harness.checks.compare.leaves import SEVERITY, compare_leaf
 from harness.checks.registry import Difference, mismatch
+from harness.observe.observation import ExportedObservation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,6 +47,8 @@ def _missing(ours: State, candidate: Observation) -> Iterator[Difference]:
 
 def _forgotten(before: State, after: State, candidate: Observation, call: int) -> Iterator[Difference]:
     """Look for tensors that eager updates and that the path has under no name."""
+    if not isinstance(candidate, ExportedObservation):
+        return
     here = candidate.before
     present = here.tensors.keys() if here is not None else set()
     names = present | here.constants.keys() if here is not None else set()

@@ -49,7 +49,7 @@ class ExampleResult:
 
 def run_batch(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
     """Judge some examples, one after the other; what another batch held does not matter."""
-    from harness.observe.isolation import forget_predictions
+    from harness.observe.caches import forget_predictions
 
     forget_predictions()
     results = tuple(_run_example(job, index) for index in indices)

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 from harness.checks.compare.groups import not_together
 from harness.inputs.deviations import PROMISED
 from harness.observe.aliasing import INPUT, OUTPUT
+from harness.observe.observation import ExportedObservation
 
 if TYPE_CHECKING:
     from harness.checks.registry import Difference
-    from harness.observe.observation import Observation
+    from harness.observe.observation import EagerObservation, Observation
     from harness.observe.tensors import State, TensorSnapshot
 
-Covers = Callable[[str, "Difference", "Observation", "Observation"], bool]
+Covers = Callable[[str, "Difference", "EagerObservation", "Observation"], bool]
 """From the name of a check, what it found, eager and the path."""
 
 PROGRAMMING_MODEL = "docs.pytorch.org, torch.export Programming Model"
@@ -54,9 +55,9 @@ def _limit(*, says: str, documented: str, everywhere: bool = False) -> Callable[
     return enter
 
 
-def limit_for(check: str, found: Difference, eager: Observation, path: Observation) -> Limit | None:
+def limit_for(check: str, found: Difference, eager: EagerObservation, path: Observation) -> Limit | None:
     """Return the documented limit that a difference is, if it is one."""
-    compiles = path.path.startswith("compile")
+    compiles = path.path.mode == "compile"
     limits = [limit for limit in LIMITS if limit.everywhere] if compiles else LIMITS
     return next((limit for limit in limits if limit.covers(check, found, eager, path)), None)
 
@@ -66,7 +67,7 @@ def limit_for(check: str, found: Difference, eager: Observation, path: Observati
     documented=f"{PROGRAMMING_MODEL}, 'Input types': list, tuple, dict and namedtuple; "
     "github.com/pytorch/pytorch/issues/149158",
 )
-def size_becomes_tuple(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
+def size_becomes_tuple(check: str, found: Difference, eager: EagerObservation, path: Observation) -> bool:
     """Ask whether two structures are the same but for torch.Size."""
     if found.what[:1] != ("structure",) or found.structures is None:
         return False
@@ -78,7 +79,7 @@ def size_becomes_tuple(check: str, found: Difference, eager: Observation, path: 
     says="A copy of a tensor begins anywhere in its memory.",
     documented=f"{UNFLATTEN}: 'id_to_buffer ... buffer.clone()'; ExportedProgram.module() hands out its own",
 )
-def copies_begin_anywhere(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
+def copies_begin_anywhere(check: str, found: Difference, eager: EagerObservation, path: Observation) -> bool:
     """Ask whether only the storage offset differs, of a tensor of the state or of what is made of one."""
     if "offset" not in found.what or check not in ("state", "outputs"):
         return False
@@ -99,7 +100,7 @@ def _offsets(state: State | None) -> dict[str, object]:
     "docs.pytorch.org, torch.clone, says: 'the output is converted to the dense (contiguous) format'",
 )
 def copied_parameters_are_packed(
-    check: str, found: Difference, eager: Observation, path: Observation
+    check: str, found: Difference, eager: EagerObservation, path: Observation
 ) -> bool:
     """Ask whether only the strides differ of a parameter that was deep-copied, or of what is made of one."""
     # After a call that is to be refused, the state is compared as well.
@@ -121,7 +122,7 @@ def copied_parameters_are_packed(
     "comes apart in the same way",
 )
 def copied_parameters_have_memory_of_their_own(
-    check: str, found: Difference, eager: Observation, path: Observation
+    check: str, found: Difference, eager: EagerObservation, path: Observation
 ) -> bool:
     """Ask whether a parameter was copied without what shared its memory, or what may come of that."""
     if not _copied(path) or found.kind != "mismatch" or eager.before is None or path.before is None:
@@ -139,7 +140,7 @@ def copied_parameters_have_memory_of_their_own(
 
 
 def _copied(path: Observation) -> bool:
-    return "+deepcopy" in path.path or "+duplicate" in path.path
+    return bool({"deepcopy", "duplicate"} & {*path.path.transforms})
 
 
 def _parameters(state: State | None) -> dict[str, TensorSnapshot]:
@@ -162,7 +163,7 @@ def _has_gaps(tensor: TensorSnapshot) -> bool:
     documented="torch/_functorch/_aot_autograd/frontend_utils.py: 'must be registered as a buffer'",
 )
 def assigned_attributes_are_lost(
-    check: str, found: Difference, eager: Observation, path: Observation
+    check: str, found: Difference, eager: EagerObservation, path: Observation
 ) -> bool:
     """Ask whether the attribute is one that the model assigns."""
     return check == "state" and bool(found.about & eager.assigned) and "constant" in found.what
@@ -174,7 +175,7 @@ def assigned_attributes_are_lost(
     documented="torch/export/graph_signature.py, ExportGraphSignature: 'buffers_to_mutate' are returned "
     "by the graph and written back; torch/export/_unlift.py, _insert_copy_for_mutations",
 )
-def assigned_is_no_alias(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
+def assigned_is_no_alias(check: str, found: Difference, eager: EagerObservation, path: Observation) -> bool:
     """Ask whether identity or memory of an attribute is concerned that eager rebinds."""
     if check == "outputs" and found.what[:1] != ("identity",):
         return False
@@ -186,9 +187,11 @@ def assigned_is_no_alias(check: str, found: Difference, eager: Observation, path
     documented=f"{UNFLATTEN}, UnflattenedModule.__init__: 'dynamo export will deduplicate aliased "
     "tensors, and ignore unused tensors'",
 )
-def unused_names_are_dropped(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
+def unused_names_are_dropped(
+    check: str, found: Difference, eager: EagerObservation, path: Observation
+) -> bool:
     """Ask whether a missing name is one that the graph does not take as input."""
-    return check == "state" and found.what[:1] == ("missing",) and found.about <= path.dropped
+    return check == "state" and found.what[:1] == ("missing",) and found.about <= _dropped(path)
 
 
 @_limit(
@@ -196,12 +199,12 @@ def unused_names_are_dropped(check: str, found: Difference, eager: Observation, 
     "guards, may come to notice in an operator.",
     documented="torch/export/dynamic_shapes.py: 'with the compiler inferring the remaining constraints'",
 )
-def sizes_are_inferred(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
+def sizes_are_inferred(check: str, found: Difference, eager: EagerObservation, path: Observation) -> bool:
     """Ask whether a probe is refused whose sizes were never promised."""
     probe = found.call is not None and found.call < len(path.calls) and path.calls[found.call].probe
     refused = check == "guards" and found.what[:1] == ("refused",)
-    late = check == "outputs" and found.kind == "crash" and ":unflatten" in path.path
-    return (refused or late) and probe and path.may_narrow
+    late = check == "outputs" and found.kind == "crash" and path.path.runner == "unflatten"
+    return (refused or late) and probe and _may_narrow(path)
 
 
 @_limit(
@@ -209,9 +212,11 @@ def sizes_are_inferred(check: str, found: Difference, eager: Observation, path: 
     "not promised, nor that one is under another grad mode, or with an equal number of another type.",
     documented=f"{PROGRAMMING_MODEL}, 'Which values are static vs. dynamic?'",
 )
-def other_metadata_is_static(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
+def other_metadata_is_static(
+    check: str, found: Difference, eager: EagerObservation, path: Observation
+) -> bool:
     """Ask whether an deviating call changed what its mode does not promise to notice."""
-    mode = path.path.partition(":")[0].partition("+")[0]
+    mode = path.path.mode
     return check == "guards" and found.what[:1] == ("accepted",) and found.what[1] not in PROMISED[mode]
 
 
@@ -222,10 +227,14 @@ def other_metadata_is_static(check: str, found: Difference, eager: Observation, 
     "AttrProxy.__getitem__",
 )
 def slices_have_names_of_their_own(
-    check: str, found: Difference, eager: Observation, path: Observation
+    check: str, found: Difference, eager: EagerObservation, path: Observation
 ) -> bool:
     """Ask whether all modules that eager does not have, or that went with what was replaced, are slices'."""
-    if check == "outputs" and found.kind == "crash" and "+swap" in path.path:
+    if (
+        check == "outputs"
+        and found.kind == "crash"
+        and any(name.startswith("swap") for name in path.path.transforms)
+    ):
         return re.search(r"nonexistent target \S*\bslice\(", found.message) is not None
     names = found.about if check == "structure" and found.what == ("calls", "unknown") else ()
     return bool(names) and all("slice(" in name for name in names)
@@ -236,7 +245,7 @@ def slices_have_names_of_their_own(
     documented="torch/export/_trace.py, _log_export_wrapper: print(..., file=sys.stderr)",
 )
 def failed_export_shows_its_graph(
-    check: str, found: Difference, eager: Observation, path: Observation
+    check: str, found: Difference, eager: EagerObservation, path: Observation
 ) -> bool:
     """Ask whether a failed export has written to standard error."""
     return check == "purity" and found.what == ("export", "prints", "standard error", "failed")
@@ -248,7 +257,7 @@ def failed_export_shows_its_graph(
     "identical results for floating point computations that are mathematically identical'",
     everywhere=True,
 )
-def other_operators_round(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
+def other_operators_round(check: str, found: Difference, eager: EagerObservation, path: Observation) -> bool:
     """Ask whether a value is as near to the float64 reference as eager's, on a path with other operators."""
     return not path.same_operators and bool({"rounding", "sign-of-zero"} & set(found.what))
 
@@ -259,7 +268,9 @@ def other_operators_round(check: str, found: Difference, eager: Observation, pat
     documented="torch/_inductor/__init__.py, aoti_compile_and_package: for inference; "
     f"{INFERENCE}: training with autograd is a use of training IR alone",
 )
-def results_have_no_history(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
+def results_have_no_history(
+    check: str, found: Difference, eager: EagerObservation, path: Observation
+) -> bool:
     """Ask whether only requires_grad of a result or an input is concerned, of what is for inference."""
     return _for_inference(path) and check in ("outputs", "inputs") and "requires-grad" in found.what
 
@@ -271,34 +282,36 @@ def results_have_no_history(check: str, found: Difference, eager: Observation, p
     "equivalents'; torch/export/graph_signature.py, ExportGraphSignature: 'the updated values of mutated "
     "buffers are modeled as additional outputs'",
 )
-def written_back_is_no_alias(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
+def written_back_is_no_alias(
+    check: str, found: Difference, eager: EagerObservation, path: Observation
+) -> bool:
     """Ask whether outputs alone part from what is written back, and not from each other."""
-    if "+decompose" not in path.path or found.call is None or found.what[-1] == "new":
+    if "decompose" not in path.path.transforms or found.call is None or found.what[-1] == "new":
         return False
     if check == "aliasing" and found.what[:1] == ("write",):
-        return bool(found.about & path.written) or _parted_by_writing_back(found, eager, path)
+        return bool(found.about & _written(path)) or _parted_by_writing_back(found, eager, path)
     if (check, *found.what[:1]) not in (("outputs", "identity"), ("aliasing", "no-longer-shared")):
         return False
     seen = path.calls[found.call].memory
     if check == "outputs" and any(found.about <= group for group in seen.shared):
         return True
     # Those that do live in what is written back may part from those that do not.
-    there = frozenset().union(*(group for group in seen.shared if group & path.written))
+    there = frozenset().union(*(group for group in seen.shared if group & _written(path)))
     outputs = frozenset(name for name in found.about - there if name.startswith(OUTPUT))
     groups = seen.same if check == "outputs" else seen.shared
     together = len(outputs) < 2 or any(outputs <= group for group in groups)
-    return together and bool(found.about & path.written)
+    return together and bool(found.about & _written(path))
 
 
-def _parted_by_writing_back(found: Difference, eager: Observation, path: Observation) -> bool:
+def _parted_by_writing_back(found: Difference, eager: EagerObservation, path: Observation) -> bool:
     """Ask whether both have the memory of what is written to in eager, and one of them has it here."""
-    together = any(found.about <= group and group & path.written for group in eager.calls[-1].memory.shared)
-    here = [group for group in path.calls[-1].memory.shared if group & path.written]
+    together = any(found.about <= group and group & _written(path) for group in eager.calls[-1].memory.shared)
+    here = [group for group in path.calls[-1].memory.shared if group & _written(path)]
     return together and any(found.about & group and not found.about <= group for group in here)
 
 
 def _for_inference(path: Observation) -> bool:
-    return path.path.startswith("aoti:") or "+decompose" in path.path
+    return path.path.mode == "aoti" or "decompose" in path.path.transforms
 
 
 @_limit(
@@ -308,7 +321,9 @@ def _for_inference(path: Observation) -> bool:
     "graph'; github.com/pytorch/pytorch/issues/148856",
     everywhere=True,
 )
-def backward_is_built_ahead(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
+def backward_is_built_ahead(
+    check: str, found: Difference, eager: EagerObservation, path: Observation
+) -> bool:
     """Ask whether what AOTAutograd compiles has no derivative."""
     return _raised(check, found, path, "|".join(_NO_BACKWARD))
 
@@ -328,7 +343,7 @@ _NO_BACKWARD = (
     everywhere=True,
 )
 def as_strided_is_not_functionalized(
-    check: str, found: Difference, eager: Observation, path: Observation
+    check: str, found: Difference, eager: EagerObservation, path: Observation
 ) -> bool:
     """Ask whether functionalization refuses a chain of views."""
     return _raised(check, found, path, r"encountered a mutation on a view chain .* as_strided\(\) call")
@@ -341,7 +356,7 @@ def as_strided_is_not_functionalized(
     everywhere=True,
 )
 def overlapping_windows_are_not_functionalized(
-    check: str, found: Difference, eager: Observation, path: Observation
+    check: str, found: Difference, eager: EagerObservation, path: Observation
 ) -> bool:
     """Ask whether functionalization refuses a write to what unfold returns."""
     return _raised(check, found, path, r"encountered a tensor being mutated that has internal overlap")
@@ -355,10 +370,10 @@ def overlapping_windows_are_not_functionalized(
     everywhere=True,
 )
 def gradients_are_laid_out_as_foreseen(
-    check: str, found: Difference, eager: Observation, path: Observation
+    check: str, found: Difference, eager: EagerObservation, path: Observation
 ) -> bool:
     """Ask whether only the strides of a gradient differ, behind a backend that goes through AOTAutograd."""
-    compiles = path.path.startswith("compile") and ":compiled" not in path.path
+    compiles = path.path.mode == "compile" and path.path.runner != "compiled"
     return compiles and check == "gradients" and found.what[:1] == ("stride",)
 
 
@@ -369,7 +384,7 @@ def gradients_are_laid_out_as_foreseen(
     everywhere=True,
 )
 def set_of_an_input_stands_alone(
-    check: str, found: Difference, eager: Observation, path: Observation
+    check: str, found: Difference, eager: EagerObservation, path: Observation
 ) -> bool:
     """Ask whether AOTAutograd refuses to set an input that is written to as well."""
     return _raised(check, found, path, r"Encountered a (set|resize)_ on a graph input")
@@ -377,7 +392,7 @@ def set_of_an_input_stands_alone(
 
 def _raised(check: str, found: Difference, path: Observation, pattern: str) -> bool:
     """Ask whether a backend that goes through AOTAutograd raised this."""
-    runs = path.path.startswith("compile") and ":compiled" not in path.path
+    runs = path.path.mode == "compile" and path.path.runner != "compiled"
     crash = found.kind == "crash" and "BackendCompilerFailed" in found.what
     return runs and crash and re.search(pattern, found.message) is not None
 
@@ -388,9 +403,11 @@ def _raised(check: str, found: Difference, path: Observation, pattern: str) -> b
     documented="torch/distributed/pipelining/_IR.py, DetachExecutor: 'detaches all inputs to a module "
     "invocation ... so that the values at the boundary are leaf modules in autograd execution'",
 )
-def stages_begin_with_leaves(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
+def stages_begin_with_leaves(
+    check: str, found: Difference, eager: EagerObservation, path: Observation
+) -> bool:
     """Ask whether autograd refused an in-place operator in a stage, or a stage returns an input."""
-    if check != "outputs" or not path.path.startswith("pipeline"):
+    if check != "outputs" or path.path.mode != "pipeline":
         return False
     if found.kind == "crash":
         return re.search(r"leaf Variable that requires grad", found.message) is not None
@@ -407,12 +424,10 @@ def stages_begin_with_leaves(check: str, found: Difference, eager: Observation, 
     documented="torch/_inductor/codegen/cpp_wrapper_cpu.py, codegen_scalar_to_tensor; "
     "github.com/pytorch/pytorch/issues/139797",
 )
-def numbers_become_tensors(check: str, found: Difference, eager: Observation, path: Observation) -> bool:
+def numbers_become_tensors(check: str, found: Difference, eager: EagerObservation, path: Observation) -> bool:
     """Ask whether a result of AOTInductor's is a tensor where eager returns a number."""
     number = re.search(r"eager: (int|float|bool): .*; here: \w+\[\]$", found.message, re.MULTILINE)
-    return (
-        path.path.startswith("aoti:") and check == "outputs" and "kind" in found.what and number is not None
-    )
+    return path.path.mode == "aoti" and check == "outputs" and "kind" in found.what and number is not None
 
 
 @_limit(
@@ -421,11 +436,11 @@ def numbers_become_tensors(check: str, found: Difference, eager: Observation, pa
     "AOTI_RUNTIME_CHECK_INPUTS is set",
 )
 def machine_code_checks_no_sizes(
-    check: str, found: Difference, eager: Observation, path: Observation
+    check: str, found: Difference, eager: EagerObservation, path: Observation
 ) -> bool:
     """Ask whether AOTInductor's result is that of a probe whose sizes were never promised."""
     probe = found.call is not None and found.call < len(path.calls) and path.calls[found.call].probe
-    return path.path.startswith("aoti:") and probe and path.may_narrow
+    return path.path.mode == "aoti" and probe and _may_narrow(path)
 
 
 @_limit(
@@ -434,8 +449,20 @@ def machine_code_checks_no_sizes(
     "itself has had _fix_nn_module_stacks since pull 159418, pipelining's _outline_submodules has not",
 )
 def pipelines_take_children_of_their_parents(
-    check: str, found: Difference, eager: Observation, path: Observation
+    check: str, found: Difference, eager: EagerObservation, path: Observation
 ) -> bool:
     """Ask whether splitting a model came upon a module from elsewhere in the hierarchy."""
-    crash = check == "outputs" and found.kind == "crash" and path.path.startswith("pipeline")
+    crash = check == "outputs" and found.kind == "crash" and path.path.mode == "pipeline"
     return crash and re.search(r"Child module .* is not a descendant of parent", found.message) is not None
+
+
+def _may_narrow(path: Observation) -> bool:
+    return isinstance(path, ExportedObservation) and path.may_narrow
+
+
+def _dropped(path: Observation) -> frozenset[str]:
+    return path.dropped if isinstance(path, ExportedObservation) else frozenset()
+
+
+def _written(path: Observation) -> frozenset[str]:
+    return path.written if isinstance(path, ExportedObservation) else frozenset()

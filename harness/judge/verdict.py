@@ -18,6 +18,7 @@ from harness.inputs.copies import CALLS
 from harness.judge.documented_limits import limit_for
 from harness.judge.documented_refusals import refusal
 from harness.judge.precision import in_float64, with_exact_values
+from harness.observe.observation import CompiledObservation, PipelinedObservation
 from harness.observe.tensors import TensorSnapshot
 from harness.paths import Stopwatch, applies, observe_eager, observe_paths, reference_case, variation
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from harness.case import Case
     from harness.checks import Difference
-    from harness.observe.observation import Observation
+    from harness.observe.observation import EagerObservation, Observation
     from harness.observe.tensors import Leaf, Tree
     from harness.path import Path
 
@@ -68,7 +69,7 @@ def judge(case: Case, paths: Sequence[Path], checks: Sequence[str] | None = None
     chosen = frozenset(CHECKS if checks is None else checks)
     clock = Stopwatch()
     paths = [path for path in paths if applies(case, path)]
-    references: dict[tuple[str, ...], Observation] = {}
+    references: dict[tuple[str, ...], EagerObservation] = {}
     results: list[PathResult] = []
     found: list[list[Finding]] = []
     told: set[tuple[str, ...]] = set()
@@ -83,13 +84,12 @@ def judge(case: Case, paths: Sequence[Path], checks: Sequence[str] | None = None
             if not reason:
                 references[variation(path)] = _judgeable(reference)
         paths = [path for path in paths if variation(path) in references]
-        by_name = {str(path): path for path in paths}
         for observation in observe_paths(case, paths, clock):
-            path = by_name[observation.path]
+            path = observation.path
             excused: set[str] = set()
             below: set[tuple[str, ...]] = set()
             reference = references[variation(path)]
-            if observation.reference is not None:
+            if isinstance(observation, CompiledObservation | PipelinedObservation):
                 reference = _judgeable(observation.reference)
             findings = _findings(reference, observation, path, chosen, excused, below)
             if not observation.same_operators and any("value" in each.signature for each in findings):
@@ -105,16 +105,16 @@ def judge(case: Case, paths: Sequence[Path], checks: Sequence[str] | None = None
     return Verdict(True, "", tuple(results), _merged(left), clock.seconds)
 
 
-def _judgeable(reference: Observation) -> Observation:
-    if "first call only" in reference.notes:
+def _judgeable(reference: EagerObservation) -> EagerObservation:
+    if reference.first_call_only:
         # Export documents that it fixes Python values as they are: later calls prove nothing.
         return replace(reference, calls=reference.calls[:1], edited=None, mutation_probes=(), deviations=())
     return reference
 
 
-def _invalid(reference: Observation) -> str:
-    if "invalid" in reference.notes:
-        return reference.notes["invalid"]
+def _invalid(reference: EagerObservation) -> str:
+    if reference.invalid:
+        return reference.invalid
     for number, call in enumerate(reference.calls):
         if call.failure is not None and call.probe:
             return ""  # it is the last one, and every path has to raise as well
@@ -141,7 +141,7 @@ def _finite(tensor: TensorSnapshot) -> bool:
     return values is None or values.dtype.kind not in "fc" or bool(np.isfinite(values).all())
 
 
-def _unstable(first: Observation, second: Observation) -> str:
+def _unstable(first: EagerObservation, second: EagerObservation) -> str:
     for check in DYNAMIC.values():
         for difference in check(first, second):
             line = difference.message.partition("\n")[0]
@@ -151,14 +151,14 @@ def _unstable(first: Observation, second: Observation) -> str:
 
 def _result(observation: Observation, findings: Sequence[Finding]) -> PathResult:
     if findings:
-        return PathResult(observation.path, "finding")
+        return PathResult(str(observation.path), "finding")
     if observation.failure is not None and (rule := refusal(observation.failure)) is not None:
-        return PathResult(observation.path, "unsupported", rule.name)
-    return PathResult(observation.path, "ok")
+        return PathResult(str(observation.path), "unsupported", rule.name)
+    return PathResult(str(observation.path), "ok")
 
 
 def _findings(
-    reference: Observation,
+    reference: EagerObservation,
     candidate: Observation,
     path: Path,
     chosen: frozenset[str],

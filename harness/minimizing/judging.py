@@ -166,7 +166,7 @@ def _judged(question: Question, source: str, paths: Collection[str]) -> Verdict 
     """Judge as in a fresh process: what was judged before must not matter."""
     global _judgements
     from harness.judge.judge_case import judge_case
-    from harness.observe.isolation import forget_predictions
+    from harness.observe.caches import forget_predictions
     from harness.paths import parse
 
     _judgements += 1

@@ -30,11 +30,11 @@ def attributes(reference: Observation, candidate: Observation) -> Iterator[Diffe
 
 def ambient(reference: Observation, candidate: Observation) -> Iterator[Difference]:
     """Compare what is switched for the whole process, after calls that raised as well."""
-    made = {each.words: each.call for each in reference.deviations}
+    made = {each.description: each.call for each in reference.deviations}
     usual = [(f"call {n}", "", n, ours, theirs) for n, ours, theirs in comparable(reference, candidate)]
     number = len(candidate.calls)
     deviations = [
-        (f"a call in which {each.words}", each.deviation, number, made.get(each.words), each.call)
+        (f"a call in which {each.description}", each.deviation, number, made.get(each.description), each.call)
         for each in candidate.deviations
     ]
     for when, deviation, number, ours, theirs in (*usual, *deviations):
@@ -61,7 +61,7 @@ def _left(ours: Call, theirs: Call) -> tuple[str, str] | None:
     """Return the first thing that one call left otherwise than the other, and how."""
     if (ours.failure is None) != (theirs.failure is None) or not ours.aftermath or not theirs.aftermath:
         return None
-    for name, one, other in unequal(ours.aftermath.ambient, theirs.aftermath.ambient):
+    for name, one, other in unequal(ours.aftermath.process_state, theirs.aftermath.process_state):
         if ours.failure is not None and name in _ON_THE_WAY:
             continue
         return name, "" if isinstance(one, bytes) else f"eager: {one}; here: {other}"

@@ -11,6 +11,7 @@ from harness.checks.compare.refusals import misfit
 from harness.checks.guards.deviations import deviations
 from harness.checks.guards.recompiles import recompiles
 from harness.checks.registry import Difference, mismatch
+from harness.observe.observation import ExportedObservation
 from harness.observe.tensors import argument
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 def guards(reference: Observation, candidate: Observation) -> Iterator[Difference]:
     """Compare recorded input metadata with the inputs' own, and look for refused calls."""
     explained = False
-    for placeholder in candidate.placeholders:
+    for placeholder in candidate.placeholders if isinstance(candidate, ExportedObservation) else ():
         if (unlike := _unlike(placeholder)) is not None:
             word, actual, recorded = unlike
             kind, where = placeholder.kind, placeholder.where

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 def deviations(reference: Observation, candidate: Observation) -> Iterator[Difference]:
     """Compare each deviating call that both made; where eager raises, there is no right answer."""
     number = len(reference.calls)
-    ours = {made.words: made for made in reference.deviations}
+    ours = {made.description: made for made in reference.deviations}
     for made in candidate.deviations:
-        expected = ours.get(made.words)
+        expected = ours.get(made.description)
         if expected is None or expected.call.failure is not None:
             continue
         if made.call.failure is None:
@@ -40,7 +40,7 @@ def _silent(
         where, worst = min(unlike, key=lambda pair: SEVERITY.index(pair[1].word))
         yield mismatch(
             ("accepted", made.deviation),
-            f"a call in which {made.words} is not refused, and the answer is wrong",
+            f"a call in which {made.description} is not refused, and the answer is wrong",
             f"{where} differs in {worst.word.replace('-', ' ')}",
             worst.details,
             call=number,
@@ -76,6 +76,6 @@ def _touched(made: DeviatingCall, number: int) -> Iterator[Difference]:
     if changed:
         yield mismatch(
             ("refused-but-changed", made.deviation),
-            f"a call in which {made.words} is refused, but has changed {changed[0]}",
+            f"a call in which {made.description} is refused, but has changed {changed[0]}",
             call=number,
         )

@@ -9,6 +9,7 @@ from harness.checks.compare.aftermath import unequal
 from harness.checks.compare.crash import crash_signature, shortened
 from harness.checks.compare.leaves import compare_leaf
 from harness.checks.registry import Difference, mismatch
+from harness.observe.observation import CompiledObservation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,17 +93,17 @@ def is_documented(compilation: Compilation) -> bool:
 
 def recompiles(reference: Observation, candidate: Observation) -> Iterator[Difference]:
     """Look for work done twice for equal calls, and for other calls that fail for what was compiled."""
-    if candidate.reference is None:  # it does not compile as it runs
+    if not isinstance(candidate, CompiledObservation):
         return
     if candidate.restarted and len(candidate.calls) > 1 and _is_put_back(reference):
         for compilation in candidate.calls[1].compiled:
             if not is_documented(compilation):
                 yield _again(compilation)
-    expected = {made.words: made.call for made in reference.deviations}
+    expected = {made.description: made.call for made in reference.deviations}
     for made in candidate.deviations:
-        eager = expected.get(made.words)
+        eager = expected.get(made.description)
         if made.call.failure is not None and eager is not None and eager.failure is None:
-            yield _raised(made.deviation, made.words, made.call.failure, len(candidate.calls))
+            yield _raised(made.deviation, made.description, made.call.failure, len(candidate.calls))
 
 
 def _again(compilation: Compilation) -> Difference:

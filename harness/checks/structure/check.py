@@ -9,13 +9,14 @@ from harness.checks.structure.call_order import made_calls, recorded_calls
 from harness.checks.structure.signature import names, signature
 from harness.checks.structure.translation import translation
 from harness.checks.structure.wording import different, listed
+from harness.observe.observation import ExportedObservation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from harness.checks.registry import Difference
     from harness.observe.graphs import Exported, Hierarchy, Rebuilt
-    from harness.observe.observation import Observation
+    from harness.observe.observation import EagerObservation, Observation
 
 NOT_PROMISED = {
     "a call that leaves no operators has no graph": "torch/export/unflatten.py, _sink_params: 'Not all "
@@ -34,13 +35,15 @@ NOT_PROMISED = {
 """What torch.export leaves open, and where it says so: none of this is a difference."""
 
 
-def structure(reference: Observation, candidate: Observation) -> Iterator[Difference]:
+def structure(reference: EagerObservation, candidate: Observation) -> Iterator[Difference]:
     """Compare modules, calls and graphs with those of eager and of the exported program."""
     for difference in _compare(reference, candidate):
         yield replace(difference, follows=True)
 
 
-def _compare(reference: Observation, candidate: Observation) -> Iterator[Difference]:
+def _compare(reference: EagerObservation, candidate: Observation) -> Iterator[Difference]:
+    if not isinstance(candidate, ExportedObservation):
+        return
     hierarchy, program, rebuilt = reference.hierarchy, candidate.exported, candidate.rebuilt
     if hierarchy is None or program is None:
         return
