@@ -422,11 +422,11 @@ def test_command_without_a_finding(tmp_path: pathlib.Path, capsys: pytest.Captur
     [
         (["no.py"], "there is no such file"),
         (["model.txt"], "write FILE.py or FILE.py:NAME"),
-        (["bad.py"], "is no Python"),
+        (["bad.py"], "is not valid Python"),
         (["good.py:other"], "defines no 'other'"),
         (["good.py", "--path", "no"], "is not a path"),
         (["good.py", "--check", "no"], "there is no such check"),
-        (["good.py", "--out", "good.py"], "that is the file to be minimized"),
+        (["good.py", "--out", "good.py"], "this is the file to minimize"),
         (["good.py", "--out", "no/out.py"], "its folder must exist"),
     ],
 )

@@ -10,6 +10,7 @@ from harness.cli.arguments import add_path_options, chosen_paths, duration
 from harness.engine.target import Target
 from harness.errors import UsageError
 from harness.known.entry import CORPORA
+from harness.processes.child import Death
 
 # Functions import the modules that import torch or rich, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from harness.findings import Finding
     from harness.judge.verdict import Verdict
     from harness.paths import Path
-    from harness.processes.child import Death
 
 
 def add(commands: Subparsers) -> None:
@@ -69,7 +69,6 @@ def _verdict(target: Target, paths: Sequence[Path], limit: float) -> Verdict:
     from harness.cli.judging import call, judged_one_by_one
     from harness.engine.user_model import judge_target
     from harness.judge.verdict import Verdict
-    from harness.processes.child import Death
 
     def judge(chosen: Sequence[Path]) -> Verdict | Death:
         return call(limit, judge_target, target, tuple(chosen))
@@ -92,7 +91,6 @@ def _known(target: Target, findings: Sequence[Finding], limit: float) -> Mapping
     """Find out in a fresh process which findings the corpus explains, if the folder has a corpus."""
     from harness.cli.judging import call
     from harness.engine.user_model import explain_target
-    from harness.processes.child import Death
 
     if not findings or not CORPORA.is_dir():
         return {}

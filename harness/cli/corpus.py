@@ -8,7 +8,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from harness.errors import UsageError
-from harness.known.entry import CORPORA, FIXES
+from harness.known.entry import CORPORA, FIXES, find_files, read_entry
+from harness.patching.fixes import read_fixes
+from harness.programs import tag_names
 
 # Functions import the modules that import torch, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from harness.cli.types import Subparsers
-    from harness.patching.fixes import Fix
 
 
 def add(commands: Subparsers) -> None:
@@ -62,8 +63,6 @@ def add(commands: Subparsers) -> None:
 
 def run_list(arguments: argparse.Namespace) -> int:
     """Print the entries; return 0."""
-    from harness.known.entry import find_files, read_entry
-
     entries = [read_entry(file) for file in find_files(_wanted(()))]
     if arguments.json:
         documents = [{**asdict(entry), "file": str(entry.file)} for entry in entries]
@@ -99,11 +98,9 @@ def run_close(arguments: argparse.Namespace) -> int:
 
 def run_verify(arguments: argparse.Namespace) -> int:
     """Print one line for each entry, and its problems below; return 0 if there are none, else 1."""
-    from harness.known.entry import find_files
     from harness.known.verify import verify_file
-    from harness.programs import tag_names
 
-    fixes, tags, wrong = _fixes(), tag_names(), 0
+    fixes, tags, wrong = read_fixes(CORPORA / FIXES), tag_names(), 0
     files = list(find_files(_wanted(arguments.files)))
     for file in files:
         found = verify_file(file, fixes, tags)
@@ -119,9 +116,3 @@ def _wanted(files: Sequence[pathlib.Path]) -> Sequence[pathlib.Path]:
     if not files and not CORPORA.is_dir():
         raise UsageError("there is no corpora/ here; name the files")
     return files or [CORPORA]
-
-
-def _fixes() -> dict[str, Fix]:
-    from harness.patching.fixes import read_fixes
-
-    return read_fixes(CORPORA / FIXES)

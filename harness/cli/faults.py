@@ -35,8 +35,9 @@ def add(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "faults",
         help="plant bugs in torch, and measure how soon fuzzing detects them",
-        description="Plant each known fault in torch, one at a time, and fuzz until a check detects it. Exit "
-        "code: 0 every fault was detected, 1 some were not, 2 exportdiff failed or an argument is wrong.",
+        description="Plant each fault in torch, in a process of its own, and fuzz until a check detects it. "
+        "Exit code: 0 every fault was detected, 1 some were not, 2 exportdiff failed or an argument is "
+        "wrong.",
     )
     parser.add_argument("--list", action="store_true", help="print one line for each fault, and plant none")
     parser.add_argument(

@@ -26,6 +26,10 @@ from harness.known.entry import CORPORA, FIXES
 from harness.patching.fixes import read_fixes
 from harness.processes.server import server
 from harness.reporting.folder import Folder
+from harness.reporting.ndjson import NdjsonLog
+from harness.reporting.repro_files import ReproFiles
+from harness.reporting.summary import SummaryFile
+from harness.reporting.tally import Tally
 
 # Functions import the modules that import torch or rich, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
@@ -96,10 +100,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Run a campaign; return 0 (nothing new), 1 (new findings) or 2 (exportdiff itself failed)."""
     from harness.engine.campaign import Campaign
     from harness.reporting.console import ConsoleReport
-    from harness.reporting.ndjson import NdjsonLog
-    from harness.reporting.repro_files import ReproFiles
-    from harness.reporting.summary import SummaryFile
-    from harness.reporting.tally import Tally
     from harness.reporting.text import make_console
 
     if arguments.corpora != CORPORA and not arguments.corpora.is_dir():

@@ -7,8 +7,11 @@ import sys
 from typing import TYPE_CHECKING
 
 from harness.errors import UsageError
+from harness.known.entry import CORPORA, FIXES, read_entry
+from harness.known.upstream import FORM, LABEL, report
+from harness.patching.fixes import read_fix
+from harness.processes.script import run_file
 
-# Functions import the modules that import torch, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
     import argparse
 
@@ -17,7 +20,11 @@ if TYPE_CHECKING:
 
 def add(commands: Subparsers) -> None:
     """Add the command."""
-    parser = commands.add_parser("issue", help="turn a repro file into a report in PyTorch's issue form")
+    parser = commands.add_parser(
+        "issue",
+        help="turn a repro file into a report in PyTorch's issue form",
+        description="Run a repro file, and print a bug report in PyTorch's issue form.",
+    )
     parser.add_argument(
         "file", type=pathlib.Path, metavar="FILE", help="a corpus file, or a repro file that a campaign wrote"
     )
@@ -26,12 +33,8 @@ def add(commands: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the file, and print the report; print on stderr where to file it. Return 0."""
+    # Here, so that ``exportdiff --help`` does not import torch.
     from torch.utils.collect_env import get_pretty_env_info
-
-    from harness.known.entry import CORPORA, FIXES, read_entry
-    from harness.known.upstream import FORM, LABEL, report
-    from harness.patching.fixes import read_fix
-    from harness.processes.script import run_file
 
     entry = read_entry(arguments.file)
     if entry.problem:

@@ -89,6 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check_arguments(arguments: argparse.Namespace) -> None:
+    """Raise UsageError for a wrong argument, and complete the name of the path."""
     from harness.checks import CHECKS
     from harness.paths import Path
 

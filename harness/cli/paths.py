@@ -8,6 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from harness.cli.arguments import add_path_options, chosen_paths
+from harness.known.entry import find_files, read_entry
 
 # Functions import the modules that import torch or rich, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
@@ -40,7 +41,6 @@ def add(commands: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print one line for each path, in the canonical order; return 0."""
     from harness.engine.schedule import share
-    from harness.known.entry import find_files, read_entry
 
     paths = chosen_paths(arguments.paths, arguments.device)
     files = find_files([arguments.corpora]) if arguments.corpora.is_dir() else ()

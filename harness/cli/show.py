@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 def add(commands: Subparsers) -> None:
     """Add the command."""
-    parser = commands.add_parser("show", help="print the program of one example of a campaign")
+    parser = commands.add_parser(
+        "show",
+        help="print the program of one example of a campaign",
+        description="Draw one example of a campaign, and print its program as Python source.",
+    )
     add_seed_option(parser)
     parser.add_argument(
         "--example", type=natural, required=True, metavar="K", help="the index of the example"

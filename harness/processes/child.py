@@ -24,7 +24,7 @@ Body: TypeAlias = "Callable[..., None]"
 """What a child runs: a function of its end of the pipe and of the arguments."""
 
 POLL_SECONDS = 0.5
-"""How often a wait looks whether it should stop."""
+"""Seconds between two checks whether a wait should stop."""
 
 NOWHERE = pathlib.Path(os.devnull)
 
