@@ -103,7 +103,7 @@ class Judge:
         """Judge the program at the start; its duration sets the time limit of the candidates."""
         if self._question.of_death:
             self._dead = finding
-            # A program that dies must get the time to do so; every program that hangs takes the whole limit.
+            # A program that survives needs time to answer; one that hangs takes the whole limit.
             self._limit = ABORT_SECONDS if finding.kind == "abort" else HANG_SECONDS
             return self(source)
         if self(source) is None and not self._question.thorough:
