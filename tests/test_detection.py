@@ -28,14 +28,14 @@ FAULT = "export_leaves_a_hook"
 OPEN = pathlib.Path(__file__).parents[1] / "corpora" / "open"
 
 
-def test_what_the_fault_alone_explains_is_shown(case: Callable[[str], Case]) -> None:
+def test_what_shows_only_with_the_fault_counts(case: Callable[[str], Case]) -> None:
     linear = case("class Model(nn.Module):\n    def forward(self, x):\n        return x + 1")
     findings = shown_by(FAULTS[FAULT], linear, PATHS)
     assert [finding.check for finding in findings] == ["purity"]
     assert shown_by(FAULTS["every_call_runs_the_first_calls_graph"], linear, PATHS) == ()
 
 
-def test_a_bug_of_torch_itself_is_not_the_faults() -> None:
+def test_a_bug_of_torch_itself_does_not_count() -> None:
     name = "unflatten_redirects_call_to_missing_variant.py"
     known = case_from_source((OPEN / name).read_text())
     assert judge_case(known, PATHS).findings
@@ -87,7 +87,7 @@ def _detected(settings: Settings) -> Detection:
 
 
 @pytest.mark.parametrize(("judge", "kind"), [(dies_if_planted, "abort"), (hangs_if_planted, "hang")])
-def test_a_process_killed_by_the_fault_is_a_catch(
+def test_a_process_killed_by_the_fault_is_a_detection(
     judge: Callable[[Case, Sequence[Path]], Verdict], kind: str
 ) -> None:
     result = _detected(Settings(JOB, examples=4, judge=judge, example_seconds=5))
@@ -96,12 +96,12 @@ def test_a_process_killed_by_the_fault_is_a_catch(
     assert result.programs == 3 and result.errors == ()
 
 
-def test_a_process_that_dies_without_the_fault_as_well_is_none() -> None:
+def test_a_process_that_dies_without_the_fault_as_well_is_no_detection() -> None:
     result = _detected(Settings(JOB, examples=5, judge=dies_anyway))
     assert result.findings == () and result.programs == 5 and result.errors == ()
 
 
-def test_a_failure_of_our_own_is_told_and_no_catch() -> None:
+def test_a_failure_of_exportdiff_itself_is_reported_and_no_detection() -> None:
     result = _detected(Settings(JOB, examples=4, judge=fails_itself))
     assert result.findings == () and result.programs == 4
     (error,) = result.errors
@@ -120,7 +120,7 @@ def test_detection_can_be_stopped() -> None:
         detect(FAULT, Settings(JOB), stop)
 
 
-def test_workers_do_not_matter() -> None:
+def test_the_number_of_workers_does_not_change_the_result() -> None:
     names = (FAULT, "unflatten_swaps_outputs", "unflatten_forgets_buffers")
     settings = Settings(JOB, examples=16)
     one, two = (

@@ -221,7 +221,7 @@ def test_console_shows_program_difference_and_commands(folder: Folder, *, termin
         assert not any(line != line.rstrip() for line in shown.splitlines() if "=" in line)
 
 
-def test_console_says_how_to_go_on_when_there_is_nothing(folder: Folder) -> None:
+def test_console_says_what_to_do_next_when_there_is_no_finding(folder: Folder) -> None:
     screen = io.StringIO()
     tally = Tally()
     report = ConsoleReport(Console(file=screen, width=100), folder, tally)
