@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from harness.findings import Finding
     from harness.judge.verdict import Verdict
     from harness.minimizing.subject import Subject
+    from harness.path import Path
 
 
 def chosen_finding(written: str, subject: Subject, path: str | None, check: str | None) -> Finding | None:
