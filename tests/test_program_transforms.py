@@ -22,8 +22,9 @@ from harness.checks.state import StateLeaf
 from harness.findings import Evidence
 from harness.judge.verdict import Verdict, judge
 from harness.observe.aliasing import Memory
-from harness.observe.observation import Call, Observation
+from harness.observe.observation import Call, EagerObservation, ExportedObservation, Observation
 from harness.observe.tensors import State, state_snapshot, tree_snapshot
+from harness.path import Path
 from harness.paths import parse, stem
 from harness.paths.read.graph_inputs import written_back
 from harness.paths.transforms.programs import reexport, reexport_unflattened
@@ -143,10 +144,13 @@ def test_names_of_what_is_written_back() -> None:
     assert written_back(ep.run_decompositions(), handed_in) == {"buf", "input args[1]"}
 
 
-def decomposed(*shared: set[str], path: str = "nonstrict+decompose:module@cpu") -> Observation:
+EAGER = Path("eager", "model")
+
+
+def decomposed(*shared: set[str], path: str = "nonstrict+decompose:module@cpu") -> ExportedObservation:
     groups = tuple(map(frozenset, shared))
     call = Call(tree_snapshot(((), {})), State({}, {}), memory=Memory(same=groups, shared=groups))
-    return Observation(path, calls=(call,), written=frozenset({"buf"}))
+    return ExportedObservation(parse(path), calls=(call,), written=frozenset({"buf"}))
 
 
 VALUE = LeafDifference("value", "1.0", "2.0")
@@ -154,7 +158,7 @@ HISTORY = LeafDifference("requires-grad", "True", "False")
 
 
 def excuse(found: Evidence, path: Observation) -> str:
-    return limit_name(found, path, path)
+    return limit_name(found, EagerObservation(EAGER, calls=path.calls), path)
 
 
 def identity(*names: str) -> Evidence:
@@ -195,7 +199,8 @@ def test_a_write_shows_everywhere_but_in_what_is_written_back() -> None:
     assert excuse(write("output", "buf"), decomposed()) == name
     assert excuse(write("output", "kept"), decomposed()) == ""
     # Eager writes to a buffer, and returns it and a view of it: here the view is one of the new value.
-    eager = decomposed({"buf", "output[0]", "output[1]"}, path="eager")
+    calls = decomposed({"buf", "output[0]", "output[1]"}).calls
+    eager = EagerObservation(EAGER, calls=calls)
     apart = write("output[0]", "output[1]")
     for path, expected in ((decomposed({"buf", "output[0]"}), name), (decomposed(), "")):
         assert limit_name(apart, eager, path) == expected
@@ -321,9 +326,9 @@ def test_copied_buffers_keep_the_memory_that_they_share() -> None:
     model.w = nn.Parameter(torch.ones(2))
     model.register_buffer("b", torch.ones(2))
     model.register_buffer("c", torch.ones(2))
-    copied = Observation("nonstrict+deepcopy:module@cpu", before=state(model))
+    copied = ExportedObservation(parse("nonstrict+deepcopy:module@cpu"), before=state(model))
     for pair, name in (("w", "b"), "copied-parameters-have-memory-of-their-own"), (("b", "c"), ""):
-        eager = Observation("eager@cpu", before=state(model, *pair))
+        eager = EagerObservation(EAGER, before=state(model, *pair))
         (apart,) = sharing(eager, copied)
         assert limit_name(apart, eager, copied) == name
 

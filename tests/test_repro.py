@@ -21,7 +21,8 @@ from harness.inputs.copies import build
 from harness.inputs.deviations import DEVIATIONS
 from harness.judge.verdict import judge
 from harness.known.entry import read_entry
-from harness.observe.isolation import nothing_cached, own_modes
+from harness.observe.caches import nothing_cached
+from harness.observe.process_state import restore_modes
 from harness.path import Path
 from harness.paths import is_core, select_paths
 from harness.repro import NoReproError, repro_source
@@ -45,7 +46,7 @@ def run(file: pathlib.Path) -> tuple[object, str]:
     """Run a file as a script in this process, where a fault may be planted."""
     printed = io.StringIO()
     quiet = contextlib.redirect_stdout(printed)
-    with own_modes(), nothing_cached(), quiet, pytest.raises(SystemExit) as end:
+    with restore_modes(), nothing_cached(), quiet, pytest.raises(SystemExit) as end:
         runpy.run_path(str(file), run_name="__main__")
     return end.value.code, printed.getvalue()
 
@@ -263,24 +264,26 @@ def test_every_way_to_leave_the_spec_has_a_file_that_runs(
     model, examples = build(case_from_source(EVERY_WAY), "cpu")
     calls = examples.deviations({deviation}, "", model)
     assert calls
-    compiled = {"path": "compile:compiled@cpu", "mode": "compile", "runner": "compiled"}
     # The others are not promised to be noticed, or are not (corpora/open/export_accepts_*).
     noticed = what != "served" and deviation in ("flag", "number", "text", "size")
     for one in calls:
         shown = finding(
+            what,
+            deviation,
             check="guards",
-            signature=("guards", "mismatch", what, deviation),
-            message=f"a call in which {one.words} is not refused, and the answer is wrong",
-            **({"path": "nonstrict:module@cpu", "runner": "module"} if noticed else compiled),
+            message=f"a call in which {one.description} is not refused, and the answer is wrong",
+            path="nonstrict:module@cpu" if noticed else "compile:compiled@cpu",
         )
         if what == "left":
-            words = f"after a call in which {one.words}: the grad mode differs\naltered: {deviation}"
+            words = f"after a call in which {one.description}: the grad mode differs\naltered: {deviation}"
             shown = finding(
+                "run",
+                "global",
+                "grad mode",
                 check="purity",
-                signature=("purity", "mismatch", "run", "global", "grad mode"),
                 message=words,
                 call=1,
-                **compiled,
+                path="compile:compiled@cpu",
             )
         file = tmp_path / "repro.py"
         file.write_text(repro_source(shown, EVERY_WAY))

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from harness.errors import UsageError
 from harness.known.entry import HEADER, read_entry
-from harness.processes.pool import Death, Failure, call_fresh
+from harness.processes.calls import call_fresh
+from harness.processes.child import Death, Failure
 from harness.processes.script import run_file
 from harness.source.canonical import fingerprint
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from harness.findings import starts_with
 from harness.known.entry import EXPECTED, read_entry
 from harness.patching.fixes import applied
-from harness.processes.pool import Death, Failure, call_fresh
+from harness.processes.calls import call_fresh
+from harness.processes.child import Death, Failure
 from harness.processes.script import run_file
 from harness.source.line_count import code_lines
 

@@ -29,7 +29,7 @@ __all__ = ["Fix", "FixError", "applied", "read_fix", "read_fixes", "remember"]
 def applied(fixes: Collection[Fix]) -> Iterator[None]:
     """Hold fixes in place. Raises FixError if one does not fit this torch, or two do not fit together."""
     # Imported here because it imports torch, and reading fixes (``corpus list``) does not need torch.
-    from harness.observe.isolation import forget_predictions
+    from harness.observe.caches import forget_predictions
 
     patched = _patched(_ordered(fixes))
     missing = object()

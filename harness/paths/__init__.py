@@ -17,7 +17,7 @@ from harness.paths.catalog import (
     variation,
 )
 from harness.paths.modes import MODES
-from harness.paths.run.exported import observe_eager
+from harness.paths.run.eager import observe_eager
 from harness.paths.run.tree import observe_paths
 from harness.paths.runners import RUNNERS
 from harness.paths.stopwatch import Stopwatch

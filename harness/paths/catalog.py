@@ -10,38 +10,16 @@ import torch
 
 from harness.path import Path
 from harness.paths.modes import MODES
-from harness.paths.runners import COMPILERS, DROPS, PIPELINES, RUNNERS, SAME_OPERATORS
+from harness.paths.runners import RUNNERS
 from harness.paths.transforms import ORDER, TRANSFORMS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from harness.paths.transforms.table import Aspect, Transform
 
-_PYTORCH = {name: RUNNERS[name] for name in SAME_OPERATORS}
-
-TREE: dict[str, Mapping[str, Callable[..., object]]] = {
-    "nonstrict": _PYTORCH,
-    "strict": _PYTORCH,
-    "compile": COMPILERS,
-    "pipeline": PIPELINES,
-    "aoti": {"package": RUNNERS["package"]},
-}
-"""Which runners there are for which mode, in the canonical order."""
-
 CORE = ("nonstrict:module", "nonstrict:unflatten", "strict:module", "strict:unflatten", "compile:compiled")
 """The paths without which there is nothing to transform; the others are listed after them."""
-
-COSTS = {
-    "nonstrict": 25,
-    "strict": 100,
-    "compile": 220,
-    "pipeline": 60,
-    "aot_eager": 350,
-    "inductor": 5000,
-    "aoti": 7000,
-}
-"""Milliseconds of a mode, or of a runner whatever its mode: measured, and good enough to plan by."""
 
 EXPENSIVE = 1000.0
 """From so many milliseconds on, a campaign takes a path only on request."""
@@ -56,10 +34,11 @@ def parse(text: str) -> Path:
         raise ValueError(f"{text!r} is not a path; one is written nonstrict:module@cpu")
     mode, runner = match["mode"], match["runner"]
     transforms = tuple(match["transforms"].split("+")[1:])
-    if mode not in TREE:
-        raise ValueError(f"{text!r}: no mode {mode!r}; there are {', '.join(TREE)}")
-    if runner not in TREE[mode]:
-        raise ValueError(f"{text!r}: no runner {runner!r} for {mode}; there are {', '.join(TREE[mode])}")
+    if mode not in MODES:
+        raise ValueError(f"{text!r}: no mode {mode!r}; there are {', '.join(MODES)}")
+    runners = [each.name for each in RUNNERS.values() if mode in each.modes]
+    if runner not in runners:
+        raise ValueError(f"{text!r}: no runner {runner!r} for {mode}; there are {', '.join(runners)}")
     _check_transforms(text, mode, transforms)
     return Path(mode, runner, transforms, match["device"] or "cpu")
 
@@ -68,7 +47,7 @@ def _check_transforms(text: str, mode: str, transforms: tuple[str, ...]) -> None
     for name in transforms:
         if name not in TRANSFORMS:
             raise ValueError(f"{text!r}: no transform {name!r}; there are {', '.join(TRANSFORMS)}")
-        if mode not in MODES and TRANSFORMS[name].at != "case":
+        if MODES[mode].export is None and TRANSFORMS[name].at != "case":
             raise ValueError(f"{text!r}: {name!r} transforms what is exported, and {mode} exports nothing")
     kinds = [ORDER.index(TRANSFORMS[name].at) for name in transforms]
     if kinds != sorted(kinds):
@@ -87,13 +66,13 @@ def all_paths(devices: Sequence[str] = ("cpu",)) -> tuple[Path, ...]:
 
 @cache
 def _listed() -> tuple[str, ...]:
-    further = ["pipeline:stages", *(f"compile:{name}" for name in COMPILERS), "aoti:package"]
+    plain = [f"{mode}:{runner.name}" for runner in RUNNERS.values() for mode in runner.modes]
     transformed: list[str] = []
     for name, transform in TRANSFORMS.items():
         for path in transform.on:
             mode, _, runner = path.partition(":")
             transformed.append(f"{mode}+{name}:{runner}")
-    return tuple(dict.fromkeys((*CORE, *transformed, *further)))
+    return tuple(dict.fromkeys((*CORE, *transformed, *plain)))
 
 
 def available_devices() -> tuple[str, ...]:
@@ -140,13 +119,13 @@ def _changes_eager(transform: Transform) -> bool:
 def drops(path: Path) -> frozenset[Aspect]:
     """Return what transforms and runner do not promise to keep."""
     kept = (TRANSFORMS[name].drops for name in path.transforms)
-    return DROPS.get(path.runner, frozenset()).union(*kept)
+    return RUNNERS[path.runner].drops.union(*kept)
 
 
 def same_operators(path: Path) -> bool:
     """Whether transforms and runner keep the operators that eager runs."""
     kept = all(TRANSFORMS[name].same_operators for name in path.transforms)
-    return kept and path.runner in (*SAME_OPERATORS, *PIPELINES, "compiled")
+    return kept and RUNNERS[path.runner].same_operators
 
 
 def exports_again(path: Path) -> bool:
@@ -156,14 +135,16 @@ def exports_again(path: Path) -> bool:
 
 def cost(path: Path) -> float:
     """Return about how many milliseconds the path takes, for a model of the usual size, without eager."""
-    return COSTS.get(path.runner, COSTS[path.mode]) + sum(TRANSFORMS[n].cost for n in path.transforms)
+    own = RUNNERS[path.runner].cost
+    base = MODES[path.mode].cost if own is None else own
+    return base + sum(TRANSFORMS[name].cost for name in path.transforms)
 
 
 def promise(path: Path) -> str:
     """Return what the last transform promises, or else the runner, in a line."""
     if path.transforms:
         return TRANSFORMS[path.transforms[-1]].promise
-    return ((TREE[path.mode][path.runner].__doc__) or "").partition("\n")[0]
+    return RUNNERS[path.runner].promise
 
 
 def is_core(path: Path) -> bool:

@@ -5,28 +5,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from harness.paths.runners import RUNNERS
 from harness.repro import deviations, edits, looks, parts
 from harness.repro.table import Parts
 
 if TYPE_CHECKING:
     from harness.findings import Finding
 
-BACKENDS = {"compiled": "eager", "aot_eager": "aot_eager", "inductor": "inductor"}
-"""What torch.compile is told, by runner."""
-
-COMPILED = """\
-def compiled(model):
-    \"\"\"The model itself: its state keeps its names, its calls are compiled.\"\"\"
-    model.compile(backend="%s")
-    return model"""
-
-
 _SAME_RANDOM = "    torch._inductor.config.fallback_random = True  # draw random numbers as eager does\n"
 
 
 def helper(finding: Finding, *, random: bool) -> str:
     """Return the function that ``$lower`` calls."""
-    text = COMPILED % BACKENDS[finding.runner]
+    text = RUNNERS[finding.runner].helper
     return text.replace("    return model", f"{_SAME_RANDOM}    return model") if random else text
 
 

@@ -210,4 +210,4 @@ GLOBALS = {
     "graph of the exported program": "[(node.op, node.name) for node in ep.graph.nodes]",
     "hooks on all modules": "len(torch.nn.modules.module._global_buffer_registration_hooks)",
 }
-"""How to look at what is switched for the whole process, by the names in ``World.ambient``."""
+"""How to look at what is switched for the whole process, by the names in ``Environment.process_state``."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from harness.case import FURTHER
 from harness.inputs.copies import CALLS
-from harness.paths.runners import PIPELINES
+from harness.paths.runners import RUNNERS
 from harness.repro import compiled, looks, parts, transforms
 from harness.repro.writers import written
 
@@ -155,7 +155,8 @@ def _body(finding: Finding, program: _Program) -> str:
     device = finding.device if finding.device != "cpu" else ""
     unpack = "args, kwargs" if program.has_kwargs else "args"
     star = "*args, **kwargs" if program.has_kwargs else "*args"
-    if finding.runner not in _RUNNERS.get(finding.mode, ()):
+    runner = RUNNERS.get(finding.runner)
+    if runner is None or finding.mode not in runner.modes:
         raise NoReproError(f"no way to write down the path {finding.path}")
     runs = finding.mode == "compile"  # the model itself
     sizes = transforms.sizes(finding)
@@ -165,17 +166,16 @@ def _body(finding: Finding, program: _Program) -> str:
     export = f"torch.export.export(model, {unpack}, {dynamic}strict={finding.mode == 'strict'}{further})"
     wrap = transforms.built(finding, "model")
     fresh = "fresh()" if seed or device or wrap else "make()"
-    lower, turned = _RUNNERS[finding.mode][finding.runner], transforms.program(finding, dynamic=has_spec)
+    lower = runner.expression if program.has_kwargs else runner.expression.replace("kwargs", "{}")
+    turned = transforms.program(finding, dynamic=has_spec)
     if finding.check == "structure" or "recorded" in finding.signature:
         # What is compared with the model is what became of the program.
         before, _, after = turned.rpartition("(ep")
         export = f"{before}({export}{after}" if before else export
     else:
         lower = lower.replace("ep", turned, 1)
-    if finding.mode == "pipeline":
-        lower = f"{finding.runner}(model, args, {'kwargs' if program.has_kwargs else '{}'})"
     call = _call(finding)
-    original, copied = transforms.copying(finding, _RUNNERS[finding.mode][finding.runner])
+    original, copied = transforms.copying(finding, runner.expression)
     values = {
         "original": original,
         "copied": copied,
@@ -196,8 +196,8 @@ def _body(finding: Finding, program: _Program) -> str:
         "name": _named(finding),
     }
     pieces = [text.replace("$", "$$") for text in transforms.helpers(finding)]
-    if finding.runner == "package":
-        pieces.append(_PACKAGED)
+    if runner.helper and not runs:
+        pieces.append(runner.helper)
     if sizes:
         pieces.append(sizes)
     if fresh == "fresh()":
@@ -219,32 +219,6 @@ def _body(finding: Finding, program: _Program) -> str:
         main = parts.done_to_eager(main, name)
     pieces.append(parts.script(main, reseed=program.random_forward))
     return "\n\n\n".join(["", *(Template(p).substitute(values).strip("\n") for p in pieces)]) + "\n"
-
-
-_EXPORTED = {
-    "module": "ep.module()",
-    "unflatten": "torch.export.unflatten(ep)",
-}
-_RUNNERS = {
-    "nonstrict": _EXPORTED,
-    "strict": _EXPORTED,
-    "compile": dict.fromkeys(compiled.BACKENDS, "compiled(model)"),
-    "pipeline": dict.fromkeys(PIPELINES, ""),
-    "aoti": {"package": "packaged(ep)"},
-}
-"""By mode and runner, how to make what is compared with eager."""
-
-
-_PACKAGED = '''\
-def packaged(ep):
-    """What AOTInductor makes of a program, as a module."""
-    run = torch._inductor.aoti_load_package(torch._inductor.aoti_compile_and_package(ep))
-
-    class Packaged(torch.nn.Module):
-        def forward(self, *args, **kwargs):
-            return run(*args, **kwargs)
-
-    return Packaged()'''
 
 
 def _name(finding: Finding) -> str:

@@ -8,7 +8,7 @@ import sys
 import textwrap
 from typing import TYPE_CHECKING
 
-from harness.paths.runners import PIPELINES
+from harness.paths.runners import RUNNERS
 from harness.paths.transforms import TRANSFORMS
 
 if TYPE_CHECKING:
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 def helpers(finding: Finding) -> list[str]:
     """Return the functions that the rest of the file calls, in the order in which they need each other."""
     functions = [each.function for each in _transforms(finding)]
-    if finding.mode == "pipeline":
-        functions.append(PIPELINES[finding.runner])
+    runner = RUNNERS[finding.runner]
+    if runner.shown:
+        functions.append(runner.function)
     return list(dict.fromkeys(text for function in functions for text in _texts(function)))
 
 

@@ -11,6 +11,7 @@ from harness.checks.compare.deviating import Altered
 from harness.checks.compare.leaves import compare_leaf
 from harness.checks.compare.mappings import unequal
 from harness.checks.evidence import InCall, WithoutCall
+from harness.observe.observation import CompiledObservation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -144,15 +145,15 @@ class DeviatingCallRaised(InCall):
 
 def recompiles(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
     """Look for equal calls that compile again, and for other calls that fail because of compiled code."""
-    if candidate.reference is None:  # it does not compile as it runs
+    if not isinstance(candidate, CompiledObservation):
         return
     if candidate.restarted and len(candidate.calls) > 1 and _is_put_back(reference):
         for compilation in candidate.calls[1].compiled:
             if not is_documented(compilation):
                 yield Recompiled(compilation.code, compilation.file, compilation.because)
-    expected = {made.words: made.call for made in reference.deviations}
+    expected = {made.description: made.call for made in reference.deviations}
     for made in candidate.deviations:
-        eager = expected.get(made.words)
+        eager = expected.get(made.description)
         if made.call.failure is not None and eager is not None and eager.failure is None:
             yield DeviatingCallRaised(len(candidate.calls), Altered.of(made), made.call.failure)
 

@@ -1,19 +1,17 @@
-"""Running a case along paths, in the order of the tree."""
+"""Running a case along paths: paths that share an export run together."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from harness.paths.catalog import stem
-from harness.paths.modes import MODES
 from harness.paths.run.compiled import observe_compiled
 from harness.paths.run.exported import observe_exported
 from harness.paths.run.pipelined import observe_pipelined
-from harness.paths.runners import PIPELINES
 from harness.paths.transforms.apply import varied_case
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from harness.case import Case
     from harness.observe.observation import Observation
@@ -22,16 +20,21 @@ if TYPE_CHECKING:
 
 
 def observe_paths(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[Observation]:
-    """Run a case along paths, stem by stem; each path starts from a fresh state."""
+    """Run a case along paths. Paths with one ``stem`` share one export; each starts afresh."""
     stems: dict[tuple[str, ...], list[Path]] = {}
     for path in paths:
         stems.setdefault(stem(path), []).append(path)
     modes = {path.mode for path in paths}
     for group in stems.values():
         varied = varied_case(case, group[0])
-        if group[0].mode in MODES:
-            yield from observe_exported(varied, group, clock, modes)
-        elif group[0].runner in PIPELINES:
-            yield from observe_pipelined(varied, group, clock)
+        if observe := _WITHOUT_EXPORT.get(group[0].mode):
+            yield from observe(varied, group, clock)
         else:
-            yield from observe_compiled(varied, group, clock)
+            yield from observe_exported(varied, group, clock, modes)
+
+
+_WITHOUT_EXPORT: dict[str, Callable[[Case, Sequence[Path], Stopwatch], Iterator[Observation]]] = {
+    "compile": observe_compiled,
+    "pipeline": observe_pipelined,
+}
+"""By mode: how to observe the modes that export nothing."""

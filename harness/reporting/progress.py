@@ -1,4 +1,4 @@
-"""How far the minimizer is: a live line on a terminal, plain lines elsewhere."""
+"""The progress of the minimizer: a live line on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -18,16 +18,19 @@ if TYPE_CHECKING:
 
 
 class ProgressLine:
-    """On standard error; the result goes to standard output."""
+    """Prints to standard error, because the result goes to standard output.
+
+    Leaving the ``with`` block removes the live line.
+    """
 
     def __init__(self, console: Console | None = None) -> None:
-        """Print to ``console``."""
+        """``console``: for tests to replace."""
         self._console = console or Console(stderr=True)
         self._live: Live | None = None
         self._shown = time.monotonic()
 
     def __enter__(self) -> ProgressLine:
-        """Leaving the block takes the live line away."""
+        """Show the live line."""
         if self._console.is_terminal:
             self._live = Live(console=self._console, auto_refresh=False, transient=True)
             self._live.start()
@@ -39,12 +42,12 @@ class ProgressLine:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Take the live line away."""
+        """Remove the live line."""
         if self._live is not None:
             self._live.stop()
 
     def __call__(self, now: Progress) -> None:
-        """Show it, but not too often."""
+        """Show the progress, but not too often."""
         if time.monotonic() - self._shown < (LIVE_EVERY if self._live else PLAIN_EVERY):
             return
         self._shown = time.monotonic()
