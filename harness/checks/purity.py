@@ -53,7 +53,7 @@ class StateChanged(_Changed):
         if self.missing:
             return "missing"
         if self.sort == "constant" and self.leaf.word in ("requires-grad", "sign-of-zero", "rounding"):
-            # An in-place operation ran on it for real: one cause, whatever is left to see of it.
+            # An in-place operation ran on the real tensor: one cause, whichever property differs.
             return "value"
         return self.leaf.word
 
@@ -203,7 +203,7 @@ def _shown(names: tuple[str, ...]) -> str:
 
 
 def purity(reference: EagerObservation, candidate: Observation) -> Iterator[Evidence]:
-    """Compare the world before and after each stage that must not change it, and what calls leave behind."""
+    """Compare the environment before and after each stage, and the process after each call."""
     for effect in candidate.stage_effects if isinstance(candidate, ExportedObservation) else ():
         stage, before, after = effect.stage, effect.before, effect.after
         yield from _state(effect)
@@ -220,7 +220,7 @@ def purity(reference: EagerObservation, candidate: Observation) -> Iterator[Evid
         if not reference.prints:
             for stream, text in effect.printed.items():
                 yield Printed(stage, stream, text, effect.failed)
-    yield from _left_behind(reference, candidate)
+    yield from _after_calls(reference, candidate)
 
 
 def _names(before: Mapping[str, object], after: Mapping[str, object]) -> tuple[str, ...]:
@@ -266,7 +266,7 @@ def _inputs(effect: StageEffect) -> Iterator[Evidence]:
             yield ExampleInputChanged(effect.stage, argument(leaf.where), found)
 
 
-def _left_behind(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
+def _after_calls(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
     """Compare what is switched for the whole process, after calls that raised as well; report the first."""
     made = {each.description: each.call for each in reference.deviations}
     usual = [(n, None, ours, theirs) for n, ours, theirs in comparable(reference, candidate)]

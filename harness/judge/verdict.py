@@ -172,7 +172,7 @@ def _judge_path(
 ) -> tuple[Judged, set[str]]:
     """Return the findings of one path, and the names of the documented limits that excuse differences."""
     if candidate.failure is not None and refusal(candidate.failure) is not None:
-        # To refuse a model is fine; to change the world while doing so is not.
+        # Export may refuse a model, but must not change anything while it does.
         candidate = replace(candidate, failure=None)
     excused: set[str] = set()
     seen: list[Seen] = []

@@ -94,7 +94,7 @@ def _parted_by_writing_back(names: frozenset[str], question: Question) -> bool:
     "github.com/pytorch/pytorch/issues/139797",
 )
 def numbers_become_tensors(question: Question) -> bool:
-    """Ask whether a result of AOTInductor's is a tensor where eager returns a number."""
+    """Ask whether a result of machine code is a tensor where eager returns a number."""
     evidence = question.evidence
     if question.path.mode != "aoti" or not isinstance(evidence, OutputLeaf) or evidence.leaf.word != "kind":
         return False
@@ -118,5 +118,5 @@ def numbers_become_tensors(question: Question) -> bool:
     "AOTI_RUNTIME_CHECK_INPUTS is set",
 )
 def machine_code_checks_no_sizes(question: Question) -> bool:
-    """Ask whether AOTInductor's result is that of a probe whose sizes were never promised."""
+    """Ask whether it shows in a probe with sizes that export may refuse."""
     return question.path.mode == "aoti" and question.in_unpromised_probe
