@@ -12,14 +12,13 @@ import re
 import sys
 import textwrap
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-
-Function = "Callable[..., Any]"
 
 
 @dataclass(frozen=True)
@@ -37,11 +36,11 @@ class Template:
     @property
     def text(self) -> str:
         """Return the text of the function, without types."""
-        module = cst.parse_module(_source(self.function)).visit(_Untyped()).visit(_Decided(self.values))
-        text = _replaced(module.code, self.values).strip()
-        if not self.name:
-            return text
-        return re.sub(rf"\b{self.function.__name__}\b", self.name, text)
+        module = _untyped(self.function)
+        if self.name:
+            definition = cst.ensure_type(module.body[0], cst.FunctionDef)
+            module = module.with_changes(body=[definition.with_changes(name=cst.Name(self.name))])
+        return _replaced(module.visit(_Decided(self.values)).code, self.values).strip()
 
     @property
     def body(self) -> str:
@@ -65,6 +64,11 @@ def with_helpers(function: Callable[..., Any]) -> Iterator[str]:
         if inspect.isfunction(used) and used.__module__ == module.__name__ and name.startswith("_"):
             yield from with_helpers(used)
     yield Template(function).text
+
+
+@cache
+def _untyped(function: Callable[..., Any]) -> cst.Module:
+    return cst.parse_module(_source(function)).visit(_Untyped())
 
 
 def _source(function: Callable[..., Any]) -> str:
@@ -97,7 +101,9 @@ def expression(function: Callable[..., Any]) -> str:
 class _Untyped(cst.CSTTransformer):
     """Drops decorators and annotations: a file of torch alone does not import their names."""
 
-    def leave_FunctionDef(self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef) -> cst.FunctionDef:
+    def leave_FunctionDef(
+        self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef
+    ) -> cst.FunctionDef:
         return updated_node.with_changes(decorators=(), returns=None)
 
     def leave_Param(self, original_node: cst.Param, updated_node: cst.Param) -> cst.Param:
@@ -107,12 +113,21 @@ class _Untyped(cst.CSTTransformer):
             equal = cst.MaybeSentinel.DEFAULT
         return updated_node.with_changes(annotation=None, equal=equal)
 
+    def leave_Comment(
+        self, original_node: cst.Comment, updated_node: cst.Comment
+    ) -> cst.Comment | cst.RemovalSentinel:
+        """Drop what speaks to a type checker or a linter."""
+        return cst.RemoveFromParent() if updated_node.value.startswith(_FOR_TOOLS) else updated_node
+
     def leave_AnnAssign(
         self, original_node: cst.AnnAssign, updated_node: cst.AnnAssign
     ) -> cst.BaseSmallStatement | cst.RemovalSentinel:
         if updated_node.value is None:
             return cst.RemoveFromParent()
         return cst.Assign([cst.AssignTarget(updated_node.target)], updated_node.value)
+
+
+_FOR_TOOLS = ("# type:", "# noqa")
 
 
 class _Decided(cst.CSTTransformer):

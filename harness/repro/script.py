@@ -66,6 +66,7 @@ _MADE_EAGER = m.SimpleStatementLine(
     [m.Assign([m.AssignTarget(m.Tuple([m.Element(m.Name("eager")), m.ZeroOrMore()]))])]
 )
 _EXPORTED = m.SimpleStatementLine([m.Assign([m.AssignTarget(m.Name("ep"))], m.Call(m.Name("export")))])
+_KWARGS = m.Arg(m.Name("kwargs"), star="**")
 _ALTERED = m.Call(m.Name("altered"))
 _THINGS = ("out", "given", "module")
 
@@ -79,6 +80,9 @@ class _Filled(cst.CSTTransformer):
     # --- expressions ---
 
     def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.BaseExpression:
+        if not self._setting.has_kwargs:
+            kept = [arg for arg in updated_node.args if not m.matches(arg, _KWARGS)]
+            updated_node = updated_node.with_changes(args=_without_last_comma(kept))
         if self._setting.leaves_only and m.matches(original_node, _MODEL_CALL):
             leaves = cst.parse_expression("torch.utils._pytree.tree_leaves")
             return cst.Call(leaves, [cst.Arg(updated_node)])
@@ -94,12 +98,6 @@ class _Filled(cst.CSTTransformer):
         if name in self._setting.calls:
             return cst.parse_expression(self._setting.calls[name])
         return updated_node
-
-    def leave_Arg(
-        self, original_node: cst.Arg, updated_node: cst.Arg
-    ) -> cst.Arg | cst.RemovalSentinel:
-        gone = not self._setting.has_kwargs and m.matches(updated_node, m.Arg(m.Name("kwargs"), star="**"))
-        return cst.RemoveFromParent() if gone else updated_node
 
     def leave_Tuple(self, original_node: cst.Tuple, updated_node: cst.Tuple) -> cst.BaseExpression:
         """Drop ``kwargs`` where there are none: ``args, kwargs`` becomes ``args``."""

@@ -137,7 +137,9 @@ def _setting(finding: Finding, parts: Parts, program: Program, fresh: str, *, dy
             "inputs": f"{fresh}[1:]" if program.has_kwargs else f"{fresh}[1]",
         },
         names={
-            "RUNNER": "torch.compile" if finding.mode == "compile" else "+".join((*finding.transforms, finding.runner)),
+            "RUNNER": "torch.compile"
+            if finding.mode == "compile"
+            else "+".join((*finding.transforms, finding.runner)),
             "CALLS": str(parts.call + 1),
             "SECONDS": str(HANG_SECONDS),
             "ORIGINAL": original,

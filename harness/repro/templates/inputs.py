@@ -44,7 +44,11 @@ def inputs(call: int) -> Any:
             with when(ON_DEVICE, torch.device("DEVICE")):
                 if SEED:
                     torch.manual_seed(0)
-                return given_probes()[call - FIRST_PROBE] if HAS_KWARGS else given_probes()[call - FIRST_PROBE][0]
+                return (
+                    given_probes()[call - FIRST_PROBE]
+                    if HAS_KWARGS
+                    else given_probes()[call - FIRST_PROBE][0]
+                )
     _, args, kwargs = make()
     scale, shift = [(1, 0), (-0.5, 0.25), (0.75, -0.125)][call]
     tensors = [t for t in torch.utils._pytree.tree_leaves((args, kwargs)) if hasattr(t, "dtype")]

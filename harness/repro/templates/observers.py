@@ -11,14 +11,15 @@ from harness.repro.templates.stand_ins import FACT, VARIANTS
 
 
 def tensors(tree: Any) -> dict[str, str]:
-    """Return the WORD of each tensor among the LEAFs."""
+    """Return the WORD of each LEAF that is a tensor."""
     leaves = [t for t in torch.utils._pytree.tree_leaves(tree) if isinstance(t, torch.Tensor)]
     return {f"WORD of LEAF {i}": str(FACT(t)) for i, t in enumerate(leaves)}
 
 
 def leaves(tree: Any) -> dict[str, str]:
     """Return the WORD of each LEAF."""
-    return {f"WORD of LEAF {i}": str(FACT(t)) for i, t in enumerate(torch.utils._pytree.tree_leaves(tree))}
+    leaves = torch.utils._pytree.tree_leaves(tree)
+    return {f"WORD of LEAF {i}": str(FACT(t)) for i, t in enumerate(leaves)}
 
 
 def python_values(tree: Any) -> dict[str, str]:

@@ -26,11 +26,16 @@ class Compare(torch.fx.Interpreter):
         result = super().run_node(node)
         fake = node.meta.get("val")
         if node.op == "call_function" and isinstance(result, torch.Tensor):
-            predicted, seen = (FACT(t) if OF_SIZES else [FACT(t)] for t in (fake, result))
+            predicted, seen = self.fact(fake), self.fact(result)
             # A symbol stands for any size.
-            if [b if isinstance(a, torch.SymInt) else a for a, b in zip(predicted, seen, strict=False)] != seen:
+            if [
+                b if isinstance(a, torch.SymInt) else a for a, b in zip(predicted, seen, strict=False)
+            ] != seen:
                 self.wrong.append(f"WORD of {node.name} is {seen}, predicted was {predicted}")
         return result
+
+    def fact(self, t: Any) -> Any:
+        return FACT(t) if OF_SIZES else [FACT(t)]
 
 
 def run_graph() -> None:

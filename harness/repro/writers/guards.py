@@ -31,7 +31,10 @@ def given_inputs() -> Any:
     args, kwargs = inputs()
     names = [s.arg.name for s in ep.graph_signature.input_specs if s.kind.name == "USER_INPUT"]
     leaves = torch.utils._pytree.tree_leaves((args, kwargs))
-    actual = {n: t for n, t in zip(names, leaves, strict=False) if isinstance(t, torch.Tensor) is not OF_VALUES}
+    if OF_VALUES:
+        actual = {n: t for n, t in zip(names, leaves, strict=False) if not isinstance(t, torch.Tensor)}
+    else:
+        actual = {n: t for n, t in zip(names, leaves, strict=False) if isinstance(t, torch.Tensor)}
     return ep, actual
 
 
@@ -126,5 +129,5 @@ def write(finding: Finding) -> Parts | None:
     _, word, sort = what[:3]
     values = {"WORD": word, "FACT": PROPERTIES["python-value" if word == "value" else word]}
     heads = {"input": given_inputs, "parameter": own_parameters, "buffer": own_buffers}
-    head = Template(heads[sort], {"OF_VALUES": str(word == "value")})
+    head = Template(heads[sort], {"OF_VALUES": word == "value"})
     return Parts([], [head, Template(compare_records, values)], of_program=True)

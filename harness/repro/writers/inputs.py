@@ -18,4 +18,6 @@ def write(finding: Finding) -> Parts | None:
     """Write down what a call makes of its arguments."""
     observe = observing_leaves(differing(finding), "input")
     calls = consecutive_calls if finding.call else first_call
-    return Parts([observe], [Template(calls), Template(compare)], call=last_call(finding), observes=("given",))
+    return Parts(
+        [observe], [Template(calls), Template(compare)], call=last_call(finding), observes=("given",)
+    )

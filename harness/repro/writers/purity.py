@@ -155,7 +155,9 @@ def write(finding: Finding) -> Parts | None:
     if sort == "prints":
         stream = "stdout" if words(finding)[2] == "standard output" else "stderr"
         printing = print_while_exporting if at_export else print_while_lowering
-        return Parts([], [Template(printing, {"redirect_stdout": f"redirect_{stream}"}), Template(report_print)])
+        return Parts(
+            [], [Template(printing, {"redirect_stdout": f"redirect_{stream}"}), Template(report_print)]
+        )
     around = Template(around_export if at_export else around_lowering)
     stage = {"STAGE": "export" if at_export else "making the RUNNER"}
     functions, observes = _observing(finding)

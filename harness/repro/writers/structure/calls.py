@@ -105,7 +105,9 @@ def compare_order(ep: Any, first: Any, ours: Any) -> list[str]:
 
 def count_calls(ep: Any, first: Any, ours: Any) -> list[str]:
     """Count the calls of one module."""
-    count = [str(calls).count("('NAME'") for calls in (ours, recorded_calls(ep.graph_module, ep.graph, first))]
+    count = [
+        str(calls).count("('NAME'") for calls in (ours, recorded_calls(ep.graph_module, ep.graph, first))
+    ]
     counted = f"eager calls NAME {count[0]} times, the graph has {count[1]} of them"
     bug = [counted] if count[1] < count[0] else []
     return bug

@@ -84,4 +84,6 @@ def write_modules(word: str) -> Parts:
 def write_variants() -> Parts:
     """Write down a call variant that repeats another."""
     pieces = [Template(lowered), Template(find_equal_variants)]
-    return Parts([Template(graph_text)], [*pieces, verdict("no two graphs of a module are the same")], of_program=True)
+    return Parts(
+        [Template(graph_text)], [*pieces, verdict("no two graphs of a module are the same")], of_program=True
+    )
