@@ -1,24 +1,30 @@
-"""Checks: pure functions from (what eager did, what a path did) to differences."""
+"""Checks: pure functions from (what eager did, what a path did) to evidence of how they differ.
+
+A check is one file, or one sub-package, with its evidence classes and its comparison. Adding one takes one
+word below.
+"""
 
 from harness.checks.aliasing import aliasing
+from harness.checks.evidence import Check
 from harness.checks.fake import fake
 from harness.checks.gradients import gradients
 from harness.checks.guards.check import guards
 from harness.checks.inputs import inputs
 from harness.checks.outputs import outputs
 from harness.checks.purity import purity
-from harness.checks.registry import Check, Difference
 from harness.checks.sharing import sharing
 from harness.checks.state import state
 from harness.checks.structure.check import structure
 
-DYNAMIC: dict[str, Check] = {check.__name__: check for check in (outputs, inputs, state, aliasing, gradients)}
-"""What happens call by call. Of these only the first difference counts: the rest follows from it."""
+OF_CALLS: dict[str, Check] = {
+    check.__name__: check for check in (outputs, inputs, state, aliasing, gradients)
+}
+"""Checks of what every run shows, call by call: they can also compare two runs of eager."""
 
-STATIC: dict[str, Check] = {check.__name__: check for check in (sharing, structure, guards, purity, fake)}
-"""What holds without a call. Independent of each other and of the dynamic checks."""
+OF_PATHS: dict[str, Check] = {check.__name__: check for check in (sharing, structure, guards, purity, fake)}
+"""Checks of what only export, or a path, promises."""
 
-CHECKS: dict[str, Check] = {**DYNAMIC, **STATIC}
-"""All of them by name, in the order in which they are reported."""
+CHECKS: dict[str, Check] = {**OF_CALLS, **OF_PATHS}
+"""All checks by name, in the order in which findings are reported."""
 
-__all__ = ["CHECKS", "DYNAMIC", "STATIC", "Check", "Difference"]
+__all__ = ["CHECKS", "OF_CALLS", "OF_PATHS", "Check"]

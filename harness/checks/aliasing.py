@@ -1,84 +1,172 @@
-"""aliasing: outputs live in the memory of inputs, state and each other as in eager, and writes show so."""
+"""aliasing: outputs share memory with inputs, state and each other as in eager, and writes show as in eager."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness.checks.compare.groups import listed, not_together
 from harness.checks.compare.leaves import compare_leaf
-from harness.checks.registry import Difference, mismatch
+from harness.checks.evidence import InCall, OfLeaf
 from harness.checks.state import sort_of
+from harness.findings import Evidence, Relation
 from harness.observe.aliasing import INPUT, OUTPUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from harness.checks.compare.leaves import LeafDifference
     from harness.observe.aliasing import MutationProbe
     from harness.observe.observation import Observation
 
 
-def aliasing(reference: Observation, candidate: Observation) -> Iterator[Difference]:
+@dataclass(frozen=True)
+class OutputMemory(InCall):
+    """Outputs share memory with something in eager and not on the path, or the reverse."""
+
+    call: int
+    names: frozenset[str]
+    """Outputs, inputs and state that share memory on one side."""
+    sorts: tuple[str, ...]
+    """What these are: ``output``, ``input``, ``parameter``, ``buffer``, ``constant``."""
+    new: bool
+    """Whether they share memory on the path only; else in eager only."""
+
+    relation = Relation.IN_CALL_WEAK
+
+    def words(self) -> tuple[str, ...]:
+        """Return on which side they share memory, and the sorts."""
+        return ("became-shared" if self.new else "no-longer-shared", *self.sorts)
+
+    def lines(self) -> Iterator[str]:
+        """Say which names share memory on which side."""
+        one, two = ("here", "in eager") if self.new else ("in eager", "here")
+        yield f"call {self.call}: {listed(self.names)} share memory {one}, {two} they do not"
+
+
+@dataclass(frozen=True)
+class WriteRefused(InCall):
+    """An output can be written to on one side only."""
+
+    call: int
+    """The call after which the write is tried."""
+    output: str
+    in_eager: bool
+    """Whether it is eager's output that cannot be written to."""
+
+    relation = Relation.IN_CALL_WEAK
+
+    def words(self) -> tuple[str, ...]:
+        """Return fixed words."""
+        return ("write", "refused")
+
+    def lines(self) -> Iterator[str]:
+        """Say on which side the write fails."""
+        here, there = ("works", "fails") if self.in_eager else ("fails", "works")
+        yield f"after call {self.call}: a write to {self.output} {here} here, in eager it {there}"
+
+
+@dataclass(frozen=True)
+class WriteShows(InCall):
+    """A write to an output changes another tensor on one side only."""
+
+    call: int
+    """The call after which the write is made."""
+    output: str
+    name: str
+    """The other tensor."""
+    sorts: tuple[str, ...]
+    """What the other tensor is."""
+    in_eager: bool
+    """Whether it changes in eager only; else on the path only."""
+
+    relation = Relation.IN_CALL_WEAK
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Both names."""
+        return frozenset((self.output, self.name))
+
+    def words(self) -> tuple[str, ...]:
+        """Return what the other tensor is."""
+        return ("write", *self.sorts)
+
+    def lines(self) -> Iterator[str]:
+        """Say on which side the write shows."""
+        here, there = ("does not show", "shows") if self.in_eager else ("shows", "does not show")
+        yield (
+            f"after call {self.call}: a write to {self.output} {here} in {self.name} here, in eager it {there}"
+        )
+
+
+@dataclass(frozen=True)
+class WriteDiffers(OfLeaf, InCall):
+    """A write to an output changes another tensor on both sides, but differently."""
+
+    call: int
+    """The call after which the write is made."""
+    output: str
+    name: str
+    """The other tensor."""
+    sorts: tuple[str, ...]
+    """What the other tensor is."""
+    leaf: LeafDifference
+    """The other tensor after the write."""
+
+    relation = Relation.IN_CALL_WEAK
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Both names."""
+        return frozenset((self.output, self.name))
+
+    def words(self) -> tuple[str, ...]:
+        """Return what the other tensor is, and the property that differs."""
+        return ("write", *self.sorts, self.leaf.word)
+
+    def lines(self) -> Iterator[str]:
+        """Say how the other tensor differs."""
+        yield (
+            f"after call {self.call}: a write to {self.output} shows in {self.name}, "
+            "but in another way than in eager"
+        )
+        yield self.leaf.details()
+
+
+def aliasing(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
     """Compare who shares memory with an output, call by call, and what writing to an output shows."""
-    for difference in _compare(reference, candidate):
-        yield replace(difference, weak=True)
-
-
-def _compare(reference: Observation, candidate: Observation) -> Iterator[Difference]:
     known = known_names(reference, candidate)
     for number, (ours, theirs) in enumerate(zip(reference.calls, candidate.calls, strict=False)):
         if ours.failure is not None or theirs.failure is not None:
             return
         for names in not_together(ours.memory.shared, theirs.memory.shared, known):
-            yield mismatch(
-                ("no-longer-shared", *partners(names, reference)),
-                f"call {number}: {listed(names)} share memory in eager, here they do not",
-                call=number,
-                about=names,
-            )
+            yield OutputMemory(number, names, sorts_of(names, reference), new=False)
         for names in not_together(theirs.memory.shared, ours.memory.shared, known):
-            yield mismatch(
-                ("became-shared", *partners(names, reference)),
-                f"call {number}: {listed(names)} share memory here, in eager they do not",
-                call=number,
-                about=names,
-            )
+            yield OutputMemory(number, names, sorts_of(names, reference), new=True)
     probed = {probe.output: probe for probe in candidate.mutation_probes}
     for probe in reference.mutation_probes:
         if probe.output in probed:
-            yield from _probe(probe, probed[probe.output], known, len(reference.calls), reference)
+            yield from _compare_writes(probe, probed[probe.output], known, reference)
 
 
-def _probe(
-    ours: MutationProbe, theirs: MutationProbe, known: frozenset[str], call: int, reference: Observation
-) -> Iterator[Difference]:
-    when = f"after call {call}: a write to {ours.output}"
+def _compare_writes(
+    ours: MutationProbe, theirs: MutationProbe, known: frozenset[str], reference: Observation
+) -> Iterator[Evidence]:
+    call, output = len(reference.calls), ours.output
     if ours.refused != theirs.refused:
-        here, there = ("works", "fails") if ours.refused else ("fails", "works")
-        yield mismatch(("write", "refused"), f"{when} {here} here, in eager it {there}", call=call)
+        yield WriteRefused(call, output, in_eager=ours.refused)
         return
     for name in sorted((ours.shows.keys() | theirs.shows.keys()) & known):
         expected, seen = ours.shows.get(name), theirs.shows.get(name)
+        sorts = sorts_of((name,), reference)
         if expected is None or seen is None:
-            here, there = ("does not show", "shows") if seen is None else ("shows", "does not show")
-            yield mismatch(
-                ("write", *partners((name,), reference)),
-                f"{when} {here} in {name} here, in eager it {there}",
-                call=call,
-                about=(ours.output, name),
-            )
+            yield WriteShows(call, output, name, sorts, in_eager=seen is None)
         elif (found := compare_leaf(expected, seen)) is not None:
-            yield mismatch(
-                ("write", *partners((name,), reference), found.word),
-                f"{when} shows in {name}, but in another way than in eager",
-                found.details,
-                call=call,
-                about=(ours.output, name),
-            )
+            yield WriteDiffers(call, output, name, sorts, found)
 
 
 def known_names(reference: Observation, candidate: Observation) -> frozenset[str]:
-    """Return the names that both have: a path may keep state under fewer of them, or turn it around."""
+    """Return the names that both sides have: a path may keep state under fewer names, or swap them."""
     state: frozenset[str] = frozenset()
     if reference.before is not None and candidate.before is not None:
         state = reference.before.names & candidate.before.names
@@ -92,8 +180,8 @@ def known_names(reference: Observation, candidate: Observation) -> frozenset[str
     return frozenset(name for name in mentioned if name.startswith((OUTPUT, INPUT))) | state
 
 
-def partners(names: Iterable[str], reference: Observation) -> tuple[str, ...]:
-    """Return the sorts of things that a group of names consists of, in stable words."""
+def sorts_of(names: Iterable[str], reference: Observation) -> tuple[str, ...]:
+    """Return the sorts of tensors in a group of names, in stable words."""
     return tuple(sorted({_sort(name, reference) for name in names}))
 
 

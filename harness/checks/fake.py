@@ -1,33 +1,56 @@
-"""fake: what a graph says of the tensors that it computes is what they are when it runs."""
+"""fake: the fake tensors of a graph have the metadata that the real tensors have when the graph runs."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness.checks.compare.metadata import unlike_recorded
-from harness.checks.registry import Difference, mismatch
+from harness.checks.evidence import OfLeaf, WithoutCall
+from harness.findings import Evidence, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from harness.checks.compare.leaves import LeafDifference
     from harness.observe.observation import Observation
 
 
-def fake(reference: Observation, candidate: Observation) -> Iterator[Difference]:
-    """Compare dtype, shape, stride and offset of every node with the fake tensor's."""
+@dataclass(frozen=True)
+class WrongFake(OfLeaf, WithoutCall):
+    """A tensor that the graph computes has other metadata than its fake tensor."""
+
+    node: str
+    operator: str
+    leaf: LeafDifference
+    """Expected is what the real tensor has, seen what the fake tensor has."""
+    reloaded: bool
+    """Whether the program was read from a file."""
+
+    stage = "export"
+    # Where a value differs as well, that is what a reader wants to see.
+    relation = Relation.POSSIBLE_CAUSE
+
+    def words(self) -> tuple[str, ...]:
+        """Return the property and what causes it."""
+        # A tensor that is read from a file begins at 0, whatever computes it: one cause.
+        by_reload = self.leaf.word == "offset" and self.reloaded
+        return (self.leaf.word, "reload" if by_reload else self.operator)
+
+    def lines(self) -> Iterator[str]:
+        """Show both."""
+        yield (
+            f"node {self.node} ({self.operator}) has another {self.leaf.word} than its fake tensor predicted"
+        )
+        yield f"it is {self.leaf.expected}; predicted: {self.leaf.seen}"
+
+
+def fake(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
+    """Compare dtype, shape, stride and offset of every node with the fake tensor's; report the first."""
+    mode_and_transforms, _, _ = candidate.path.partition(":")
+    reloaded = "reload" in mode_and_transforms.split("+")
     for each in candidate.predictions:
         if (unlike := unlike_recorded(each.actual, each.predicted)) is not None:
-            word, actual, predicted = unlike
-            # What is read from a file begins at 0, whatever computes it: one cause.
-            cause = "reload" if word == "offset" and "+reload" in candidate.path else each.operator
-            found = mismatch(
-                (word, cause),
-                f"node {each.node} ({each.operator}) has another {word} than its fake tensor predicted",
-                f"it is {actual}; predicted: {predicted}",
-                stage="export",
-            )
-            # Where a value differs as well, that is what a reader wants to see.
-            yield replace(found, follows=True)
+            yield WrongFake(each.node, each.operator, unlike, reloaded)
             # What is computed from it is predicted wrongly as well.
             return

@@ -2,29 +2,45 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness.checks.compare.calls import comparable
 from harness.checks.compare.leaves import compare_leaf
-from harness.checks.registry import Difference, mismatch
+from harness.checks.evidence import InCall, OfLeaf
 from harness.observe.tensors import argument
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from harness.checks.compare.leaves import LeafDifference
+    from harness.findings import Evidence
     from harness.observe.observation import Observation
 
 
-def inputs(reference: Observation, candidate: Observation) -> Iterator[Difference]:
+@dataclass(frozen=True)
+class InputLeaf(OfLeaf, InCall):
+    """One leaf of the arguments differs after a call."""
+
+    call: int
+    argument: str
+    """As one would write it: ``args[0]``, ``kwargs['mask']``."""
+    leaf: LeafDifference
+
+    def words(self) -> tuple[str, ...]:
+        """Return the property."""
+        return (self.leaf.word,)
+
+    def lines(self) -> Iterator[str]:
+        """Say which input differs in what."""
+        yield f"after call {self.call}: input {self.argument} differs in {self.leaf.aspect}"
+        yield self.leaf.details()
+
+
+def inputs(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
     """Compare values and metadata of every input after every call."""
     for number, ours, theirs in comparable(reference, candidate):
         for expected, seen in zip(ours.inputs.leaves, theirs.inputs.leaves, strict=False):
             found = compare_leaf(expected.value, seen.value, metadata=True)
             if found is not None:
-                yield mismatch(
-                    (found.word,),
-                    f"after call {number}: input {argument(expected.where)} differs "
-                    f"in {found.word.replace('-', ' ')}",
-                    found.details,
-                    call=number,
-                )
+                yield InputLeaf(number, argument(expected.where), found)

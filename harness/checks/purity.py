@@ -2,56 +2,243 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.checks.compare.aftermath import ambient
+from harness.checks.compare.calls import comparable
+from harness.checks.compare.deviating import Altered
 from harness.checks.compare.leaves import compare_leaf
-from harness.checks.registry import Difference, mismatch
+from harness.checks.compare.mappings import unequal
+from harness.checks.evidence import InCall, OfLeaf, WithoutCall
 from harness.checks.state import sort_of
+from harness.findings import Evidence, Relation
 from harness.observe.tensors import argument
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from harness.checks.compare.groups import Groups
-    from harness.observe.observation import Observation, Touch
+    from harness.checks.compare.leaves import LeafDifference
+    from harness.findings import Stage
+    from harness.observe.observation import Call, Observation, Touch
     from harness.observe.tensors import State, TensorSnapshot
 
 
-def purity(reference: Observation, candidate: Observation) -> Iterator[Difference]:
-    """Compare the world before and after each stage that must not change it."""
+class _Changed(WithoutCall):
+    """Export or lowering changed something; subclasses have the stage as a field."""
+
+    @property
+    def _doer(self) -> str:
+        return "lowering" if self.stage == "lower" else self.stage
+
+
+@dataclass(frozen=True)
+class StateChanged(_Changed):
+    """A tensor of the model is another one, or gone, after export or lowering."""
+
+    stage: Stage
+    name: str
+    sort: str
+    """``parameter``, ``buffer`` or ``constant``."""
+    leaf: LeafDifference
+    """The tensor before and after."""
+    missing: bool
+
+    relation = Relation.SPOILS_START
+
+    @property
+    def aspect(self) -> str:
+        """The property that differs."""
+        if self.missing:
+            return "missing"
+        if self.sort == "constant" and self.leaf.word in ("requires-grad", "sign-of-zero", "rounding"):
+            # An in-place operation ran on it for real: one cause, whatever is left to see of it.
+            return "value"
+        return self.leaf.word
+
+    def words(self) -> tuple[str, ...]:
+        """Return stage, sort and property."""
+        return (self.stage, self.sort, self.aspect)
+
+    def lines(self) -> Iterator[str]:
+        """Show the tensor before and after."""
+        yield f"{self._doer} changed {self.sort} {self.name}"
+        yield self.leaf.details("before", "after")
+
+
+@dataclass(frozen=True)
+class StateSharingChanged(_Changed):
+    """Other tensors of the model are shared after export or lowering."""
+
+    stage: Stage
+
+    def words(self) -> tuple[str, ...]:
+        """Return stage and a fixed word."""
+        return (self.stage, "sharing")
+
+    def lines(self) -> Iterator[str]:
+        """Say it in one line."""
+        yield f"{self._doer} changed which tensors of the model are shared"
+
+
+@dataclass(frozen=True)
+class ExampleInputChanged(OfLeaf, _Changed):
+    """An example input differs after export or lowering."""
+
+    stage: Stage
+    argument: str
+    """As one would write it: ``args[0]``, ``kwargs['mask']``."""
+    leaf: LeafDifference
+    """The input before and after."""
+
+    def words(self) -> tuple[str, ...]:
+        """Return stage and property."""
+        return (self.stage, "input", self.leaf.word)
+
+    def lines(self) -> Iterator[str]:
+        """Show the input before and after."""
+        yield f"{self._doer} changed the example input {self.argument}"
+        yield self.leaf.details("before", "after")
+
+
+@dataclass(frozen=True)
+class ModuleChanged(_Changed):
+    """Training flags, hooks or plain attributes of modules differ after export or lowering."""
+
+    stage: Stage
+    sort: str
+    """``training flag``, ``hooks`` or ``attribute``."""
+    names: tuple[str, ...]
+
+    def words(self) -> tuple[str, ...]:
+        """Return stage and sort."""
+        return (self.stage, self.sort)
+
+    def lines(self) -> Iterator[str]:
+        """List the names."""
+        yield f"{self._doer} changed {self.sort} of the model: {_shown(self.names)}"
+
+
+@dataclass(frozen=True)
+class ProcessChanged(_Changed):
+    """Something that is switched for the whole process differs after export or lowering."""
+
+    stage: Stage
+    names: tuple[str, ...]
+    """By the names in ``World.ambient``."""
+
+    def words(self) -> tuple[str, ...]:
+        """Return stage and the first name."""
+        return (self.stage, "global", self.names[0])
+
+    def lines(self) -> Iterator[str]:
+        """List the names."""
+        yield f"{self._doer} changed the {_shown(self.names)}"
+
+
+@dataclass(frozen=True)
+class Printed(_Changed):
+    """Export or lowering prints."""
+
+    stage: Stage
+    stream: str
+    """``standard output`` or ``standard error``."""
+    text: str
+    failed: bool
+    """Whether the stage raised."""
+
+    def words(self) -> tuple[str, ...]:
+        """Return stage, stream, and whether the stage raised."""
+        return (self.stage, "prints", self.stream, *(("failed",) if self.failed else ()))
+
+    def lines(self) -> Iterator[str]:
+        """Show the beginning of the text."""
+        yield f"{self._doer} prints to {self.stream}: {self.text.strip()[:_PRINTED]!r}"
+
+
+_PRINTED = 80
+"""So many characters of what was printed are shown."""
+
+
+@dataclass(frozen=True)
+class ProcessLeftDifferent(InCall):
+    """After a call, something that is switched for the whole process is not as after eager's call."""
+
+    call: int
+    name: str
+    """One of the names in ``World.ambient``."""
+    altered: Altered | None
+    """How the call differs from the example; None: it is an ordinary call."""
+    raised: str
+    """The class of the exception that the call raised; empty if it returned."""
+    values: tuple[str, str] | None
+    """What eager and the path left; None if the values mean nothing to people."""
+
+    relation = Relation.INDEPENDENT
+
+    @property
+    def in_deviating_call(self) -> bool:
+        """Whether the call deviates."""
+        return self.altered is not None
+
+    def words(self) -> tuple[str, ...]:
+        """Return the name, and whether the call raised."""
+        return ("run", "global", *(("raised",) if self.raised else ()), self.name)
+
+    def lines(self) -> Iterator[str]:
+        """Show both values."""
+        end = f", which raised {self.raised}" if self.raised else ""
+        altered = self.altered
+        call = f"call {self.call}" if altered is None else f"a call in which {altered.description}"
+        yield f"after {call}{end}: the {self.name} differs"
+        if self.values is not None:
+            yield f"eager: {self.values[0]}; here: {self.values[1]}"
+        if altered is not None:
+            yield f"altered: {altered.deviation}"
+
+
+def _shown(names: tuple[str, ...]) -> str:
+    return ", ".join(repr(name) if name == "" else name for name in names[:5])
+
+
+def purity(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
+    """Compare the world before and after each stage that must not change it, and what calls leave behind."""
     for touch in candidate.touches:
+        stage, before, after = touch.stage, touch.before, touch.after
         yield from _state(touch)
         yield from _inputs(touch)
-        yield from _flags(touch, "training flag", touch.before.training, touch.after.training)
-        yield from _flags(touch, "hooks", touch.before.hooks, touch.after.hooks)
-        yield from _flags(touch, "attribute", touch.before.attributes, touch.after.attributes)
-        yield from _flags(touch, "global", touch.before.ambient, touch.after.ambient)
+        for sort, ours, theirs in (
+            ("training flag", before.training, after.training),
+            ("hooks", before.hooks, after.hooks),
+            ("attribute", before.attributes, after.attributes),
+        ):
+            if names := _names(ours, theirs):
+                yield ModuleChanged(stage, sort, names)
+        if names := _names(before.ambient, after.ambient):
+            yield ProcessChanged(stage, names)
         if "prints" not in reference.notes:
             for stream, text in touch.printed.items():
-                how = ("prints", stream, *(("failed",) if touch.failed else ()))
-                yield _changed(touch, how, f"prints to {stream}: {text.strip()[:_PRINTED]!r}")
-    yield from ambient(reference, candidate)
+                yield Printed(stage, stream, text, touch.failed)
+    yield from _left_behind(reference, candidate)
 
 
-def _state(touch: Touch) -> Iterator[Difference]:
+def _names(before: Mapping[str, object], after: Mapping[str, object]) -> tuple[str, ...]:
+    return tuple(name for name in {**before, **after} if before.get(name) != after.get(name))
+
+
+def _state(touch: Touch) -> Iterator[Evidence]:
     before, after = touch.before.state, touch.after.state
-    told: set[str] = set()
+    reported: set[str] = set()
     for sort, name, tensor, later in _pairs(touch):
         found = compare_leaf(tensor, later or "nothing", metadata=True)
-        if found is not None and name not in told:
-            word = found.word if later else "missing"
-            if sort == "constant" and word in ("requires-grad", "sign-of-zero", "rounding"):
-                # An in-place operation ran on it for real: one cause, whatever is left to see of it.
-                word = "value"
-            yield _changed(touch, (sort, word), f"changed {sort} {name}", _worded(found.details))
+        if found is not None and name not in reported:
+            yield StateChanged(touch.stage, name, sort, found, missing=later is None)
             # What shares its memory has changed with it.
-            told.update(*(group for group in before.shared if name in group))
-    # What is new is told as a new attribute.
+            reported.update(*(group for group in before.shared if name in group))
+    # A new name is reported as a new attribute.
     names = frozenset(before.tensors) | frozenset(before.constants)
     if any(set(ours) != _among(names, theirs) for ours, theirs in _groups(before, after)):
-        yield _changed(touch, ("sharing",), "changed which tensors of the model are shared")
+        yield StateSharingChanged(touch.stage)
 
 
 def _groups(before: State, after: State) -> tuple[tuple[Groups, Groups], ...]:
@@ -71,38 +258,40 @@ def _pairs(touch: Touch) -> Iterator[tuple[str, str, TensorSnapshot, TensorSnaps
         yield sort_of(tensor), name, tensor, after.tensors.get(name)
 
 
-def _inputs(touch: Touch) -> Iterator[Difference]:
+def _inputs(touch: Touch) -> Iterator[Evidence]:
     for leaf, later in zip(touch.before.inputs.leaves, touch.after.inputs.leaves, strict=False):
         found = compare_leaf(leaf.value, later.value, metadata=True)
         if found is not None:
-            what = f"changed the example input {argument(leaf.where)}"
-            yield _changed(touch, ("input", found.word), what, _worded(found.details))
+            yield ExampleInputChanged(touch.stage, argument(leaf.where), found)
 
 
-def _worded(details: str) -> str:
-    return details.replace("eager:", "before:").replace("eager ", "before ").replace("here", "after")
+def _left_behind(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
+    """Compare what is switched for the whole process, after calls that raised as well; report the first."""
+    made = {each.words: each.call for each in reference.deviations}
+    usual = [(n, None, ours, theirs) for n, ours, theirs in comparable(reference, candidate)]
+    deviations = [
+        (len(candidate.calls), Altered.of(each), made.get(each.words), each.call)
+        for each in candidate.deviations
+    ]
+    for number, altered, ours, theirs in (*usual, *deviations):
+        left = _first_left(ours, theirs) if ours is not None else None
+        if left is not None:
+            name, values = left
+            raised = theirs.failure.name if theirs.failure is not None else ""
+            yield ProcessLeftDifferent(number, name, altered, raised, values)
+            return
 
 
-def _flags(
-    touch: Touch, sort: str, before: Mapping[str, object], after: Mapping[str, object]
-) -> Iterator[Difference]:
-    names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
-    if not names:
-        return
-    shown = ", ".join(repr(name) if name == "" else name for name in names[:5])
-    if sort == "global":
-        yield _changed(touch, (sort, names[0]), f"changed the {shown}")
-    else:
-        yield _changed(touch, (sort,), f"changed {sort} of the model: {shown}")
+# A call that raises while it is traced has done nothing; eager has come as far as the line that raises.
+_ON_THE_WAY = ("global random number generator", "text on standard output", "text on standard error")
 
 
-def _changed(touch: Touch, what: tuple[str, ...], *message: str) -> Difference:
-    stage = "lowering" if touch.stage == "lower" else touch.stage
-    first, *rest = message
-    difference = mismatch((touch.stage, *what), f"{stage} {first}", *rest, stage=touch.stage)
-    return replace(difference, spoils="start") if what[0] in _STATE else difference
-
-
-_STATE = ("parameter", "buffer", "constant")
-_PRINTED = 80
-"""So many characters of what was printed are shown."""
+def _first_left(ours: Call, theirs: Call) -> tuple[str, tuple[str, str] | None] | None:
+    """Return the first thing that one call left different from the other, and both values."""
+    if (ours.failure is None) != (theirs.failure is None) or not ours.aftermath or not theirs.aftermath:
+        return None
+    for name, one, other in unequal(ours.aftermath.ambient, theirs.aftermath.ambient):
+        if ours.failure is not None and name in _ON_THE_WAY:
+            continue
+        return name, None if isinstance(one, bytes) else (str(one), str(other))
+    return None

@@ -1,126 +1,234 @@
-"""sharing: names that are one tensor, or live in one storage, in eager do so on the path as well."""
+"""sharing: names that are one tensor, or share one storage, in eager do so on the path as well."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.checks.compare.crash import shortened
+from harness.checks.compare.crash import crash_lines
 from harness.checks.compare.groups import listed, not_together
 from harness.checks.compare.leaves import compare_leaf
-from harness.checks.registry import Difference, mismatch
+from harness.checks.evidence import InCall, OfLeaf, WithoutCall
 from harness.checks.state import sort_of
+from harness.findings import Evidence, Relation
 from harness.inputs.edits import FACTOR, plan_edits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from harness.checks.compare.leaves import LeafDifference
+    from harness.observe.failure import Failure
     from harness.observe.observation import Observation
     from harness.observe.tensors import State
 
 
-def sharing(reference: Observation, candidate: Observation) -> Iterator[Difference]:
-    """Compare who is the same object as whom, who shares memory with whom, and what an edit does."""
-    for difference in _compare(reference, candidate):
-        # Tensors that are merely in one memory have metadata of their own.
-        yield replace(difference, spoils="values" if difference.what[0] in _OF_MEMORY else "calls")
-    if names := candidate.still_shared:
-        yield mismatch(
-            ("copy-shares",), f"{listed(names)} of a copy is in the memory of the original", stage="lower"
+@dataclass(frozen=True)
+class TensorSplit(WithoutCall):
+    """Names that are one tensor in eager are several on the path."""
+
+    names: frozenset[str]
+    sort: str
+    """``parameter``, or ``buffer``: export keeps buffers that do not persist as constants, so that is one."""
+
+    stage = "lower"
+    relation = Relation.SPOILS_CALLS
+
+    def words(self) -> tuple[str, ...]:
+        """Return the sort."""
+        return ("one-tensor-became-several", self.sort)
+
+    def lines(self) -> Iterator[str]:
+        """List the names."""
+        yield f"in eager {listed(self.names)} are one tensor, here they are different tensors"
+
+
+@dataclass(frozen=True)
+class MemorySplit(WithoutCall):
+    """Names that share memory in eager do not on the path."""
+
+    names: frozenset[str]
+
+    stage = "lower"
+    # Tensors that only share memory have metadata of their own.
+    relation = Relation.SPOILS_VALUES
+
+    def words(self) -> tuple[str, ...]:
+        """Return one word."""
+        return ("memory-no-longer-shared",)
+
+    def lines(self) -> Iterator[str]:
+        """List the names."""
+        yield f"in eager {listed(self.names)} share memory, here they do not"
+
+
+@dataclass(frozen=True)
+class TensorsMerged(WithoutCall):
+    """Names that are several tensors in eager are one on the path."""
+
+    names: frozenset[str]
+
+    stage = "lower"
+    relation = Relation.SPOILS_CALLS
+
+    def words(self) -> tuple[str, ...]:
+        """Return one word."""
+        return ("several-tensors-became-one",)
+
+    def lines(self) -> Iterator[str]:
+        """List the names."""
+        yield f"in eager {listed(self.names)} are different tensors, here they are one"
+
+
+@dataclass(frozen=True)
+class MemoryMerged(WithoutCall):
+    """Names that do not share memory in eager do on the path."""
+
+    names: frozenset[str]
+
+    stage = "lower"
+    # Tensors that only share memory have metadata of their own.
+    relation = Relation.SPOILS_VALUES
+
+    def words(self) -> tuple[str, ...]:
+        """Return one word."""
+        return ("memory-became-shared",)
+
+    def lines(self) -> Iterator[str]:
+        """List the names."""
+        yield f"in eager {listed(self.names)} do not share memory, here they do"
+
+
+@dataclass(frozen=True)
+class CallVariantState(WithoutCall):
+    """A later call of a module has a tensor of its own, not that of the first call."""
+
+    names: tuple[str, ...]
+
+    stage = "lower"
+    relation = Relation.SPOILS_CALLS
+
+    def words(self) -> tuple[str, ...]:
+        """Return one word."""
+        return ("call-variant-has-its-own",)
+
+    def lines(self) -> Iterator[str]:
+        """List the names."""
+        yield f"{listed(self.names)}: not the tensor of the first call"
+
+
+@dataclass(frozen=True)
+class CopyShares(WithoutCall):
+    """A copy that must be independent has tensors in the memory of the original."""
+
+    names: tuple[str, ...]
+
+    stage = "lower"
+
+    def words(self) -> tuple[str, ...]:
+        """Return one word."""
+        return ("copy-shares",)
+
+    def lines(self) -> Iterator[str]:
+        """List the names."""
+        yield f"{listed(self.names)} of a copy is in the memory of the original"
+
+
+@dataclass(frozen=True)
+class EditRaised(InCall):
+    """The call after an edit of the state raised, eager's did not."""
+
+    call: int
+    failure: Failure
+
+    def words(self) -> tuple[str, ...]:
+        """Return fixed words."""
+        return ("edit", "raises")
+
+    def lines(self) -> Iterator[str]:
+        """Show the exception."""
+        yield from crash_lines(f"call {self.call}, after the state was edited in place,", self.failure)
+
+
+@dataclass(frozen=True)
+class EditDiffers(OfLeaf, InCall):
+    """The call after an edit of the state returns something else than eager's."""
+
+    call: int
+    place: str
+    """The place in the output, as one would write it: ``[0]['mask']``."""
+    leaf: LeafDifference
+
+    def words(self) -> tuple[str, ...]:
+        """Return the property."""
+        return ("edit", self.leaf.word)
+
+    def lines(self) -> Iterator[str]:
+        """Say which output differs in what."""
+        yield (
+            f"call {self.call}, after every parameter and buffer was multiplied by {FACTOR} in place: "
+            f"output{self.place} differs in {self.leaf.aspect}"
         )
-    for difference in _edited(reference, candidate):
-        yield replace(difference, follows=True)
+        yield self.leaf.details()
 
 
-_OF_MEMORY = {"memory-no-longer-shared", "memory-became-shared"}
+def sharing(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
+    """Compare who is the same object as whom, who shares memory with whom, and what an edit does."""
+    if reference.before is not None and candidate.before is not None:
+        yield from _compare(reference.before, candidate.before)
+    if candidate.still_shared:
+        yield CopyShares(candidate.still_shared)
+    yield from _edited(reference, candidate)
 
 
-def _compare(reference: Observation, candidate: Observation) -> Iterator[Difference]:
-    if reference.before is None or candidate.before is None:
-        return
-    ours, theirs = reference.before, candidate.before
+def _compare(ours: State, theirs: State) -> Iterator[Evidence]:
     both = ours.names & theirs.names
     known = frozenset(name for name in both if _device(ours, name) == _device(theirs, name))
     split = list(not_together(ours.same, theirs.same, known))
-    told = set().union(*split)
+    reported = set().union(*split)
     for names in split:
-        # Buffers and constants are one sort here: export keeps buffers that do not persist as constants.
-        parameters = [
-            name for name in names if name in ours.tensors and sort_of(ours.tensors[name]) == "parameter"
-        ]
-        sort = "parameter" if parameters else "buffer"
-        yield mismatch(
-            ("one-tensor-became-several", sort),
-            f"in eager {listed(names)} are one tensor, here they are different tensors",
-            stage="lower",
+        is_parameter = any(
+            name in ours.tensors and sort_of(ours.tensors[name]) == "parameter" for name in names
         )
+        yield TensorSplit(names, "parameter" if is_parameter else "buffer")
     for names in not_together(ours.shared, theirs.shared, known):
-        if not names <= told:
-            yield mismatch(
-                ("memory-no-longer-shared",),
-                f"in eager {listed(names)} share memory, here they do not",
-                stage="lower",
-                about=names,
-            )
+        if not names <= reported:
+            yield MemorySplit(names)
     merged = list(not_together(theirs.same, ours.same, known))
     for names in merged:
-        yield mismatch(
-            ("several-tensors-became-one",),
-            f"in eager {listed(names)} are different tensors, here they are one",
-            stage="lower",
-        )
+        yield TensorsMerged(names)
     for names in not_together(theirs.shared, ours.shared, known):
         if names not in merged:
-            yield mismatch(
-                ("memory-became-shared",),
-                f"in eager {listed(names)} do not share memory, here they do",
-                stage="lower",
-            )
+            yield MemoryMerged(names)
     if theirs.torn:
-        yield mismatch(
-            ("call-variant-has-its-own",),
-            f"{listed(theirs.torn)}: not the tensor of the first call",
-            stage="lower",
-        )
+        yield CallVariantState(theirs.torn)
 
 
 def _device(state: State, name: str) -> str:
-    """What has moved to another device is a difference of its own, and cannot share memory as before."""
+    """Return the device: a tensor that moved to another one cannot share memory as before."""
     return (state.tensors.get(name) or state.constants[name]).device
 
 
 def _left_out(reference: Observation, candidate: Observation) -> bool:
-    """Whether some tensor that eager's edit is about is here under no name at all."""
+    """Whether the path has some tensor that eager's edit changes under no name at all."""
     if reference.before is None or candidate.before is None:
         return False
     present = candidate.before.tensors.keys()
     return any(not names & present for names in plan_edits(reference.before))
 
 
-def _edited(reference: Observation, candidate: Observation) -> Iterator[Difference]:
+def _edited(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
     """Compare the call that is made once the state was edited, through the last name of each tensor."""
     ours, theirs = reference.edited, candidate.edited
     if ours is None or theirs is None or ours.failure is not None:
         return
     if _left_out(reference, candidate):
-        return  # what has no name cannot be edited: the state check tells of it
+        return  # what has no name cannot be edited: the state check reports it
     number = len(reference.calls)
     if theirs.failure is not None:
-        yield mismatch(
-            ("edit", "raises"),
-            f"call {number}, after the state was edited in place, raised {theirs.failure.name}, "
-            f"eager did not\n{shortened(theirs.failure.message)}",
-            call=number,
-        )
+        yield EditRaised(number, theirs.failure)
         return
     if ours.outputs is None or theirs.outputs is None:
         return
     for expected, seen in zip(ours.outputs.leaves, theirs.outputs.leaves, strict=False):
         if (found := compare_leaf(expected.value, seen.value)) is not None:
-            yield mismatch(
-                ("edit", found.word),
-                f"call {number}, after every parameter and buffer was multiplied by {FACTOR} in place: "
-                f"output{expected.where} differs in {found.word.replace('-', ' ')}",
-                found.details,
-                call=number,
-            )
+            yield EditDiffers(number, expected.where, found)

@@ -1,50 +1,140 @@
-"""state: parameters and buffers start where eager's start, and every call moves them alike."""
+"""state: parameters and buffers start as eager's do, and every call changes them as in eager."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.checks.compare.aftermath import attributes
 from harness.checks.compare.calls import comparable
 from harness.checks.compare.leaves import SEVERITY, compare_leaf
-from harness.checks.registry import Difference, mismatch
+from harness.checks.compare.mappings import unequal
+from harness.checks.evidence import InCall, OfLeaf, WithoutCall
+from harness.findings import Evidence, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from harness.checks.compare.leaves import LeafDifference
     from harness.findings import Stage
     from harness.observe.observation import Observation
     from harness.observe.tensors import State, TensorSnapshot
 
 
-def state(reference: Observation, candidate: Observation) -> Iterator[Difference]:
+@dataclass(frozen=True)
+class StateMissing(WithoutCall):
+    """The path has no tensor of this name."""
+
+    name: str
+    sort: str
+    """``parameter`` or ``buffer``."""
+    tensor: str
+    """Eager's tensor: dtype and shape."""
+
+    stage = "lower"
+    relation = Relation.MISSING_STATE
+
+    def words(self) -> tuple[str, ...]:
+        """Return the sort."""
+        return ("missing", self.sort)
+
+    def lines(self) -> Iterator[str]:
+        """Name the tensor."""
+        yield f"{self.sort} {self.name} ({self.tensor}) of eager is missing"
+
+
+@dataclass(frozen=True)
+class StateLeaf(OfLeaf):
+    """One tensor of the state differs, after a call or before the first one."""
+
+    call: int | None
+    """None: before the first call."""
+    name: str
+    sort: str
+    """``parameter``, ``buffer`` or ``constant``: a tensor that is a plain attribute."""
+    leaf: LeafDifference
+
+    kind = "mismatch"
+    relation = Relation.IN_CALL
+
+    @property
+    def stage(self) -> Stage:  # type: ignore[override]  # a property serves readers as the attribute does
+        """The stage that shows it."""
+        return "lower" if self.call is None else "run"
+
+    def words(self) -> tuple[str, ...]:
+        """Return property and sort."""
+        return (self.leaf.word, self.sort, *(("at-start",) if self.call is None else ()))
+
+    def lines(self) -> Iterator[str]:
+        """Say when which tensor differs in what."""
+        when = "before the first call" if self.call is None else f"after call {self.call}"
+        yield f"{when}: {self.sort} {self.name} differs in {self.leaf.aspect}"
+        yield self.leaf.details()
+
+
+@dataclass(frozen=True)
+class UpdateLost(OfLeaf, InCall):
+    """Eager updates a tensor that the path has under no name."""
+
+    call: int
+    name: str
+    sort: str
+    """``parameter`` or ``buffer``."""
+    leaf: LeafDifference
+    """How eager's call changes it."""
+
+    def words(self) -> tuple[str, ...]:
+        """Return property and sort."""
+        return (self.leaf.word, self.sort, "gone")
+
+    def lines(self) -> Iterator[str]:
+        """Name the tensor."""
+        yield f"after call {self.call}: eager has updated {self.sort} {self.name}, which is not here at all"
+
+
+@dataclass(frozen=True)
+class AttributeDiffers(InCall):
+    """A plain attribute, a training flag or the number of hooks of a module differs after a call."""
+
+    call: int
+    name: str
+    expected: str
+    seen: str
+
+    @property
+    def sort(self) -> str:
+        """``training``, a word that ends with ``hooks``, or ``attribute``."""
+        return self.name.rpartition(".")[2] if self.name.endswith(("training", "hooks")) else "attribute"
+
+    def words(self) -> tuple[str, ...]:
+        """Return the sort."""
+        return ("left", self.sort)
+
+    def lines(self) -> Iterator[str]:
+        """Show both values."""
+        yield f"after call {self.call}: {self.name} differs"
+        yield f"eager: {self.expected}; here: {self.seen}"
+
+
+def state(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
     """Compare names, values and metadata of the state, before the first call and after each."""
     if reference.before is None or candidate.before is None:
         return
-    yield from _missing(reference.before, candidate)
+    yield from _missing(reference.before, candidate.before)
     yield from _compare(reference.before, candidate.before, None)
     for number, ours, theirs in comparable(reference, candidate):
         yield from _compare(ours.state, theirs.state, number)
-        yield from _forgotten(reference.before, ours.state, candidate, number)
-    yield from attributes(reference, candidate)
+        yield from _lost(reference.before, ours.state, candidate, number)
+    yield from _attributes(reference, candidate)
 
 
-def _missing(ours: State, candidate: Observation) -> Iterator[Difference]:
-    """Look for names that are gone."""
-    present = candidate.before.tensors if candidate.before is not None else {}
+def _missing(ours: State, theirs: State) -> Iterator[Evidence]:
     for name, tensor in ours.tensors.items():
-        if name not in present:
-            gone = mismatch(
-                ("missing", sort_of(tensor)),
-                f"{sort_of(tensor)} {name} ({tensor}) of eager is missing",
-                stage="lower",
-                about=(name,),
-            )
-            yield replace(gone, alone=True)
+        if name not in theirs.tensors:
+            yield StateMissing(name, sort_of(tensor), str(tensor))
 
 
-def _forgotten(before: State, after: State, candidate: Observation, call: int) -> Iterator[Difference]:
+def _lost(before: State, after: State, candidate: Observation, call: int) -> Iterator[Evidence]:
     """Look for tensors that eager updates and that the path has under no name."""
     here = candidate.before
     present = here.tensors.keys() if here is not None else set()
@@ -54,31 +144,16 @@ def _forgotten(before: State, after: State, candidate: Observation, call: int) -
         aliases = set().union(*(group for group in before.shared if name in group))
         found = compare_leaf(before.tensors[name], after.tensors[name])
         if found is not None and not aliases & names:
-            sort = sort_of(before.tensors[name])
-            yield mismatch(
-                (found.word, sort, "gone"),
-                f"after call {call}: eager has updated {sort} {name}, which is not here at all",
-                call=call,
-            )
+            yield UpdateLost(call, name, sort_of(before.tensors[name]), found)
 
 
-def _compare(ours: State, theirs: State, call: int | None) -> Iterator[Difference]:
+def _compare(ours: State, theirs: State, call: int | None) -> Iterator[Evidence]:
     unlike = [
-        (found, sort, name)
+        StateLeaf(call, name, sort, found)
         for sort, name, expected, seen in _pairs(ours, theirs)
         if (found := compare_leaf(expected, seen, metadata=True)) is not None
     ]
-    when = "before the first call" if call is None else f"after call {call}"
-    stage: Stage = "lower" if call is None else "run"
-    for found, sort, name in sorted(unlike, key=lambda each: SEVERITY.index(each[0].word)):
-        yield mismatch(
-            (found.word, sort, *(("at-start",) if call is None else ())),
-            f"{when}: {sort} {name} differs in {found.word.replace('-', ' ')}",
-            found.details,
-            stage=stage,
-            call=call,
-            about=(name,),
-        )
+    yield from sorted(unlike, key=lambda each: SEVERITY.index(each.leaf.word))
 
 
 def _pairs(ours: State, theirs: State) -> Iterator[tuple[str, str, TensorSnapshot, TensorSnapshot]]:
@@ -86,11 +161,20 @@ def _pairs(ours: State, theirs: State) -> Iterator[tuple[str, str, TensorSnapsho
         if name in theirs.tensors:
             yield sort_of(expected), name, expected, theirs.tensors[name]
     for name, expected in ours.constants.items():
-        # A path may keep a constant as a buffer, and under a name of its own: then nothing is seen.
+        # A path may keep a constant as a buffer. If it has a name of its own there, it is not compared.
         if (seen := theirs.constants.get(name) or theirs.tensors.get(name)) is not None:
             yield "constant", name, expected, seen
 
 
+def _attributes(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
+    """Compare plain attributes, training flags and hooks where both sides recorded them."""
+    for number, ours, theirs in comparable(reference, candidate):
+        if ours.aftermath is None or theirs.aftermath is None:
+            return
+        for name, expected, seen in unequal(ours.aftermath.attributes, theirs.aftermath.attributes):
+            yield AttributeDiffers(number, name, str(expected), str(seen))
+
+
 def sort_of(tensor: TensorSnapshot) -> str:
-    """Tell a parameter from a buffer."""
+    """Return ``parameter`` or ``buffer``."""
     return "parameter" if tensor.type == "Parameter" else "buffer"

@@ -108,7 +108,7 @@ def _one_by_one(target: Target, paths: Sequence[Path], limit: float) -> Verdict:
         one = _judged(target, (path,), limit)
         if isinstance(one, Death):
             add_death(findings, path, one)
-            results.append(PathResult(str(path), "finding", one.reason))
+            results.append(PathResult(path, "finding", one.reason))
         elif not one.valid:
             return one
         else:
@@ -136,7 +136,7 @@ def _print_json(verdict: Verdict, known: Mapping[str, tuple[str, ...]]) -> None:
 
     document = {
         "paths": {
-            r.path: {"status": r.status, "reason": r.reason, "excused": r.excused} for r in verdict.paths
+            str(r.path): {"status": r.status, "reason": r.reason, "excused": r.excused} for r in verdict.paths
         },
         "findings": [
             {
@@ -157,7 +157,7 @@ def _print_table(target: Target, verdict: Verdict, known: Mapping[str, tuple[str
     rows = table("path", "status", "")
     for result in verdict.paths:
         notes = [result.reason, *(f"{name} (documented)" for name in result.excused)]
-        rows.add_row(result.path, result.status, ", ".join(filter(None, notes)))
+        rows.add_row(str(result.path), result.status, ", ".join(filter(None, notes)))
     console.print(rows)
     for finding in verdict.findings:
         console.print()

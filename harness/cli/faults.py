@@ -126,7 +126,12 @@ def _entry(fault: Fault, result: Hunted) -> dict[str, object]:
         "programs": result.programs,
         "seconds": round(result.seconds, 3),
         "caught_by": [
-            {"path": finding.path, "check": finding.check, "kind": finding.kind, "message": finding.message}
+            {
+                "path": str(finding.path),
+                "check": finding.check,
+                "kind": finding.kind,
+                "message": finding.message,
+            }
             for finding in result.findings
         ],
     }
@@ -139,7 +144,7 @@ def _print_table(results: Sequence[Hunted]) -> None:
     rows = table("fault", "caught by", "check", "programs", "seconds")
     for result in results:
         first = next(iter(result.findings), None)
-        path, check = (first.path, first.check) if first is not None else ("MISSED", "")
+        path, check = (str(first.path), first.check) if first is not None else ("MISSED", "")
         style = "bold red" if first is None else None
         rows.add_row(result.fault, path, check, str(result.programs), f"{result.seconds:.1f}", style=style)
     console.print(rows)

@@ -165,7 +165,7 @@ def _minimized(arguments: argparse.Namespace, subject: Subject, finding: Finding
     if arguments.out is None:
         return _reduce(arguments, subject, finding, None)
     file = arguments.out.with_name(arguments.out.name + ".minimizing")
-    with Notes(file, subject.source, finding.path, *finding.signature) as notes:
+    with Notes(file, subject.source, str(finding.path), *finding.signature) as notes:
         if notes.best:
             _say(f"going on from what {file} holds")
         minimized = _reduce(arguments, subject, finding, notes)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from itertools import count, islice
 
+from harness.checks.alive import ALIVE, ProcessDied
 from harness.engine import events
 from harness.engine.schedule import paths_for
 from harness.engine.triage import Cause, Witness
@@ -206,7 +207,7 @@ class Campaign:
             one = self._alone(workers, index, replace(job, paths=(path,), corpora=None)).wait(self._stop)
             if isinstance(one, Death):
                 add_death(findings, path, one)
-                results.append(PathResult(str(path), "finding", one.kind))
+                results.append(PathResult(path, "finding", one.kind))
             else:
                 alive.append(path)
         known: dict[str, tuple[str, ...]] = {}
@@ -324,7 +325,7 @@ class Campaign:
                 raise Stopped
             shipped = ship(small, self._confirm)
             found, source = shipped.finding, shipped.source
-            digest = fingerprint(found.path, found.check, found.kind, found.signature, source)
+            digest = fingerprint(str(found.path), found.check, found.kind, found.signature, source)
             finding = replace(found, minimal=digest)
             repro = repro_source(finding, source)
         except Stopped:
@@ -341,22 +342,10 @@ class Campaign:
 
 def add_death(findings: list[Finding], path: Path, death: Death) -> None:
     """Add the finding for a path that takes the process down, or never ends; one for all paths."""
-    what = "never ends" if death.kind == "hang" else "takes the process down"
-    new = Finding(
-        path=str(path),
-        mode=path.mode,
-        transforms=path.transforms,
-        runner=path.runner,
-        device=path.device,
-        check="alive",
-        kind=death.kind,
-        stage="run",
-        signature=("alive", death.kind, death.reason if death.kind == "abort" else ""),
-        message=f"eager runs; this path {what} ({death.reason})",
-    )
+    new = Finding(path, ALIVE, ProcessDied(death.kind, death.reason))
     for place, old in enumerate(findings):
         if old.signature == new.signature:
-            findings[place] = replace(old, also=(*old.also, new.path))
+            findings[place] = replace(old, shown_on=(*old.shown_on, path))
             return
     findings.append(new)
 

@@ -222,7 +222,7 @@ def shown_by(
 
 
 def _cause(finding: Finding) -> tuple[str, ...]:
-    return (finding.path, *finding.signature)
+    return (str(finding.path), *finding.signature)
 
 
 def _post_mortem(fault: str, settings: Settings, index: int) -> tuple[tuple[Finding, ...], str]:

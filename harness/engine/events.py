@@ -23,6 +23,8 @@ class Event:
         """JSON-ready: the event's name in snake case, and its fields."""
         name = "".join(f"_{c.lower()}" if c.isupper() else c for c in type(self).__name__)
         fields = asdict(self)
+        if isinstance(self, ExampleDone):
+            fields["paths"] = [result.as_dict() for result in self.paths]
         if isinstance(finding := getattr(self, "finding", None), Finding):
             fields["finding"] = finding.as_dict()
         return {"event": name.lstrip("_"), **fields}

@@ -38,6 +38,8 @@ class Deviation:
     """Which of the leaves of ``(args, kwargs)``, or the name of an attribute; none for surroundings."""
     leaf: Any = None
     """What is there instead."""
+    where: str = ""
+    """What is altered, as one would write it: ``args[1]``, ``model.scale``; none for surroundings."""
 
     @property
     def key(self) -> Key:
@@ -172,12 +174,14 @@ def deviations_of(
             values = [value for _, value in attributes]
             for number, (place, value) in enumerate(attributes):
                 if (new := _altered(name, number, values)) is not None:
-                    everything.append(Deviation(name, _words(f"model.{place}", value, new, ""), place, new))
+                    where = f"model.{place}"
+                    everything.append(Deviation(name, _words(where, value, new, ""), place, new, where))
         else:
             for at, leaf in enumerate(leaves):
                 if (new := _altered(name, at, leaves)) is not None:
-                    words = _words(argument(places[at]), leaf, new, _again(new, leaves, places))
-                    everything.append(Deviation(name, words, at, new))
+                    where = argument(places[at])
+                    words = _words(where, leaf, new, _again(new, leaves, places))
+                    everything.append(Deviation(name, words, at, new, where))
     return everything
 
 

@@ -7,46 +7,57 @@ import io
 import logging
 import warnings
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
 
-from harness.checks import CHECKS, DYNAMIC, STATIC
-from harness.findings import Finding
+from harness.checks import CHECKS, OF_CALLS
+from harness.checks.guards.check import CallRefused
 from harness.inputs.copies import CALLS
-from harness.judge.documented_limits import limit_for
+from harness.judge.causes import Judged, Seen, judged, over_paths
+from harness.judge.documented_limits import Question, limit_for
 from harness.judge.documented_refusals import refusal
 from harness.judge.precision import in_float64, with_exact_values
 from harness.observe.tensors import TensorSnapshot
-from harness.paths import Path, Stopwatch, applies, observe_eager, observe_paths, reference_case
+from harness.paths import Stopwatch, applies, observe_eager, observe_paths, reference_case
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from harness.case import Case
-    from harness.checks import Difference
+    from harness.findings import Finding
     from harness.observe.observation import Observation
     from harness.observe.tensors import Leaf, Tree
+    from harness.paths import Path
 
 Status = Literal["ok", "unsupported", "finding"]
 
 
 @dataclass(frozen=True)
 class PathResult:
-    """How one path fared."""
+    """The result of one path."""
 
-    path: str
+    path: Path
     status: Status
     reason: str = ""
-    """For ``unsupported``: the short name of the refusal."""
+    """For ``unsupported``: the short name of the refusal. For a process that died: how. Else empty."""
     excused: tuple[str, ...] = ()
-    """Documented limits (harness/judge/documented_limits.py) that differences of this path are."""
+    """The names of the documented limits that differences of this path fall under."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the result ready for JSON."""
+        return {
+            "path": str(self.path),
+            "status": self.status,
+            "reason": self.reason,
+            "excused": list(self.excused),
+        }
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the harness has to say about one case. Plain data."""
+    """The result of one case over all paths and checks. Plain data."""
 
     valid: bool
     invalid_reason: str
@@ -69,8 +80,7 @@ def judge(case: Case, paths: Sequence[Path], checks: Sequence[str] | None = None
     paths = [path for path in paths if applies(case, path)]
     references: dict[tuple[str, ...], Observation] = {}
     results: list[PathResult] = []
-    found: list[list[Finding]] = []
-    told: set[tuple[str, ...]] = set()
+    judgements: list[tuple[Path, Judged]] = []
     with _quiet(), _own_random_numbers():
         for path in {path.variation: path for path in paths}.values():
             varied = reference_case(case, path)
@@ -85,23 +95,24 @@ def judge(case: Case, paths: Sequence[Path], checks: Sequence[str] | None = None
         by_name = {str(path): path for path in paths}
         for observation in observe_paths(case, paths, clock):
             path = by_name[observation.path]
-            excused: set[str] = set()
-            below: set[tuple[str, ...]] = set()
             reference = references[path.variation]
             if observation.reference is not None:
                 reference = _judgeable(observation.reference)
-            findings = _findings(reference, observation, path, chosen, excused, below)
-            if not observation.same_operators and any("value" in each.signature for each in findings):
+            judgement, excused = _judge_path(reference, observation, path, chosen)
+            if not observation.same_operators and any(map(_is_about_a_value, judgement.findings)):
                 wide = in_float64(reference_case(case, path))
                 exact = with_exact_values(reference, observe_eager(wide, path.device, clock, {path.mode}))
-                below.clear()
-                findings = _findings(exact, observation, path, chosen, excused, below)
-            told |= {(path.mode, *signature) for signature in below}
-            results.append(replace(_result(observation, findings), excused=tuple(sorted(excused))))
-            found.append(findings)
-    # What is told below one path's finding is none of its own on another path of the same export.
-    left = [[each for each in findings if (each.mode, *each.signature) not in told] for findings in found]
-    return Verdict(True, "", tuple(results), _merged(left), clock.seconds)
+                judgement, more = _judge_path(exact, observation, path, chosen)
+                excused |= more
+            results.append(_result(observation, path, judgement.findings, excused))
+            judgements.append((path, judgement))
+    return Verdict(True, "", tuple(results), over_paths(judgements), clock.seconds)
+
+
+def _is_about_a_value(finding: Finding) -> bool:
+    evidence = finding.evidence
+    refused = isinstance(evidence, CallRefused) and evidence.misfit == "value"
+    return refused or evidence.aspect == "value"
 
 
 def _judgeable(reference: Observation) -> Observation:
@@ -141,141 +152,41 @@ def _finite(tensor: TensorSnapshot) -> bool:
 
 
 def _unstable(first: Observation, second: Observation) -> str:
-    for check in DYNAMIC.values():
-        for difference in check(first, second):
-            line = difference.message.partition("\n")[0]
-            return f"eager disagrees with itself on a second run: {line}"
+    for check in OF_CALLS.values():
+        for evidence in check(first, second):
+            return f"eager disagrees with itself on a second run: {evidence.headline}"
     return ""
 
 
-def _result(observation: Observation, findings: Sequence[Finding]) -> PathResult:
+def _result(
+    observation: Observation, path: Path, findings: Sequence[Finding], excused: set[str]
+) -> PathResult:
+    limits = tuple(sorted(excused))
     if findings:
-        return PathResult(observation.path, "finding")
+        return PathResult(path, "finding", excused=limits)
     if observation.failure is not None and (rule := refusal(observation.failure)) is not None:
-        return PathResult(observation.path, "unsupported", rule.name)
-    return PathResult(observation.path, "ok")
+        return PathResult(path, "unsupported", rule.name, limits)
+    return PathResult(path, "ok", excused=limits)
 
 
-def _findings(
-    reference: Observation,
-    candidate: Observation,
-    path: Path,
-    chosen: frozenset[str],
-    excused: set[str],
-    below: set[tuple[str, ...]],
-) -> list[Finding]:
-    """One finding for the first of what happens call by call, and one for each static difference.
-
-    ``excused`` gets the limits that cover something, ``below`` the signatures of what may be the cause of
-    another finding and is told with it.
-    """
+def _judge_path(
+    reference: Observation, candidate: Observation, path: Path, chosen: frozenset[str]
+) -> tuple[Judged, set[str]]:
+    """Return the findings of one path, and the names of the documented limits that excuse differences."""
     if candidate.failure is not None and refusal(candidate.failure) is not None:
-        # Refusing is fine; leaving a mess behind is not.
+        # To refuse a model is fine; to change the world while doing so is not.
         candidate = replace(candidate, failure=None)
-    static: list[tuple[str, Difference]] = []
-    dynamic: list[tuple[str, Difference]] = []
+    excused: set[str] = set()
+    seen: list[Seen] = []
     for name, check in CHECKS.items():
-        if name in chosen:
-            for difference in check(reference, candidate):
-                if (limit := limit_for(name, difference, reference, candidate)) is not None:
-                    excused.add(limit.name)
-                    continue
-                alone = difference.alone or (name in STATIC and not difference.follows)
-                (static if alone else dynamic).append((name, difference))
-    # Within a call the order of the checks stays, but for what is weak.
-    dynamic.sort(key=lambda each: _order(each[1]))
-    if dynamic and dynamic[0][1].kind == "crash":
-        # A name that is gone may well be why: the exception tells more, and comes first.
-        dynamic += [each for each in static if each[1].alone]
-        static = [each for each in static if not each[1].alone]
+        for evidence in check(reference, candidate) if name in chosen else ():
+            limit = limit_for(Question(evidence, path, reference, candidate))
+            if limit is None:
+                seen.append(Seen(name, evidence))
+            else:
+                excused.add(limit.name)
     probes = frozenset(number for number, call in enumerate(candidate.calls) if call.probe)
-    likely = [each for each in dynamic[1:] if _may_follow(each[1])]
-    below.update(
-        _finding(*each, path, probes).signature for each in likely if each[1].what != dynamic[0][1].what
-    )
-    # First what may be why.
-    rest = likely + [each for each in dynamic[1:] if each not in likely]
-    also = tuple(f"{name}: {_line(each)}" for name, each in (*dynamic[:1], *rest))
-    findings = [_finding(*each, path, probes) for each in static]
-    cause = next((n for n, each in enumerate(static) if _explains(each[1], dynamic)), None)
-    if cause is not None:
-        findings[cause] = replace(findings[cause], also=also[:_ALSO])
-    elif dynamic:
-        findings.insert(0, replace(_finding(*dynamic[0], path, probes), also=also[1 : 1 + _ALSO]))
-    return list(_once_each(findings))
-
-
-def _order(difference: Difference) -> tuple[bool, int, bool]:
-    """Sort what shows in no call first, but last if it may follow from what shows in one."""
-    call = -1 if difference.call is None else difference.call
-    return _may_follow(difference), call, difference.weak
-
-
-def _may_follow(difference: Difference) -> bool:
-    return difference.call is None and difference.follows
-
-
-_ALSO = 6
-"""How many consequences one finding lists."""
-
-
-def _explains(static: Difference, dynamic: Sequence[tuple[str, Difference]]) -> bool:
-    """Whether a difference that holds without a call is plainly the cause of the first that does.
-
-    State that export changed starts out wrong; state whose memory is no longer shared moves apart.
-    """
-    if not dynamic:
-        return False
-    name, first = dynamic[0]
-    if first.kind != "mismatch" or _may_follow(first):
-        return False
-    if first.call is None:
-        return static.spoils == "start"
-    return static.spoils == "calls" or (
-        static.spoils == "values" and ("value" in first.what or name == "aliasing")
-    )
-
-
-def _line(difference: Difference) -> str:
-    return difference.message.partition("\n")[0]
-
-
-def _finding(name: str, difference: Difference, path: Path, probes: frozenset[int]) -> Finding:
-    probe = difference.call in probes
-    lines = difference.message.splitlines()[: 10 - probe]
-    if probe:
-        lines.append(f"call {difference.call} is a probe: its sizes are not those of the example")
-    return Finding(
-        path=str(path),
-        mode=path.mode,
-        transforms=path.transforms,
-        runner=path.runner,
-        device=path.device,
-        check=name,
-        kind=difference.kind,
-        stage=difference.stage,
-        # What shows with other sizes only has a cause of its own.
-        signature=(name, difference.kind, *difference.what, *(("probe",) if probe else ())),
-        message="\n".join(lines),
-        call=difference.call,
-    )
-
-
-def _once_each(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Fold findings of one signature into the first."""
-    kept: dict[tuple[str, ...], Finding] = {}
-    for finding in findings:
-        first = kept.setdefault(finding.signature, finding)
-        if first is not finding:
-            line = finding.message.partition("\n")[0]
-            line = f"{finding.check}: {line}" if finding.path == first.path else finding.path
-            kept[finding.signature] = replace(first, also=(*first.also, line)[: 2 * _ALSO])
-    return iter(kept.values())
-
-
-def _merged(found: Iterable[Sequence[Finding]]) -> tuple[Finding, ...]:
-    """Fold equal signatures over all paths into the first path, in canonical order."""
-    return tuple(_once_each(finding for findings in found for finding in findings))
+    return judged(seen, path, probes), excused
 
 
 @contextlib.contextmanager

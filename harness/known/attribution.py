@@ -135,12 +135,11 @@ def _needed(trial: _Trial, finding: Finding, names: Sequence[str]) -> Iterator[s
 
 def _likely_first(finding: Finding, entries: Sequence[Entry], known: Knowledge) -> list[str]:
     """Return the names of all fixes: first those of entries that show as the finding does, then in order."""
-    route = Path.parse(finding.path)
     ordered = sorted(
         (entry for entry in entries if entry.fix in known.fixes),
         key=lambda entry: (
             not _shows_as(entry, finding),
-            Path.parse(entry.path).transforms != route.transforms,
+            Path.parse(entry.path).transforms != finding.transforms,
         ),
     )
     return list(dict.fromkeys([*(entry.fix for entry in ordered), *known.fixes]))
@@ -161,9 +160,7 @@ def _triggered(entry: Entry, finding: Finding, features: Collection[str]) -> boo
 
 def _shows_as(entry: Entry, finding: Finding) -> bool:
     """Whether they look alike. The runner does not count: a finding names but the first of its paths."""
-    return Path.parse(entry.path).mode == finding.mode and any(
-        finding.signature[: len(start)] == start for start in entry.signatures
-    )
+    return Path.parse(entry.path).mode == finding.mode and any(map(finding.matches, entry.signatures))
 
 
 @dataclass
@@ -181,7 +178,7 @@ class _Trial:
         if not names:
             return frozenset()
         if names not in self._seen:
-            routes = tuple(dict.fromkeys(Path.parse(finding.path) for finding in self.findings))
+            routes = tuple(dict.fromkeys(finding.path for finding in self.findings))
             with applied([self.known.fixes[name] for name in names]):
                 left = self.judge(self.case, routes).findings
             # Where several paths show the same, the first stands for all: which one that is may change. But
@@ -189,11 +186,10 @@ class _Trial:
             self._seen[names] = frozenset(
                 each
                 for each in self.findings
-                if not any(one.signature == each.signature and _paths(one) & _paths(each) for one in left)
+                if not any(one.signature == each.signature and _share_a_path(one, each) for one in left)
             )
         return self._seen[names]
 
 
-def _paths(finding: Finding) -> set[str]:
-    """Return the paths that it shows on. What else is in ``also`` are sentences."""
-    return {finding.path, *(line for line in finding.also if " " not in line)}
+def _share_a_path(one: Finding, other: Finding) -> bool:
+    return not set(one.shown_on).isdisjoint(other.shown_on)

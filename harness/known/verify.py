@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from harness.findings import starts_with
 from harness.known.entry import EXPECTED, read_entry
 from harness.patching.fixes import applied
 from harness.processes.pool import Death, Failure, call_fresh
@@ -79,7 +80,7 @@ def _unmended(entry: Entry, fix: Fix) -> Iterator[str]:
         yield f"judging it with the fix {fix.name} ends in {reason}"
         return
     for start in entry.signatures:
-        if any(signature[: len(start)] == start for signature in answer):
+        if any(starts_with(signature, start) for signature in answer):
             yield f"the checks still report {list(start)} with the fix {fix.name}"
 
 
@@ -95,13 +96,14 @@ def entry_signatures(
     from harness.patching.fixes import applied
     from harness.paths import Path, select_paths
 
-    routes = dict.fromkeys((*select_paths(["nonstrict:*"], ["cpu"]), Path.parse(path)))
+    own = Path.parse(path)
+    routes = dict.fromkeys((*select_paths(["nonstrict:*"], ["cpu"]), own))
     # Of the calls that leave the spec, compiling makes a few only, and the bug may be in another one.
     case = case_from_source(file.read_text(encoding="utf-8"))
-    case = replace(case, thorough=path.startswith("compile"))
+    case = replace(case, thorough=own.mode == "compile")
     with applied(fixes):
         found = judge_case(case, tuple(routes)).findings
-    return {each.signature for each in found if not only_there or path in (each.path, *each.also)}
+    return {each.signature for each in found if not only_there or own in each.shown_on}
 
 
 def verify_file(file: pathlib.Path, fixes: Mapping[str, Fix], tags: Collection[str] = ()) -> list[str]:

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
+from harness.checks.alive import ProcessDied
 from harness.processes.pool import Death, Failure, ReusableWorker
 
 if TYPE_CHECKING:
@@ -33,9 +34,6 @@ CANDIDATES_EACH = 500
 """A worker is replaced after so many."""
 COLLECT_EVERY = 40
 
-DEVIATIONS = frozenset({"accepted", "served", "refused-but-changed", "raised"})
-"""Words of the findings that calls off spec show: of those, only a few are made unless all are asked for."""
-
 
 @dataclass(frozen=True)
 class Question:
@@ -56,18 +54,18 @@ class Question:
     def about(cls, finding: Finding, folders: Collection[str] = (), fixes: Collection[Fix] = ()) -> Question:
         """Ask for the same finding."""
         return cls(
-            path=finding.path,
+            path=str(finding.path),
             check=finding.check,
             kind=finding.kind,
             signature=finding.signature,
             folders=tuple(folders),
             fixes=tuple(fixes),
-            thorough=bool(DEVIATIONS & {*finding.signature}),
+            thorough=finding.evidence.in_deviating_call,
         )
 
     def answered_by(self, finding: Finding) -> bool:
         """Whether a finding is the one that is looked for."""
-        return (finding.path, finding.check, finding.kind, finding.signature) == (
+        return (str(finding.path), finding.check, finding.kind, finding.signature) == (
             self.path,
             self.check,
             self.kind,
@@ -122,7 +120,10 @@ class Judge:
         answer = self._ask(find, source)
         if not isinstance(answer, Death) or answer.kind != finding.kind:
             return False
-        return answer.kind == "hang" or answer.reason == finding.signature[2]
+        evidence = finding.evidence
+        return isinstance(evidence, ProcessDied) and (
+            answer.kind == "hang" or answer.reason == evidence.reason
+        )
 
     def _ask(self, task: Callable[[Question, str], T], source: str) -> T | Death | Failure:
         seconds = self._limit + (WARM_UP if self._worker.is_new else 0.0)

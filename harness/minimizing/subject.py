@@ -34,8 +34,9 @@ class Subject:
         """Whether the header speaks of a finding."""
         if self.fingerprint and finding.fingerprint == self.fingerprint:
             return True
-        starts = [finding.signature[: len(start)] == start for start in self.signatures]
-        return any(starts) if starts else finding.check == self.check
+        if not self.signatures:
+            return finding.check == self.check
+        return any(map(finding.matches, self.signatures))
 
 
 def read_subject(written: str) -> Subject:

@@ -73,6 +73,10 @@ class DeviatingCall:
     call: Call
     inputs_before: Tree
     state_before: State
+    where: str = ""
+    """What is altered, as one would write it: ``args[1]``, ``model.scale``; empty for surroundings."""
+    value: str = ""
+    """Of an attribute: what it is instead, as Python text."""
 
 
 @dataclass(frozen=True)

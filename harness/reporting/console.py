@@ -108,13 +108,13 @@ class ConsoleReport:
         )
 
     def _finding(self, event: FindingFound) -> None:
-        commands = self._commands(event.finding.fingerprint, event.finding.path)
+        commands = self._commands(event.finding.fingerprint, str(event.finding.path))
         block = finding_block(event.finding, commands, self._console, source=event.source)
         self._console.print(block, soft_wrap=True)
 
     def _minimized(self, event: FindingMinimized) -> None:
         self._console.print(Text(f"minimized ({event.tried} tried, {event.seconds:.0f} s)", style="dim"))
-        commands = self._commands(event.was, event.finding.path)
+        commands = self._commands(event.was, str(event.finding.path))
         block = finding_block(event.finding, commands, self._console, source=event.source)
         self._console.print(block, soft_wrap=True)
 

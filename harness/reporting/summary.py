@@ -131,12 +131,12 @@ class Tally:
             self.invalid_reasons[event.invalid_reason.partition(":")[0]] += 1
         refusals: dict[str, set[str]] = {}
         for result in event.paths:
-            tally = self.paths.setdefault(result.path, PathTally())
+            tally = self.paths.setdefault(str(result.path), PathTally())
             tally.runs += 1
             tally.ok += result.status == "ok"
             tally.unsupported += result.status == "unsupported"
             tally.findings += result.status == "finding"
-            reasons = refusals.setdefault(result.path.partition(":")[0], set())
+            reasons = refusals.setdefault("+".join((result.path.mode, *result.path.transforms)), set())
             if result.status == "unsupported":
                 reasons.add(result.reason)
         for mode, reasons in refusals.items():

@@ -45,7 +45,7 @@ def _header(finding: Finding, call: int) -> str:
     torch = version("torch").partition("+")[0]
     fields = {
         "fingerprint": finding.fingerprint,
-        "path": finding.path,
+        "path": str(finding.path),
         "check": finding.check,
         "kind": finding.kind,
         "stage": finding.stage,

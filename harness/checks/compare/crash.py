@@ -1,4 +1,4 @@
-"""What an exception says of its cause, in words that do not change from model to model."""
+"""An exception in words: stable ones for signatures, and a short text for people."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from harness.observe.failure import is_plumbing
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from harness.observe.failure import Failure
 
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
@@ -19,8 +21,8 @@ _WORD = re.compile(r"(?<![\w.])[A-Za-z]{2,}(?![\w.(\[])")
 _WORDS = 8
 
 
-def crash_signature(failure: Failure) -> tuple[str, ...]:
-    """Return the stage, the exception's class, and where in torch (or with which words) it fell."""
+def crash_words(failure: Failure) -> tuple[str, ...]:
+    """Return the stage, the exception's class, and where in torch (or with which words) it was raised."""
     if failure.name == "TorchRuntimeError" and (raised := _IN_FAKE.search(failure.message)):
         return (failure.stage, failure.name, message_words(raised[2]))
     innermost = failure.frames[-1] if failure.frames else ""
@@ -57,3 +59,9 @@ def shortened(message: str, lines: int = 5, width: int = 200) -> str:
         line = _FOLDER.sub("", line)
         kept.append(line if len(line) <= width else line[: width - 1] + "…")
     return "\n".join(kept)
+
+
+def crash_lines(where: str, failure: Failure, whose: str = "eager") -> Iterator[str]:
+    """Say that something raised where eager did not, with the exception's text."""
+    yield f"{where} raised {failure.name}, {whose} did not"
+    yield shortened(failure.message)

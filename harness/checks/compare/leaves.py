@@ -1,8 +1,9 @@
-"""How two leaves differ: one stable word, and the details for people."""
+"""How two leaves differ: one stable word, and what was expected and seen."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,14 +13,62 @@ if TYPE_CHECKING:
     from harness.observe.tensors import Array, Size
 
 
-class Unlike(NamedTuple):
-    """How one leaf differs from another."""
+@dataclass(frozen=True)
+class LeafDifference:
+    """How one leaf differs from another, in the property that differs worst."""
 
     word: str
-    details: str
+    """The name of the property: one of SEVERITY."""
+    expected: str
+    seen: str
+
+    @property
+    def aspect(self) -> str:
+        """The name of the property, for people."""
+        return self.word.replace("-", " ")
+
+    def details(self, ours: str = "eager", theirs: str = "here") -> str:
+        """Say what was expected and seen; the arguments name the two sides."""
+        if self.word == "sign-of-zero":
+            return "equal, but for 0.0 on one side and -0.0 on the other"
+        return f"{ours}: {_LABELS.get(self.word, '')}{self.expected}; {theirs}: {self.seen}"
 
 
-# From the worst down: where several leaves differ, the worst one is what gets reported first.
+_LABELS = {
+    "dtype": "dtype ",
+    "device": "device ",
+    "shape": "shape ",
+    "requires-grad": "requires_grad ",
+    "stride": "stride ",
+    "conj-bit": "conj bit ",
+    "neg-bit": "neg bit ",
+    "offset": "storage offset ",
+}
+
+
+@dataclass(frozen=True)
+class ValuesDiffer(LeafDifference):
+    """Elements differ: ``expected`` and ``seen`` are the two that are furthest apart."""
+
+    tensor: str
+    """Dtype and shape."""
+    differing: int
+    """The number of elements that differ."""
+    elements: int
+    place: tuple[int, ...]
+    """The index of the elements that are furthest apart."""
+    apart: float
+
+    def details(self, ours: str = "eager", theirs: str = "here") -> str:
+        """Say how many elements differ, and by how much."""
+        return (
+            f"{self.tensor}, values differ at {self.differing} of {self.elements} places\n"
+            f"largest difference at {list(self.place)}: {ours} {self.expected}, {theirs} {self.seen} "
+            f"({self.apart:.3g} apart)"
+        )
+
+
+# From worst to mildest: where several leaves differ, the worst is reported first.
 SEVERITY = (
     "kind",
     "dtype",
@@ -42,55 +91,53 @@ _EPS = {"float64": 2.0**-52, "complex128": 2.0**-52, "bfloat16": 2.0**-7, "float
 
 def compare_leaf(
     expected: TensorSnapshot | str, seen: TensorSnapshot | str, *, metadata: bool = False
-) -> Unlike | None:
+) -> LeafDifference | None:
     """Compare two leaves; ``metadata`` asks for storage offset and requires_grad as well."""
     if isinstance(expected, str) or isinstance(seen, str):
         if expected == seen:
             return None
         word = "python-value" if isinstance(expected, str) and isinstance(seen, str) else "kind"
-        return Unlike(word, f"eager: {expected}; here: {seen}")
+        return LeafDifference(word, str(expected), str(seen))
     for word, ours, theirs in (
         ("dtype", expected.dtype, seen.dtype),
         ("device", expected.device, seen.device),
         ("shape", expected.shape, seen.shape),
     ):
         if ours != theirs:
-            return Unlike(word, f"eager: {word} {_written(ours)}; here: {_written(theirs)}")
+            return LeafDifference(word, written(ours), written(theirs))
     if (unlike := _compare_values(expected, seen)) is not None:
         return unlike
     if metadata and expected.requires_grad != seen.requires_grad:
-        return Unlike(
-            "requires-grad",
-            f"eager: requires_grad {expected.requires_grad}; here: {seen.requires_grad}",
-        )
+        return LeafDifference("requires-grad", str(expected.requires_grad), str(seen.requires_grad))
     if meaningful_stride(expected) != meaningful_stride(seen):
-        return Unlike("stride", f"eager: stride {_written(expected.stride)}; here: {_written(seen.stride)}")
+        return LeafDifference("stride", written(expected.stride), written(seen.stride))
     for word, bit, other in (("conj-bit", expected.conj, seen.conj), ("neg-bit", expected.neg, seen.neg)):
         if bit != other:
-            return Unlike(word, f"eager: {word.replace('-', ' ')} {bit}; here: {other}")
+            return LeafDifference(word, str(bit), str(other))
     if metadata and expected.offset != seen.offset:
-        return Unlike("offset", f"eager: storage offset {expected.offset}; here: {seen.offset}")
+        return LeafDifference("offset", str(expected.offset), str(seen.offset))
     return None
 
 
 def meaningful_stride(tensor: TensorSnapshot) -> tuple[Size, ...]:
-    """Strides that lead anywhere: those of dimensions with more than one place."""
+    """Return the strides of dimensions with more than one element: the others have no effect."""
     if 0 in tensor.shape:
         return ()
     places = zip(tensor.shape, tensor.stride, strict=False)
     return tuple(stride for size, stride in places if size not in (0, 1))
 
 
-def _written(value: object) -> object:
-    return list(value) if isinstance(value, tuple) else value
+def written(value: object) -> str:
+    """Write sizes as torch does, as a list; anything else as it is."""
+    return str(list(value) if isinstance(value, tuple) else value)
 
 
-def _compare_values(expected: TensorSnapshot, seen: TensorSnapshot) -> Unlike | None:
+def _compare_values(expected: TensorSnapshot, seen: TensorSnapshot) -> LeafDifference | None:
     a, b = expected.values, seen.values
     if a is None or b is None:
         if (a is None) == (b is None):
             return None
-        return Unlike("kind", f"eager: {expected.type} {expected}; here: {seen.type} {seen}")
+        return LeafDifference("kind", f"{expected.type} {expected}", f"{seen.type} {seen}")
     if a.tobytes() == b.tobytes():
         return None
     differs = ~((a == b) | (_isnan(a) & _isnan(b)))
@@ -101,11 +148,15 @@ def _compare_values(expected: TensorSnapshot, seen: TensorSnapshot) -> Unlike | 
         place = tuple(int(i) for i in np.unravel_index(int(np.argmax(apart)), a.shape))
         largest = float(apart[place])
         close = a.dtype.kind in "fc" and _rounding(expected, a, b, largest)
-    return Unlike(
+    return ValuesDiffer(
         "rounding" if close else "value",
-        f"{expected}, values differ at {int(differs.sum())} of {a.size} places\n"
-        f"largest difference at {list(place)}: eager {a[place]!s}, here {b[place]!s} "
-        f"({largest:.3g} apart)",
+        str(a[place]),
+        str(b[place]),
+        tensor=str(expected),
+        differing=int(differs.sum()),
+        elements=int(a.size),
+        place=place,
+        apart=largest,
     )
 
 
@@ -135,7 +186,7 @@ def _apart(a: Array, b: Array, differs: Array) -> Array:
     return np.where(differs, np.where(np.isnan(apart), np.inf, apart), 0.0)
 
 
-def _sign_of_zero(a: Array, b: Array) -> Unlike | None:
+def _sign_of_zero(a: Array, b: Array) -> LeafDifference | None:
     """Tell 0.0 from -0.0, but no NaN from another.
 
     The same operators on the same device give the same sign, and 1/x shows it: it is a difference.
@@ -148,4 +199,4 @@ def _sign_of_zero(a: Array, b: Array) -> Unlike | None:
         return None
     if not bool((signs & ~_isnan(a)).any()):
         return None
-    return Unlike("sign-of-zero", "equal, but for 0.0 on one side and -0.0 on the other")
+    return LeafDifference("sign-of-zero", "", "")

@@ -1,28 +1,28 @@
-"""Metadata that export records, next to that of the real tensor: symbols stand for any size."""
+"""Compare the metadata that export records with that of the real tensor: a symbol stands for any size."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from harness.checks.compare.leaves import meaningful_stride
+from harness.checks.compare.leaves import LeafDifference, meaningful_stride, written
 
 if TYPE_CHECKING:
     from harness.observe.tensors import Size, TensorSnapshot
 
 
-def unlike_recorded(actual: TensorSnapshot, recorded: TensorSnapshot) -> tuple[str, object, object] | None:
-    """Return the first property that differs: its name, what it is, what was recorded."""
+def unlike_recorded(actual: TensorSnapshot, recorded: TensorSnapshot) -> LeafDifference | None:
+    """Return the first property that differs; expected is what the real tensor has, seen what was recorded."""
     for word in ("dtype", "device"):
         if getattr(actual, word) != getattr(recorded, word):
-            return word, getattr(actual, word), getattr(recorded, word)
+            return LeafDifference(word, str(getattr(actual, word)), str(getattr(recorded, word)))
     for word, real, noted in (
         ("shape", actual.shape, recorded.shape),
         ("stride", meaningful_stride(actual), meaningful_stride(replace(recorded, shape=actual.shape))),
         ("offset", (actual.offset,), (recorded.offset,)),
     ):
         if not _fits(real, noted):
-            return word, _all(actual, word), _all(recorded, word)
+            return LeafDifference(word, written(getattr(actual, word)), written(getattr(recorded, word)))
     return None
 
 
@@ -31,8 +31,3 @@ def _fits(real: tuple[Size, ...], noted: tuple[Size, ...]) -> bool:
     return len(real) == len(noted) and all(
         isinstance(b, str) or a == b for a, b in zip(real, noted, strict=True)
     )
-
-
-def _all(tensor: TensorSnapshot, word: str) -> object:
-    value = getattr(tensor, word)
-    return list(value) if isinstance(value, tuple) else value

@@ -2,69 +2,103 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness.checks.compare.crash import shortened
+from harness.checks.compare.leaves import LeafDifference
 from harness.checks.compare.metadata import unlike_recorded
 from harness.checks.compare.refusals import misfit
+from harness.checks.evidence import InCall, OfLeaf, WithoutCall
 from harness.checks.guards.deviations import deviations
 from harness.checks.guards.recompiles import recompiles
-from harness.checks.registry import Difference, mismatch
+from harness.findings import Evidence, Relation
 from harness.observe.tensors import argument
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from harness.observe.failure import Failure
     from harness.observe.observation import Observation, Placeholder
 
 
-def guards(reference: Observation, candidate: Observation) -> Iterator[Difference]:
+@dataclass(frozen=True)
+class WrongRecord(OfLeaf, WithoutCall):
+    """The graph records other metadata of an input than it was exported with."""
+
+    sort: str
+    """``input``, ``parameter`` or ``buffer``."""
+    name: str
+    """The name of the tensor of the state; for an input, as one would write it: ``args[0]``."""
+    leaf: LeafDifference
+    """Expected is what was handed in, seen what is recorded. ``value``: a Python value differs."""
+
+    stage = "export"
+
+    def words(self) -> tuple[str, ...]:
+        """Return property and sort."""
+        return ("recorded", self.leaf.word, self.sort)
+
+    def lines(self) -> Iterator[str]:
+        """Show both."""
+        yield f"the graph records another {self.leaf.word} than that of {self.sort} {self.name}"
+        yield f"handed in: {self.leaf.expected}; recorded: {self.leaf.seen}"
+
+
+@dataclass(frozen=True)
+class CallRefused(InCall):
+    """A call that the export promises to accept is refused."""
+
+    call: int
+    misfit: str
+    """What of the inputs does not fit, by the refusal: ``size``, ``value``, ``structure``, ``assertion``."""
+    probe: bool
+    """Whether the call has other sizes than the example's."""
+    failure: Failure
+
+    kind = "crash"
+    relation = Relation.INDEPENDENT
+
+    def words(self) -> tuple[str, ...]:
+        """Return what does not fit."""
+        return ("refused", self.misfit)
+
+    def lines(self) -> Iterator[str]:
+        """Show the refusal."""
+        promised = (
+            "with sizes that its dynamic_shapes allow"
+            if self.probe
+            else "with the metadata of those it was exported with"
+        )
+        yield f"call {self.call}: refused inputs {promised}"
+        yield f"{self.failure.name}: {shortened(self.failure.message)}"
+
+
+def guards(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
     """Compare recorded input metadata with the inputs' own, and look for refused calls."""
     explained = False
     for placeholder in candidate.placeholders:
         if (unlike := _unlike(placeholder)) is not None:
-            word, actual, recorded = unlike
-            kind, where = placeholder.kind, placeholder.where
-            explained |= kind == "input" and word in ("shape", "value")
-            yield mismatch(
-                ("recorded", word, kind),
-                f"the graph records another {word} than that of {kind} "
-                f"{argument(where) if kind == 'input' else where}",
-                f"handed in: {actual}; recorded: {recorded}",
-                stage="export",
-            )
+            is_input = placeholder.kind == "input"
+            explained |= is_input and unlike.word in ("shape", "value")
+            name = argument(placeholder.where) if is_input else placeholder.where
+            yield WrongRecord(placeholder.kind, name, unlike)
     for number, call in enumerate(candidate.calls):
         # A guard made from a wrong record has to refuse: that is no second finding.
         if explained or call.failure is None or _raised(reference, number):
             continue
         if (what := misfit(call.failure, probe=call.probe)) is not None:
-            yield Difference(
-                "crash",
-                "run",
-                ("refused", what),
-                f"call {number}: refused inputs {PROMISED[call.probe]}\n"
-                f"{call.failure.name}: {shortened(call.failure.message)}",
-                number,
-            )
+            yield CallRefused(number, what, call.probe, call.failure)
     yield from recompiles(reference, candidate)
-    for difference in deviations(reference, candidate):
-        yield replace(difference, follows=True)
+    yield from deviations(reference, candidate)
 
 
 def _raised(reference: Observation, call: int) -> bool:
     return call < len(reference.calls) and reference.calls[call].failure is not None
 
 
-PROMISED = (
-    "with the metadata of those it was exported with",
-    "with sizes that its dynamic_shapes allow",
-)
-"""What is wrong with a refusal: of a call like the example, and of a probe."""
-
-
-def _unlike(placeholder: Placeholder) -> tuple[str, object, object] | None:
+def _unlike(placeholder: Placeholder) -> LeafDifference | None:
     recorded, actual = placeholder.recorded, placeholder.actual
     if isinstance(recorded, str) or isinstance(actual, str):
-        return None if recorded == actual else ("value", actual, recorded)
+        return None if recorded == actual else LeafDifference("value", str(actual), str(recorded))
     return unlike_recorded(actual, recorded)

@@ -1,22 +1,80 @@
-"""Of the guards check: a call that leaves the spec is refused, or answered as eager answers it."""
+"""Part of the guards check: a deviating call is refused, or answered as eager answers it."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.checks.compare.leaves import SEVERITY, Unlike, compare_leaf
+from harness.checks.compare.deviating import Altered
+from harness.checks.compare.leaves import SEVERITY, LeafDifference, compare_leaf
 from harness.checks.compare.refusals import is_guard_failure
-from harness.checks.registry import Difference, mismatch
+from harness.checks.evidence import InCall
+from harness.observe.aliasing import INPUT, OUTPUT
 from harness.observe.tensors import argument
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from harness.findings import Evidence
     from harness.observe.observation import Call, DeviatingCall, Observation
     from harness.observe.tensors import State
 
 
-def deviations(reference: Observation, candidate: Observation) -> Iterator[Difference]:
+@dataclass(frozen=True)
+class WrongAnswer(InCall):
+    """A deviating call is not refused, and its answer is wrong."""
+
+    call: int
+    altered: Altered
+    where: str
+    """What differs: ``output[0]``, ``input args[0]``, or the name of a tensor of the state."""
+    leaf: LeafDifference
+
+    @property
+    def is_input(self) -> bool:
+        """Whether an argument differs after the call."""
+        return self.where.startswith(INPUT)
+
+    @property
+    def in_deviating_call(self) -> bool:
+        """It is always one."""
+        return True
+
+    def words(self) -> tuple[str, ...]:
+        """Return the name of the deviation."""
+        return ("accepted", self.altered.deviation)
+
+    def lines(self) -> Iterator[str]:
+        """Show what differs."""
+        yield f"a call in which {self.altered.description} is not refused, and the answer is wrong"
+        yield f"{self.where} differs in {self.leaf.aspect}"
+        yield self.leaf.details()
+
+
+@dataclass(frozen=True)
+class RefusedButChanged(InCall):
+    """A deviating call is refused, but has changed something."""
+
+    call: int
+    altered: Altered
+    name: str
+    """What has changed: an argument, or a tensor of the state."""
+
+    @property
+    def in_deviating_call(self) -> bool:
+        """It is always one."""
+        return True
+
+    def words(self) -> tuple[str, ...]:
+        """Return the name of the deviation."""
+        return ("refused-but-changed", self.altered.deviation)
+
+    def lines(self) -> Iterator[str]:
+        """Say what has changed."""
+        yield f"a call in which {self.altered.description} is refused, but has changed {self.name}"
+
+
+def deviations(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
     """Compare each deviating call that both made; where eager raises, there is no right answer."""
     number = len(reference.calls)
     ours = {made.words: made for made in reference.deviations}
@@ -25,57 +83,46 @@ def deviations(reference: Observation, candidate: Observation) -> Iterator[Diffe
         if expected is None or expected.call.failure is not None:
             continue
         if made.call.failure is None:
-            yield from _silent(expected, made, number, rounds=not candidate.same_operators)
+            yield from _answered(expected, made, number, rounds=not candidate.same_operators)
         elif is_guard_failure(made.call):
-            yield from _touched(made, number)
+            yield from _changed(made, number)
 
 
-def _silent(
+def _answered(
     expected: DeviatingCall, made: DeviatingCall, number: int, *, rounds: bool
-) -> Iterator[Difference]:
+) -> Iterator[Evidence]:
     unlike = list(_unlike(expected.call, made.call))
-    if rounds:  # other operators do (harness/judge/documented_limits.py, other_operators_round)
+    if rounds:  # other operators do (the documented limit other-operators-round)
         unlike = [each for each in unlike if each[1].word not in ("rounding", "sign-of-zero")]
     if unlike:
         where, worst = min(unlike, key=lambda pair: SEVERITY.index(pair[1].word))
-        yield mismatch(
-            ("accepted", made.deviation),
-            f"a call in which {made.words} is not refused, and the answer is wrong",
-            f"{where} differs in {worst.word.replace('-', ' ')}",
-            worst.details,
-            call=number,
-        )
+        yield WrongAnswer(number, Altered.of(made), where, worst)
 
 
-def _unlike(ours: Call, theirs: Call) -> Iterator[tuple[str, Unlike]]:
+def _unlike(ours: Call, theirs: Call) -> Iterator[tuple[str, LeafDifference]]:
     if ours.outputs is not None and theirs.outputs is not None:
         if ours.outputs.structure != theirs.outputs.structure:
-            structures = f"eager: {ours.outputs.structure}; here: {theirs.outputs.structure}"
-            yield "output", Unlike("kind", structures)
+            yield "output", LeafDifference("kind", ours.outputs.structure, theirs.outputs.structure)
             return
         for expected, seen in zip(ours.outputs.leaves, theirs.outputs.leaves, strict=True):
             if (found := compare_leaf(expected.value, seen.value)) is not None:
-                yield f"output{expected.where}", found
+                yield f"{OUTPUT}{expected.where}", found
     for expected, seen in zip(ours.inputs.leaves, theirs.inputs.leaves, strict=False):
         if (found := compare_leaf(expected.value, seen.value)) is not None:
-            yield f"input {argument(expected.where)}", found
+            yield f"{INPUT}{argument(expected.where)}", found
     yield from _unlike_state(ours.state, theirs.state)
 
 
-def _unlike_state(ours: State, theirs: State) -> Iterator[tuple[str, Unlike]]:
+def _unlike_state(ours: State, theirs: State) -> Iterator[tuple[str, LeafDifference]]:
     for name in ours.tensors.keys() & theirs.tensors.keys():
         if (found := compare_leaf(ours.tensors[name], theirs.tensors[name])) is not None:
             yield name, found
 
 
-def _touched(made: DeviatingCall, number: int) -> Iterator[Difference]:
+def _changed(made: DeviatingCall, number: int) -> Iterator[Evidence]:
     """Look for what a refused call has changed nevertheless."""
     before = zip(made.inputs_before.leaves, made.call.inputs.leaves, strict=True)
     changed = [argument(leaf.where) for leaf, later in before if compare_leaf(leaf.value, later.value)]
     changed += [name for name, _ in _unlike_state(made.state_before, made.call.state)]
     if changed:
-        yield mismatch(
-            ("refused-but-changed", made.deviation),
-            f"a call in which {made.words} is refused, but has changed {changed[0]}",
-            call=number,
-        )
+        yield RefusedButChanged(number, Altered.of(made), changed[0])

@@ -1,18 +1,21 @@
-"""The half of guards that is about torch.compile: what was compiled serves equal calls, and no others."""
+"""Part of the guards check, for torch.compile: compiled code serves equal calls, and no others."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from harness.checks.compare.aftermath import unequal
-from harness.checks.compare.crash import crash_signature, shortened
+from harness.checks.compare.crash import crash_lines, crash_words, shortened
+from harness.checks.compare.deviating import Altered
 from harness.checks.compare.leaves import compare_leaf
-from harness.checks.registry import Difference, mismatch
+from harness.checks.compare.mappings import unequal
+from harness.checks.evidence import InCall, WithoutCall
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from harness.findings import Evidence
     from harness.observe.failure import Failure
     from harness.observe.observation import Call, Compilation, Observation
     from harness.observe.tensors import State, Tree
@@ -90,36 +93,68 @@ def is_documented(compilation: Compilation) -> bool:
     )
 
 
-def recompiles(reference: Observation, candidate: Observation) -> Iterator[Difference]:
-    """Look for work done twice for equal calls, and for other calls that fail for what was compiled."""
+@dataclass(frozen=True)
+class Recompiled(WithoutCall):
+    """A second call, equal to the first one, compiles again."""
+
+    code: str
+    """The name of the code object that is compiled."""
+    file: str
+    """Its file: a path inside torch, or ``program``."""
+    because: str
+    """The guard that failed, in torch's words; empty: the first call did not compile this code."""
+
+    stage = "run"
+
+    def words(self) -> tuple[str, ...]:
+        """Return the sort of guard."""
+        return ("recompiled", reason_word(self.because))
+
+    def lines(self) -> Iterator[str]:
+        """Show the guard."""
+        yield "a second call, with equal inputs and the model as it was, compiles again"
+        yield f"compiled: {self.code} in {self.file}"
+        guard = shortened(self.because, lines=1) or "this code was not compiled in the first call"
+        yield f"because: {guard}"
+
+
+@dataclass(frozen=True)
+class DeviatingCallRaised(InCall):
+    """A deviating call raises after compilation, and does not in eager."""
+
+    call: int
+    altered: Altered
+    failure: Failure
+
+    kind = "crash"
+
+    @property
+    def in_deviating_call(self) -> bool:
+        """It is always one."""
+        return True
+
+    def words(self) -> tuple[str, ...]:
+        """Return what was raised, and the deviation last: many deviations lead to one failure."""
+        return ("served", *crash_words(self.failure), self.altered.deviation)
+
+    def lines(self) -> Iterator[str]:
+        """Show the exception."""
+        yield from crash_lines(f"a call in which {self.altered.description}", self.failure)
+
+
+def recompiles(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
+    """Look for equal calls that compile again, and for other calls that fail because of compiled code."""
     if candidate.reference is None:  # it does not compile as it runs
         return
     if candidate.restarted and len(candidate.calls) > 1 and _is_put_back(reference):
         for compilation in candidate.calls[1].compiled:
             if not is_documented(compilation):
-                yield _again(compilation)
+                yield Recompiled(compilation.code, compilation.file, compilation.because)
     expected = {made.words: made.call for made in reference.deviations}
     for made in candidate.deviations:
         eager = expected.get(made.words)
         if made.call.failure is not None and eager is not None and eager.failure is None:
-            yield _raised(made.deviation, made.words, made.call.failure, len(candidate.calls))
-
-
-def _again(compilation: Compilation) -> Difference:
-    guard = shortened(compilation.because, lines=1) or "this code was not compiled in the first call"
-    return mismatch(
-        ("recompiled", reason_word(compilation.because)),
-        "a second call, with equal inputs and the model as it was, compiles again",
-        f"compiled: {compilation.code} in {compilation.file}",
-        f"because: {guard}",
-    )
-
-
-def _raised(deviation: str, words: str, failure: Failure, number: int) -> Difference:
-    message = f"a call in which {words} raised {failure.name}, eager did not\n{shortened(failure.message)}"
-    # The way comes last: one failure is reached in many.
-    what = ("served", *crash_signature(failure), deviation)
-    return Difference("crash", "run", what, message, number, follows=True)
+            yield DeviatingCallRaised(len(candidate.calls), Altered.of(made), made.call.failure)
 
 
 def _is_put_back(reference: Observation) -> bool:

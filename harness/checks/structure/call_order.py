@@ -1,19 +1,79 @@
-"""Of the structure check: the calls of submodules are those that eager makes, in their order."""
+"""Part of the structure check: the calls of submodules are those that eager makes, in their order."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from harness.checks.structure.wording import different, listed, two_lists
+from harness.checks.structure.common import OfStructure, listed, two_lists
 from harness.observe.graphs import Visit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from harness.checks.registry import Difference
+    from harness.findings import Evidence, Stage
     from harness.observe.graphs import Frames, Hierarchy, Listing, Rebuilt
+
+
+@dataclass(frozen=True)
+class CallsUnknown(OfStructure):
+    """The graph has operators of modules that eager does not have."""
+
+    names: tuple[str, ...]
+
+    stage = "export"
+
+    def words(self) -> tuple[str, ...]:
+        """Return fixed words."""
+        return ("calls", "unknown")
+
+    def lines(self) -> Iterator[str]:
+        """List the modules."""
+        yield f"the graph has operators of {listed(self.names)}, which eager does not have"
+
+
+@dataclass(frozen=True)
+class CallOrder(OfStructure):
+    """The graph records, or the rebuilt module makes, other calls than eager, or in another order."""
+
+    stage: Stage
+    """``export``: the calls recorded in the graph; ``lower``: those of the rebuilt module."""
+    expected: tuple[str, ...]
+    seen: tuple[str, ...]
+
+    def words(self) -> tuple[str, ...]:
+        """Return fixed words."""
+        return ("calls", "order")
+
+    def lines(self) -> Iterator[str]:
+        """Show both lists of calls."""
+        if self.stage == "export":
+            yield "the calls recorded in the graph are not those that eager makes, in their order"
+        else:
+            yield "the calls that the rebuilt module makes are not those of eager, in their order"
+        yield from two_lists(self.expected, self.seen)
+
+
+@dataclass(frozen=True)
+class CallMissing(OfStructure):
+    """Eager computes something in a call, and the graph has nothing of this call."""
+
+    module: str
+    expected: tuple[str, ...]
+    """Eager's calls; ``*`` marks those that compute something."""
+    seen: tuple[str, ...]
+
+    stage = "export"
+
+    def words(self) -> tuple[str, ...]:
+        """Return fixed words."""
+        return ("calls", "missing")
+
+    def lines(self) -> Iterator[str]:
+        """Show both lists of calls."""
+        yield f"eager computes something in a call of {self.module}, and the graph has nothing of it"
+        yield from two_lists(self.expected, self.seen)
 
 
 class _Tree(NamedTuple):
@@ -76,33 +136,18 @@ def _fits(ours: Sequence[_Tree], theirs: Sequence[_Tree], *, all_needed: bool) -
     return len(theirs) in reached
 
 
-def recorded_calls(hierarchy: Hierarchy, listing: Listing) -> Iterator[Difference]:
-    """Compare the calls that the exported graph speaks of with eager's."""
+def recorded_calls(hierarchy: Hierarchy, listing: Listing) -> Iterator[Evidence]:
+    """Compare the calls that the exported graph records with eager's."""
     frames = [frames for step in listing.steps for frames in (step.frames or (), *step.inside)]
     names = dict.fromkeys(frame.module for each in frames for frame in each)
     if unknown := [name for name in names if name not in hierarchy.first]:
-        found = different(
-            "export",
-            ("calls", "unknown"),
-            f"the graph has operators of {listed(unknown)}, which eager does not have",
-        )
-        yield replace(found, about=frozenset(unknown))
+        yield CallsUnknown(tuple(unknown))
         return
     ours, theirs = _forest(hierarchy.visits, hierarchy), _recorded(hierarchy, listing)
     if not _fits(ours, theirs, all_needed=False):
-        yield different(
-            "export",
-            ("calls", "order"),
-            "the calls recorded in the graph are not those that eager makes, in their order",
-            *two_lists(_flat(ours), _flat(theirs)),
-        )
+        yield CallOrder("export", _flat(ours), _flat(theirs))
     elif not any(step.opaque for step in listing.steps) and not _fits(ours, theirs, all_needed=True):
-        yield different(
-            "export",
-            ("calls", "missing"),
-            f"eager computes something in a call of {_absent(ours, theirs)}, and the graph has nothing of it",
-            *two_lists(_flat(ours, marked=True), _flat(theirs)),
-        )
+        yield CallMissing(_absent(ours, theirs), _flat(ours, marked=True), _flat(theirs))
 
 
 def _absent(ours: Sequence[_Tree], theirs: Sequence[_Tree]) -> str:
@@ -118,7 +163,7 @@ def _all(trees: Iterable[_Tree]) -> Iterator[_Tree]:
         yield from _all(tree.children)
 
 
-def made_calls(hierarchy: Hierarchy, rebuilt: Rebuilt) -> Iterator[Difference]:
+def made_calls(hierarchy: Hierarchy, rebuilt: Rebuilt) -> Iterator[Evidence]:
     """Compare the calls that the rebuilt module makes with eager's."""
     first = hierarchy.first
     theirs = _forest(
@@ -126,18 +171,13 @@ def made_calls(hierarchy: Hierarchy, rebuilt: Rebuilt) -> Iterator[Difference]:
     )
     ours = _forest(hierarchy.visits, hierarchy)
     if not _fits(ours, theirs, all_needed=False):
-        yield different(
-            "lower",
-            ("calls", "order"),
-            "the calls that the rebuilt module makes are not those of eager, in their order",
-            *two_lists(_flat(ours), _flat(theirs)),
-        )
+        yield CallOrder("lower", _flat(ours), _flat(theirs))
 
 
-def _flat(trees: Iterable[_Tree], *, marked: bool = False) -> list[str]:
+def _flat(trees: Iterable[_Tree], *, marked: bool = False) -> tuple[str, ...]:
     names: list[str] = []
     for tree in trees:
         inner = _flat(tree.children, marked=marked)
         name = f"{tree.module}*" if marked and tree.must else tree.module
         names.append(f"{name}({', '.join(inner)})" if inner else name)
-    return names
+    return tuple(names)

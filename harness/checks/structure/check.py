@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness.checks.structure.call_order import made_calls, recorded_calls
+from harness.checks.structure.common import OfStructure, listed
 from harness.checks.structure.signature import names, signature
 from harness.checks.structure.translation import translation
-from harness.checks.structure.wording import different, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from harness.checks.registry import Difference
+    from harness.findings import Evidence, Stage
     from harness.observe.graphs import Exported, Hierarchy, Rebuilt
     from harness.observe.observation import Observation
 
@@ -31,16 +31,100 @@ NOT_PROMISED = {
     "strict mode takes one name for all of a tensor": "pytorch PRs 124892 and 125758; "
     "torch/export/unflatten.py, UnflattenedModule.__init__, on aliasing",
 }
-"""What torch.export leaves open, and where it says so: none of this is a difference."""
+"""What torch.export does not promise, and where it says so: the check reports none of it."""
 
 
-def structure(reference: Observation, candidate: Observation) -> Iterator[Difference]:
+@dataclass(frozen=True)
+class GraphBroken(OfStructure):
+    """The exported graph, or what unflatten made from it, cannot run."""
+
+    stage: Stage
+    reason: str
+
+    def words(self) -> tuple[str, ...]:
+        """Return fixed words."""
+        return ("graph", "broken")
+
+    def lines(self) -> Iterator[str]:
+        """Show the reason."""
+        what = "the exported graph is broken" if self.stage == "export" else "calling it cannot work"
+        yield f"{what}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class ModuleCycle(OfStructure):
+    """A rebuilt module is among its own children's children."""
+
+    name: str
+
+    stage = "lower"
+
+    def words(self) -> tuple[str, ...]:
+        """Return fixed words."""
+        return ("modules", "cycle")
+
+    def lines(self) -> Iterator[str]:
+        """Name the module."""
+        yield f"{self.name} is a module that it is itself below"
+
+
+@dataclass(frozen=True)
+class ModulesMissing(OfStructure):
+    """Modules of eager are not in the rebuilt module."""
+
+    names: tuple[str, ...]
+    called: bool
+    """Whether eager calls one of them."""
+
+    stage = "lower"
+
+    def words(self) -> tuple[str, ...]:
+        """Return fixed words."""
+        return ("modules", "missing")
+
+    def lines(self) -> Iterator[str]:
+        """List the modules."""
+        yield f"{listed(self.names)}, {'called by eager' if self.called else 'of eager'}, is not there"
+
+
+@dataclass(frozen=True)
+class ModulesUnknown(OfStructure):
+    """The rebuilt module has modules that eager does not have."""
+
+    names: tuple[str, ...]
+
+    stage = "lower"
+
+    def words(self) -> tuple[str, ...]:
+        """Return fixed words."""
+        return ("modules", "unknown")
+
+    def lines(self) -> Iterator[str]:
+        """List the modules."""
+        yield f"eager has no {listed(self.names)}"
+
+
+@dataclass(frozen=True)
+class NeedlessVariant(OfStructure):
+    """Two calls of a module have a graph each, and the two are the same."""
+
+    names: tuple[str, str]
+    graph: str
+
+    stage = "lower"
+
+    def words(self) -> tuple[str, ...]:
+        """Return fixed words."""
+        return ("variants", "needless")
+
+    def lines(self) -> Iterator[str]:
+        """Show the beginning of the graph."""
+        yield f"{self.names[0]} and {self.names[1]} have a graph each, and the two are the same"
+        yield from self.graph.splitlines()[:6]
+
+
+def structure(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
     """Compare modules, calls and graphs with those of eager and of the exported program."""
-    for difference in _compare(reference, candidate):
-        yield replace(difference, follows=True)
-
-
-def _compare(reference: Observation, candidate: Observation) -> Iterator[Difference]:
     hierarchy, program, rebuilt = reference.hierarchy, candidate.exported, candidate.rebuilt
     if hierarchy is None or program is None:
         return
@@ -48,45 +132,39 @@ def _compare(reference: Observation, candidate: Observation) -> Iterator[Differe
     if reference.before is not None:
         yield from names(hierarchy, reference.before, program)
     if program.listing is None:
-        yield different("export", ("graph", "broken"), f"the exported graph is broken: {program.broken}")
+        yield GraphBroken("export", str(program.broken))
         return
-    told = list(recorded_calls(hierarchy, program.listing))
-    yield from told
+    of_graph = list(recorded_calls(hierarchy, program.listing))
+    yield from of_graph
     if rebuilt is not None:
         yield from _modules(hierarchy, program, rebuilt)
-        if rebuilt.listing is not None and not told:  # it can only repeat what the graph says
+        if rebuilt.listing is not None and not of_graph:  # it can only repeat what the graph says
             yield from made_calls(hierarchy, rebuilt)
         yield from translation(program, rebuilt, reference.before)
 
 
-def _modules(hierarchy: Hierarchy, program: Exported, rebuilt: Rebuilt) -> Iterator[Difference]:
+def _modules(hierarchy: Hierarchy, program: Exported, rebuilt: Rebuilt) -> Iterator[Evidence]:
     """Look for modules that are missing, unknown, below themselves, or there twice for no reason."""
     if rebuilt.cycle:
-        yield different("lower", ("modules", "cycle"), f"{rebuilt.cycle} is a module that it is itself below")
+        yield ModuleCycle(rebuilt.cycle)
         return
     called = {visit.module for visit in hierarchy.visits}
     if missing := [name for name in hierarchy.first if name not in rebuilt.modules]:
-        calls = "called by eager" if any(hierarchy.first[name] in called for name in missing) else "of eager"
-        yield different("lower", ("modules", "missing"), f"{listed(missing)}, {calls}, is not there")
+        yield ModulesMissing(tuple(missing), any(hierarchy.first[name] in called for name in missing))
     if unknown := rebuilt.modules - hierarchy.first.keys() - _recorded_names(program):
-        yield different("lower", ("modules", "unknown"), f"eager has no {listed(sorted(unknown))}")
+        yield ModulesUnknown(tuple(sorted(unknown)))
     for graphs in rebuilt.variants.values():
         first: dict[str, str] = {}
         for name, text in graphs:
             if first.setdefault(text, name) is not name:
-                yield different(
-                    "lower",
-                    ("variants", "needless"),
-                    f"{first[text]} and {name} have a graph each, and the two are the same",
-                    *text.splitlines()[:6],
-                )
+                yield NeedlessVariant((first[text], name), text)
                 return
     if rebuilt.broken:
-        yield different("lower", ("graph", "broken"), f"calling it cannot work: {rebuilt.broken}")
+        yield GraphBroken("lower", rebuilt.broken)
 
 
 def _recorded_names(program: Exported) -> set[str]:
-    """Return the modules that the graph speaks of, and what they are below."""
+    """Return the modules that the graph names, and their parents."""
     names: set[str] = set()
     for step in program.listing.steps if program.listing else ():
         for frames in (step.frames or (), *step.inside):

@@ -1,22 +1,87 @@
-"""Of the structure check: what the rebuilt module runs is the graph that was exported, step by step."""
+"""Part of the structure check: the rebuilt module runs the graph that was exported, step by step."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from harness.checks.state import sort_of
-from harness.checks.structure.wording import different
+from harness.checks.structure.common import OfStructure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from harness.checks.registry import Difference
+    from harness.findings import Evidence
     from harness.observe.graphs import Exported, Frames, Listing, Operand, Rebuilt, Step
     from harness.observe.tensors import State
 
 
-def translation(program: Exported, rebuilt: Rebuilt, state: State | None) -> Iterator[Difference]:
+@dataclass(frozen=True)
+class StepDiffers(OfStructure):
+    """What runs is not what was exported."""
+
+    what: tuple[str, ...]
+    """First a key of ``_MEANING``; then what is missing or extra, or the sorts of the two operands."""
+    shared: str | None
+    """The module, if several of its calls share the graph that has the step."""
+    step: int
+    """The number of the first step that differs."""
+    expected: str
+    """The step that was exported, and its module."""
+    seen: str
+    """The step that runs, and its module."""
+
+    stage = "lower"
+
+    def words(self) -> tuple[str, ...]:
+        """Return the sort of difference."""
+        return ("steps", "shared-graph") if self.shared is not None else ("steps", *self.what)
+
+    def lines(self) -> Iterator[str]:
+        """Show both steps."""
+        where = "" if self.shared is None else f", in a graph that several calls of {self.shared} share"
+        yield f"what runs is not what was exported{where}: {_MEANING[self.what[0]]}"
+        yield f"step {self.step}, exported: {self.expected}"
+        yield f"step {self.step}, here: {self.seen}"
+
+
+_MEANING = {
+    "missing": "an operator is missing",
+    "extra": "there is an operator too many",
+    "order": "operators are in another order",
+    "operands": "something else is read",
+    "arguments": "an operator has other arguments",
+}
+
+
+@dataclass(frozen=True)
+class StepMoved(OfStructure):
+    """An operator runs in another module, or in another call of its module."""
+
+    word: Literal["owner", "call"]
+    """``owner``: another module; ``call``: another call of the same module."""
+    step: int
+    """The number of the step."""
+    expected: str
+    """The step that was exported, and its module."""
+    seen: str
+    """The step that runs, and its module."""
+
+    stage = "lower"
+
+    def words(self) -> tuple[str, ...]:
+        """Return the word."""
+        return ("steps", self.word)
+
+    def lines(self) -> Iterator[str]:
+        """Show both steps."""
+        yield f"an operator runs in another {'module' if self.word == 'owner' else 'call of its module'}"
+        yield f"step {self.step}, exported: {self.expected}"
+        yield f"step {self.step}, here: {self.seen}"
+
+
+def translation(program: Exported, rebuilt: Rebuilt, state: State | None) -> Iterator[Evidence]:
     """Compare the operators that run, and the calls that they run in, with those exported."""
     if program.listing is None or rebuilt.listing is None:
         return
@@ -26,7 +91,7 @@ def translation(program: Exported, rebuilt: Rebuilt, state: State | None) -> Ite
 
 
 class _Names(NamedTuple):
-    """What there is to know of names of the state."""
+    """What the comparison needs to know about names of the state."""
 
     same: Mapping[str, str]
     """For a name of a tensor with several: one of them."""
@@ -44,7 +109,7 @@ def _sorts(state: State) -> dict[str, str]:
     return {name: sort_of(tensor) for name, tensor in state.tensors.items()}
 
 
-def _steps(program: Listing, rebuilt: Rebuilt, listing: Listing, names: _Names) -> Iterator[Difference]:
+def _steps(program: Listing, rebuilt: Rebuilt, listing: Listing, names: _Names) -> Iterator[Evidence]:
     """Compare what runs with what was exported: the same operators on the same operands, in order."""
     ours, theirs = program.live().settled(), listing.live().settled()
     expected = [_known(step, names) for step in (*ours.steps, ours.returns)]
@@ -58,23 +123,14 @@ def _steps(program: Listing, rebuilt: Rebuilt, listing: Listing, names: _Names) 
     frames = other.frames or ()
     alike = step.frames is not None and _names_of(_nested(step.frames)) == _names_of(frames)
     shared = [frame.module for frame in frames if alike and frame.call in rebuilt.shared]
-    whose = f", in a graph that several calls of {shared[-1]} share" if shared else ""
-    yield different(
-        "lower",
-        ("steps", "shared-graph") if shared else ("steps", *what),
-        f"what runs is not what was exported{whose}: {_TOLD[what[0]]}",
-        f"step {number}, exported: {step} in {_place(step.frames)}",
-        f"step {number}, here: {other} in {_place(other.frames)}",
+    yield StepDiffers(
+        what,
+        shared[-1] if shared else None,
+        number,
+        f"{step} in {_place(step.frames)}",
+        f"{other} in {_place(other.frames)}",
     )
 
-
-_TOLD = {
-    "missing": "an operator is missing",
-    "extra": "there is an operator too many",
-    "order": "operators are in another order",
-    "operands": "something else is read",
-    "arguments": "an operator has other arguments",
-}
 
 _Known = tuple[str, str, tuple["Operand", ...]]
 
@@ -103,14 +159,14 @@ def _what(expected: Sequence[_Known], seen: Sequence[_Known], names: _Names) -> 
 
 
 def _family(operators: Iterable[str]) -> str:
-    """Name an operator that holds graphs; what it is of the many others tells nothing of the cause."""
+    """Name an operator that holds graphs; which of the many others it is says nothing about the cause."""
     return next((name for name in sorted(operators) if name.startswith(_HOLDING)), "operator")
 
 
 _HOLDING = ("wrap_", "cond", "while_loop", "map_impl", "scan", "associative_scan", "tag_activation")
 
 
-def _owners(ours: Listing, theirs: Listing) -> Iterator[Difference]:
+def _owners(ours: Listing, theirs: Listing) -> Iterator[Evidence]:
     """Compare in which calls the steps run."""
     before: tuple[Frames, Frames] = ((), ())
     for number, (step, other) in enumerate(zip(ours.steps, theirs.steps, strict=True)):
@@ -120,13 +176,11 @@ def _owners(ours: Listing, theirs: Listing) -> Iterator[Difference]:
         places = [_names_of(frames) for frames in now]
         kept = [_kept(was, frames) for was, frames in zip(before, now, strict=True)]
         if places[0] != places[1] or kept[0] != kept[1]:
-            word = "owner" if places[0] != places[1] else "call"
-            yield different(
-                "lower",
-                ("steps", word),
-                f"an operator runs in another {'module' if word == 'owner' else 'call of its module'}",
-                f"step {number}, exported: {step} in {_place(now[0])}{_begun(now[0], kept[0])}",
-                f"step {number}, here: {other} in {_place(now[1])}{_begun(now[1], kept[1])}",
+            yield StepMoved(
+                "owner" if places[0] != places[1] else "call",
+                number,
+                f"{step} in {_place(now[0])}{_begun(now[0], kept[0])}",
+                f"{other} in {_place(now[1])}{_begun(now[1], kept[1])}",
             )
             return
         before = now

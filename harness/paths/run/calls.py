@@ -156,7 +156,8 @@ def _deviations(
         one.prepare(runner.model)
         with own_modes(), one.surroundings():  # a call that fails halfway may leave modes changed
             call, _ = runner(inputs, 0)
-        made.append(DeviatingCall(one.deviation, one.words, call, handed_in, before))
+        value = repr(one.leaf) if isinstance(one.place, str) else ""
+        made.append(DeviatingCall(one.deviation, one.words, call, handed_in, before, one.where, value))
         if not start.restore():
             return tuple(made), False
     return tuple(made), True

@@ -1,21 +1,21 @@
-"""How the structure check puts names and calls into words."""
+"""What the parts of the structure check share: the base of their evidence, and how they write names."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.checks.registry import mismatch
+from harness.checks.evidence import WithoutCall
+from harness.findings import Relation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from harness.checks.registry import Difference
-    from harness.findings import Stage
 
+class OfStructure(WithoutCall):
+    """A mismatch of modules, calls or graphs; subclasses set ``stage``, or have it as a field."""
 
-def different(stage: Stage, what: tuple[str, ...], *message: str) -> Difference:
-    """Return a difference of a stage that is not that of a run."""
-    return mismatch(what, *message, stage=stage)
+    # Where a call differs as well, that is what a reader wants to see.
+    relation = Relation.POSSIBLE_CAUSE
 
 
 def two_lists(expected: Sequence[str], seen: Sequence[str]) -> tuple[str, str]:

@@ -1,0 +1,36 @@
+"""alive: the path ends, and does not take its process down. No comparison: the engine sees the process die."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from harness.findings import Evidence, Relation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ALIVE = "alive"
+"""The name of the check."""
+
+
+@dataclass(frozen=True)
+class ProcessDied(Evidence):
+    """Eager runs, and the path takes the process down or never ends."""
+
+    kind: Literal["abort", "hang"]
+    reason: str
+    """For example the signal, or the time limit."""
+
+    stage = "run"
+    call = None
+    relation = Relation.INDEPENDENT
+
+    def words(self) -> tuple[str, ...]:
+        """Return the reason; that of a hang is the time limit, which says nothing about the cause."""
+        return (self.reason if self.kind == "abort" else "",)
+
+    def lines(self) -> Iterator[str]:
+        """Say what becomes of the process."""
+        what = "never ends" if self.kind == "hang" else "takes the process down"
+        yield f"eager runs; this path {what} ({self.reason})"

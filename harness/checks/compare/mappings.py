@@ -1,0 +1,16 @@
+"""Compare two mappings, name by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+def unequal(ours: Mapping[str, object], theirs: Mapping[str, object]) -> Iterator[tuple[str, object, object]]:
+    """Yield the names under which two mappings differ, and what each has there (``nothing``: no such name)."""
+    for name in {**ours, **theirs}:
+        one, other = ours.get(name, "nothing"), theirs.get(name, "nothing")
+        if one != other:
+            yield name, one, other

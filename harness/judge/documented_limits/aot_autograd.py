@@ -1,0 +1,103 @@
+"""Limits of AOTAutograd, which the backends of torch.compile go through."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from harness.checks.gradients import BackwardRaised, GradientLeaf
+from harness.checks.guards.recompiles import DeviatingCallRaised
+from harness.checks.outputs import PathRaised
+from harness.judge.documented_limits.limit import limit
+
+if TYPE_CHECKING:
+    from harness.judge.documented_limits.limit import Limit, Question
+
+LIMITS: list[Limit] = []
+
+
+@limit(
+    LIMITS,
+    says="AOTAutograd builds the backward of a graph before it runs the forward: a model without one fails "
+    "there and then.",
+    documented="torch/_functorch/aot_autograd.py, aot_function: 'generates a joint forward and backward "
+    "graph'; github.com/pytorch/pytorch/issues/148856",
+    everywhere=True,
+)
+def backward_is_built_ahead(question: Question) -> bool:
+    """Ask whether what AOTAutograd compiles has no derivative."""
+    return _raised(question, "|".join(_NO_BACKWARD))
+
+
+_NO_BACKWARD = (
+    r"derivative for (aten::)?\w+ is not implemented",
+    r"no autograd formula was registered",
+    r"variables needed for gradient computation has been modified by an inplace operation",
+)
+"""What autograd says, in eager as well, of a model that has no backward."""
+
+
+@limit(
+    LIMITS,
+    says="AOTAutograd does not take a write to a view that as_strided made of another view.",
+    documented="github.com/pytorch/pytorch/issues/104505; pull 122502, 'ban mutations on non-compositional "
+    "uses of as_strided'",
+    everywhere=True,
+)
+def as_strided_is_not_functionalized(question: Question) -> bool:
+    """Ask whether functionalization refuses a chain of views."""
+    return _raised(question, r"encountered a mutation on a view chain .* as_strided\(\) call")
+
+
+@limit(
+    LIMITS,
+    says="AOTAutograd does not take a write to what unfold returns if its windows are longer than the step, "
+    "be there one window only.",
+    documented="github.com/pytorch/pytorch/issues/165409; pull 99919",
+    everywhere=True,
+)
+def overlapping_windows_are_not_functionalized(question: Question) -> bool:
+    """Ask whether functionalization refuses a write to what unfold returns."""
+    return _raised(question, r"encountered a tensor being mutated that has internal overlap")
+
+
+@limit(
+    LIMITS,
+    says="A compiled backward is traced with gradients that are laid out like the outputs; others are copied "
+    "into that layout, so that what flows out may be laid out otherwise than in eager.",
+    documented="torch/_functorch/_aot_autograd/collect_metadata_analysis.py, Note [Tangents memory format]: "
+    "'we coerce them at runtime'",
+    everywhere=True,
+)
+def gradients_are_laid_out_as_foreseen(question: Question) -> bool:
+    """Ask whether only the strides of a gradient differ, on a path through AOTAutograd."""
+    evidence = question.evidence
+    return (
+        _uses_aot_autograd(question) and isinstance(evidence, GradientLeaf) and evidence.leaf.word == "stride"
+    )
+
+
+@limit(
+    LIMITS,
+    says="AOTAutograd takes set_ and resize_ of an input only where all that writes to it is under no_grad.",
+    documented="torch/_functorch/_aot_autograd/functional_utils.py, _check_if_mutation_can_be_in_graph: "
+    "'This is not supported today'",
+    everywhere=True,
+)
+def set_of_an_input_stands_alone(question: Question) -> bool:
+    """Ask whether AOTAutograd refuses to set an input that is written to as well."""
+    return _raised(question, r"Encountered a (set|resize)_ on a graph input")
+
+
+def _raised(question: Question, pattern: str) -> bool:
+    """Ask whether a backend that goes through AOTAutograd raised this."""
+    evidence = question.evidence
+    if not isinstance(evidence, PathRaised | BackwardRaised | DeviatingCallRaised):
+        return False
+    failure = evidence.failure
+    by_backend = _uses_aot_autograd(question) and failure.name == "BackendCompilerFailed"
+    return by_backend and re.search(pattern, failure.message) is not None
+
+
+def _uses_aot_autograd(question: Question) -> bool:
+    return question.path.mode == "compile" and question.path.runner != "compiled"

@@ -1,0 +1,94 @@
+"""Limits of every export: containers, sizes, guards, names of modules, output on standard error."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from harness.checks.guards.check import CallRefused
+from harness.checks.guards.deviations import WrongAnswer
+from harness.checks.outputs import OutputStructure, PathRaised
+from harness.checks.purity import Printed
+from harness.checks.structure.call_order import CallsUnknown
+from harness.inputs.deviations import PROMISED
+from harness.judge.documented_limits.limit import PROGRAMMING_MODEL, limit
+
+if TYPE_CHECKING:
+    from harness.judge.documented_limits.limit import Limit, Question
+
+LIMITS: list[Limit] = []
+
+
+@limit(
+    LIMITS,
+    says="A torch.Size in the output is a tuple afterwards.",
+    documented=f"{PROGRAMMING_MODEL}, 'Input types': list, tuple, dict and namedtuple; "
+    "github.com/pytorch/pytorch/issues/149158",
+)
+def size_becomes_tuple(question: Question) -> bool:
+    """Ask whether two structures are the same but for torch.Size."""
+    evidence = question.evidence
+    if not isinstance(evidence, OutputStructure):
+        return False
+    structures = (evidence.expected, evidence.seen)
+    one, other = (text.replace("TreeSpec(Size,", "TreeSpec(tuple,") for text in structures)
+    return one == other
+
+
+@limit(
+    LIMITS,
+    says="With Dim.AUTO and Dim.DYNAMIC, export infers which sizes it accepts; unflatten, which has no "
+    "guards, may come to notice in an operator.",
+    documented="torch/export/dynamic_shapes.py: 'with the compiler inferring the remaining constraints'",
+)
+def sizes_are_inferred(question: Question) -> bool:
+    """Ask whether a probe is refused whose sizes were never promised."""
+    refused = isinstance(question.evidence, CallRefused)
+    late = isinstance(question.evidence, PathRaised) and question.path.runner == "unflatten"
+    return (refused or late) and question.in_unpromised_probe
+
+
+@limit(
+    LIMITS,
+    says="Metadata of inputs other than shapes is static; that a call with other metadata is refused is "
+    "not promised, nor that one is under another grad mode, or with an equal number of another type.",
+    documented=f"{PROGRAMMING_MODEL}, 'Which values are static vs. dynamic?'",
+)
+def other_metadata_is_static(question: Question) -> bool:
+    """Ask whether a deviating call changed something that its mode does not promise to notice."""
+    evidence = question.evidence
+    return (
+        isinstance(evidence, WrongAnswer) and evidence.altered.deviation not in PROMISED[question.path.mode]
+    )
+
+
+@limit(
+    LIMITS,
+    says="A slice of a container, and what is called through it, has a name of its own, inside the "
+    "container: who replaces that replaces it as well.",
+    documented="github.com/pytorch/pytorch/issues/142439 and 141939; torch/fx/experimental/proxy_tensor.py, "
+    "AttrProxy.__getitem__",
+)
+def slices_have_names_of_their_own(question: Question) -> bool:
+    """Ask whether all modules that eager does not have, or that went with what was replaced, are slices'."""
+    evidence = question.evidence
+    if isinstance(evidence, PathRaised) and not _SWAPS.isdisjoint(question.path.transforms):
+        return re.search(r"nonexistent target \S*\bslice\(", evidence.failure.message) is not None
+    return isinstance(evidence, CallsUnknown) and all("slice(" in name for name in evidence.names)
+
+
+_SWAPS = frozenset(("swap", "swap_leaves", "swap_one"))
+"""The transforms that replace modules."""
+
+
+@limit(
+    LIMITS,
+    says="An export that fails shows on standard error what it has traced so far.",
+    documented="torch/export/_trace.py, _log_export_wrapper: print(..., file=sys.stderr)",
+)
+def failed_export_shows_its_graph(question: Question) -> bool:
+    """Ask whether a failed export has written to standard error."""
+    evidence = question.evidence
+    if not isinstance(evidence, Printed):
+        return False
+    return evidence.failed and evidence.stage == "export" and evidence.stream == "standard error"

@@ -1,0 +1,120 @@
+"""Limits of decomposed programs and of machine code (AOTInductor): other operators, for inference only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harness.checks.aliasing import OutputMemory, WriteDiffers, WriteShows
+from harness.checks.inputs import InputLeaf
+from harness.checks.outputs import OutputIdentity, OutputLeaf
+from harness.judge.documented_limits.limit import INFERENCE, limit
+from harness.observe.aliasing import OUTPUT
+from harness.observe.tensors import TensorSnapshot
+
+if TYPE_CHECKING:
+    from harness.judge.documented_limits.limit import Limit, Question
+    from harness.observe.observation import Observation
+
+LIMITS: list[Limit] = []
+
+
+@limit(
+    LIMITS,
+    says="Other operators round differently.",
+    documented="docs.pytorch.org, Numerical accuracy: 'PyTorch is not guaranteed to produce bitwise "
+    "identical results for floating point computations that are mathematically identical'",
+    everywhere=True,
+)
+def other_operators_round(question: Question) -> bool:
+    """Ask whether a value is as near to the float64 reference as eager's, on a path with other operators."""
+    return not question.seen.same_operators and question.evidence.aspect in ("rounding", "sign-of-zero")
+
+
+@limit(
+    LIMITS,
+    says="Machine code, and a decomposed program, are for inference: whether results, or inputs after the "
+    "call, require gradients is not promised.",
+    documented="torch/_inductor/__init__.py, aoti_compile_and_package: for inference; "
+    f"{INFERENCE}: training with autograd is a use of training IR alone",
+)
+def results_have_no_history(question: Question) -> bool:
+    """Ask whether only requires_grad of a result or an input is concerned, on a path for inference."""
+    evidence = question.evidence
+    for_inference = question.path.mode == "aoti" or "decompose" in question.path.transforms
+    return (
+        for_inference
+        and isinstance(evidence, OutputLeaf | InputLeaf)
+        and evidence.leaf.word == "requires-grad"
+    )
+
+
+@limit(
+    LIMITS,
+    says="A decomposed program changes nothing in place: what it writes to, it returns and writes back, and "
+    "t_() is a view. An output that eager has as the very input or buffer is a tensor of its own.",
+    documented=f"{INFERENCE}: run_decompositions 'removes all mutations and converts them to functional "
+    "equivalents'; torch/export/graph_signature.py, ExportGraphSignature: 'the updated values of mutated "
+    "buffers are modeled as additional outputs'",
+)
+def written_back_is_no_alias(question: Question) -> bool:
+    """Ask whether outputs alone part from what is written back, and not from each other."""
+    evidence, seen = question.evidence, question.seen
+    if "decompose" not in question.path.transforms:
+        return False
+    if isinstance(evidence, WriteShows | WriteDiffers):
+        parted = _parted_by_writing_back(evidence.names, question.eager, seen)
+        return parted or bool(evidence.names & seen.written)
+    if not isinstance(evidence, OutputIdentity | OutputMemory) or evidence.new:
+        return False
+    memory = seen.calls[evidence.call].memory
+    of_objects = isinstance(evidence, OutputIdentity)
+    if of_objects and any(evidence.names <= group for group in memory.shared):
+        return True
+    # Those that do live in what is written back may part from those that do not.
+    there = frozenset().union(*(group for group in memory.shared if group & seen.written))
+    outputs = frozenset(name for name in evidence.names - there if name.startswith(OUTPUT))
+    groups = memory.same if of_objects else memory.shared
+    together = len(outputs) < 2 or any(outputs <= group for group in groups)
+    return together and bool(evidence.names & seen.written)
+
+
+def _parted_by_writing_back(names: frozenset[str], eager: Observation, seen: Observation) -> bool:
+    """Ask whether both have the memory of what is written to in eager, and one of them has it here."""
+    together = any(names <= group and group & seen.written for group in eager.calls[-1].memory.shared)
+    here = [group for group in seen.calls[-1].memory.shared if group & seen.written]
+    return together and any(names & group and not names <= group for group in here)
+
+
+@limit(
+    LIMITS,
+    says="Machine code returns tensors: a number among the results is a tensor without dimensions.",
+    documented="torch/_inductor/codegen/cpp_wrapper_cpu.py, codegen_scalar_to_tensor; "
+    "github.com/pytorch/pytorch/issues/139797",
+)
+def numbers_become_tensors(question: Question) -> bool:
+    """Ask whether a result of AOTInductor's is a tensor where eager returns a number."""
+    evidence = question.evidence
+    if question.path.mode != "aoti" or not isinstance(evidence, OutputLeaf) or evidence.leaf.word != "kind":
+        return False
+    ours, theirs = (each.calls[evidence.call].outputs for each in (question.eager, question.seen))
+    if ours is None or theirs is None:
+        return False
+    return any(
+        one.where == evidence.place
+        and isinstance(one.value, str)
+        and one.value.startswith(("int: ", "float: ", "bool: "))
+        and isinstance(other.value, TensorSnapshot)
+        and other.value.shape == ()
+        for one, other in zip(ours.leaves, theirs.leaves, strict=True)
+    )
+
+
+@limit(
+    LIMITS,
+    says="Machine code does not ask whether sizes are among those that export inferred for it.",
+    documented="torch/_inductor/codegen/cpp_wrapper_cpu.py: inputs are checked where "
+    "AOTI_RUNTIME_CHECK_INPUTS is set",
+)
+def machine_code_checks_no_sizes(question: Question) -> bool:
+    """Ask whether AOTInductor's result is that of a probe whose sizes were never promised."""
+    return question.path.mode == "aoti" and question.in_unpromised_probe

@@ -1,0 +1,64 @@
+"""What a documented limit is, and the question that it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from harness.findings import Evidence
+    from harness.observe.observation import Observation
+    from harness.paths import Path
+
+
+@dataclass(frozen=True)
+class Question:
+    """Is this difference documented? With everything that an answer may depend on."""
+
+    evidence: Evidence
+    path: Path
+    eager: Observation
+    seen: Observation
+    """What the path did."""
+
+    @property
+    def in_unpromised_probe(self) -> bool:
+        """Whether a probe shows it, with sizes that export may refuse."""
+        call = self.evidence.call
+        probe = call is not None and call < len(self.seen.calls) and self.seen.calls[call].probe
+        return probe and self.seen.may_narrow
+
+
+Covers = Callable[[Question], bool]
+
+
+@dataclass(frozen=True)
+class Limit:
+    """One way in which torch.export says that it does not do as eager does."""
+
+    name: str
+    says: str
+    """What is given up, in a line."""
+    documented: str
+    """The page, thread or comment in torch that says so."""
+    covers: Covers
+    everywhere: bool = False
+    """Whether it also holds for torch.compile, which exports nothing."""
+
+
+def limit(
+    table: list[Limit], *, says: str, documented: str, everywhere: bool = False
+) -> Callable[[Covers], Covers]:
+    """Enter the decorated function into a table; the name of the limit is that of the function."""
+
+    def enter(covers: Covers) -> Covers:
+        table.append(Limit(covers.__name__.replace("_", "-"), says, documented, covers, everywhere))
+        return covers
+
+    return enter
+
+
+PROGRAMMING_MODEL = "docs.pytorch.org, torch.export Programming Model"
+UNFLATTEN = "torch/export/unflatten.py"
+INFERENCE = "docs.pytorch.org, torch.export, 'Export IR: Training vs Inference'"

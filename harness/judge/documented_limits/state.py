@@ -1,0 +1,153 @@
+"""Limits about parameters, buffers and tensor attributes: copies, assignments, names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harness.checks.aliasing import OutputMemory, WriteDiffers, WriteRefused, WriteShows
+from harness.checks.compare.groups import not_together
+from harness.checks.guards.check import WrongRecord
+from harness.checks.guards.deviations import WrongAnswer
+from harness.checks.outputs import OutputIdentity, OutputLeaf
+from harness.checks.sharing import MemorySplit
+from harness.checks.state import StateLeaf, StateMissing
+from harness.judge.documented_limits.limit import UNFLATTEN, limit
+
+if TYPE_CHECKING:
+    from harness.judge.documented_limits.limit import Limit, Question
+    from harness.observe.tensors import State, TensorSnapshot
+
+LIMITS: list[Limit] = []
+
+
+@limit(
+    LIMITS,
+    says="A copy of a tensor begins anywhere in its memory.",
+    documented=f"{UNFLATTEN}: 'id_to_buffer ... buffer.clone()'; ExportedProgram.module() hands out its own",
+)
+def copies_begin_anywhere(question: Question) -> bool:
+    """Ask whether only the storage offset differs, of a tensor of the state or of what is made of one."""
+    evidence = question.evidence
+    if evidence.aspect != "offset":
+        return False
+    if isinstance(evidence, StateLeaf):
+        return True
+    # A copy may keep the offset of its original (aten.slice_scatter): it says no more than that.
+    ours, theirs = _offsets(question.eager.before), _offsets(question.seen.before)
+    moved = any(ours[name] != theirs[name] for name in ours.keys() & theirs.keys())
+    return isinstance(evidence, OutputLeaf) and (evidence.is_state or moved)
+
+
+def _offsets(state: State | None) -> dict[str, object]:
+    tensors = {} if state is None else {**state.constants, **state.tensors}
+    return {name: tensor.offset for name, tensor in tensors.items()}
+
+
+@limit(
+    LIMITS,
+    says="The deep copy of a parameter that leaves gaps in its memory leaves none.",
+    documented="torch/nn/parameter.py, Parameter.__deepcopy__: clone with torch.preserve_format, of which "
+    "docs.pytorch.org, torch.clone, says: 'the output is converted to the dense (contiguous) format'",
+)
+def copied_parameters_are_packed(question: Question) -> bool:
+    """Ask whether only the strides differ of a parameter that was deep-copied, or of what is made of one."""
+    evidence = question.evidence
+    if not _copied(question):
+        return False
+    if isinstance(evidence, WrongAnswer):
+        # After a call that is to be refused, the state is compared as well.
+        strides = evidence.leaf.word == "stride" and not evidence.is_input
+    else:
+        strides = evidence.aspect == "stride"
+    ours, theirs = (_parameters(each.before) for each in (question.eager, question.seen))
+    packed = {
+        name
+        for name in ours.keys() & theirs.keys()
+        if ours[name].stride != theirs[name].stride and _has_gaps(ours[name]) and not _has_gaps(theirs[name])
+    }
+    if isinstance(evidence, StateLeaf):
+        return strides and evidence.name in packed
+    return isinstance(evidence, OutputLeaf | WrongRecord | WrongAnswer) and strides and bool(packed)
+
+
+@limit(
+    LIMITS,
+    says="The deep copy of a parameter has memory of its own: a view of the parameter is one no longer.",
+    documented="torch/nn/parameter.py, Parameter.__deepcopy__: self.data.clone(). A copy of the eager model "
+    "comes apart in the same way",
+)
+def copied_parameters_have_memory_of_their_own(question: Question) -> bool:
+    """Ask whether a parameter was copied without the tensors in its memory, or whether that may be the cause."""
+    ours, theirs = question.eager.before, question.seen.before
+    if not _copied(question) or ours is None or theirs is None:
+        return False
+    parameters = frozenset(_parameters(ours))
+    torn = [
+        names
+        for names in not_together(ours.shared, theirs.shared, ours.names & theirs.names)
+        if names & parameters
+    ]
+    evidence = question.evidence
+    if isinstance(evidence, MemorySplit):
+        return evidence.names in torn
+    about_memory = isinstance(evidence, OutputMemory | WriteRefused | WriteShows | WriteDiffers)
+    return bool(torn) and (about_memory or evidence.aspect == "value")
+
+
+def _copied(question: Question) -> bool:
+    return not {"deepcopy", "duplicate"}.isdisjoint(question.path.transforms)
+
+
+def _parameters(state: State | None) -> dict[str, TensorSnapshot]:
+    tensors = {} if state is None else state.tensors
+    return {name: tensor for name, tensor in tensors.items() if tensor.type == "Parameter"}
+
+
+def _has_gaps(tensor: TensorSnapshot) -> bool:
+    """Whether there are places between the elements that belong to none, or to several of them."""
+    places = 1
+    for stride, size in sorted(zip(map(int, tensor.stride), map(int, tensor.shape), strict=False)):
+        if size > 1 and stride != places:
+            return True
+        places *= size
+    return False
+
+
+@limit(
+    LIMITS,
+    says="A tensor attribute that is no buffer may be assigned, but the assignment is lost.",
+    documented="torch/_functorch/_aot_autograd/frontend_utils.py: 'must be registered as a buffer'",
+)
+def assigned_attributes_are_lost(question: Question) -> bool:
+    """Ask whether the attribute is one that the model assigns."""
+    evidence = question.evidence
+    if not isinstance(evidence, StateLeaf):
+        return False
+    return evidence.sort == "constant" and evidence.name in question.eager.assigned
+
+
+@limit(
+    LIMITS,
+    says="What is assigned to a buffer is copied into it, and an attribute that is assigned stays what it "
+    "was: neither becomes that tensor.",
+    documented="torch/export/graph_signature.py, ExportGraphSignature: 'buffers_to_mutate' are returned "
+    "by the graph and written back; torch/export/_unlift.py, _insert_copy_for_mutations",
+)
+def assigned_is_no_alias(question: Question) -> bool:
+    """Ask whether identity or memory of an attribute is concerned that eager rebinds."""
+    evidence, eager = question.evidence, question.eager
+    if not isinstance(evidence, OutputIdentity | OutputMemory | WriteShows | WriteDiffers):
+        return False
+    return bool(evidence.names & (eager.rebound | eager.assigned))
+
+
+@limit(
+    LIMITS,
+    says="Dynamo drops tensors that the graph does not use, and all names of one tensor but one.",
+    documented=f"{UNFLATTEN}, UnflattenedModule.__init__: 'dynamo export will deduplicate aliased "
+    "tensors, and ignore unused tensors'",
+)
+def unused_names_are_dropped(question: Question) -> bool:
+    """Ask whether a missing name is one that the graph does not take as input."""
+    evidence = question.evidence
+    return isinstance(evidence, StateMissing) and evidence.name in question.seen.dropped
