@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from harness.inputs.deviations import DEVIATIONS
-from harness.repro.facts import deviation_attribute, deviation_place
 from harness.repro.parts import Deviating, Parts
-from harness.repro.paste import Template
+from harness.repro.paste import Template, names_in
 from harness.repro.templates.stand_ins import ALTERED, OF_LEAF, PLACE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from harness.findings import Finding
+    from harness.checks.compare.deviating import Altered
+    from harness.repro.paste import Values
 
 
 def other(*given: Any) -> Any:
@@ -25,24 +24,28 @@ def other(*given: Any) -> Any:
     leaves = [leaf for _, leaf in pairs]
     at = [torch.utils._pytree.keystr(p) for p, _ in pairs].index(PLACE)
     if OF_LEAF:
-        leaf = leaves[at]
+        leaf = leaves[at]  # noqa: F841 - what stands for ALTERED names it
     leaves[at] = ALTERED
     return torch.utils._pytree.tree_unflatten(leaves, spec)
 
 
-def deviating_parts(
-    finding: Finding, deviation: str, functions: Sequence[Template], script: Sequence[Template]
-) -> Parts:
-    """Return parts in which the calls in ``with altered(...)`` deviate as the finding says."""
-    kind = DEVIATIONS[deviation]
+def deviating_parts(altered: Altered, functions: Sequence[Template], script: Sequence[Template]) -> Parts:
+    """Return parts in which the calls in ``with altered(...)`` deviate from the example."""
+    kind = DEVIATIONS[altered.deviation]
     if kind.around:
         return Parts([*functions], [*script], deviating=Deviating(around=kind.around))
     if kind.of_model:
-        attribute, value = deviation_attribute(finding)
-        return Parts([*functions], [*script], deviating=Deviating(attribute=attribute, value=value))
-    values = {
-        "PLACE": repr(deviation_place(finding)),
+        attribute = altered.where.removeprefix("model.")
+        return Parts([*functions], [*script], deviating=Deviating(attribute=attribute, value=altered.value))
+    values: Values = {
+        "PLACE": repr(_place(altered.where)),
         "ALTERED": kind.expression,
-        "OF_LEAF": re.search(r"\bleaf\b", kind.expression) is not None,
+        "OF_LEAF": "leaf" in names_in(kind.expression),
     }
     return Parts([Template(other, values), *functions], [*script])
+
+
+def _place(where: str) -> str:
+    """Return where an argument is in ``(args, kwargs)``: ``[0][1]`` for ``args[1]``."""
+    number, name = (1, "kwargs") if where.startswith("kwargs") else (0, "args")
+    return f"[{number}]{where.removeprefix(name)}"

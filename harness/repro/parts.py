@@ -47,6 +47,13 @@ class Parts:
     """How the calls in ``with altered(...)`` deviate."""
 
 
+def last_call(finding: Finding) -> int:
+    """Return the number of the call in which a finding shows, as its file counts calls."""
+    call = finding.call or 0
+    # A model that is compiled gets its first call twice (harness/paths/run/compiled.py).
+    return call - (finding.mode == "compile" and call > 1)
+
+
 Writer = Callable[["Finding"], "Parts | None"]
 """Return the parts for a finding of the writer's check, or None for one that it cannot show.
 

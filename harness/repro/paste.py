@@ -7,10 +7,12 @@ text goes into the file. Where the text depends on the finding, the template has
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import sys
 import textwrap
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -18,7 +20,15 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator
+
+
+Values = Mapping[str, str | bool | Callable[..., Any]]
+"""For each name in upper case: the text that replaces it, in strings as well.
+
+A bool decides the conditions that test the name. Of a function that returns one expression, that expression
+replaces the call.
+"""
 
 
 @dataclass(frozen=True)
@@ -26,10 +36,7 @@ class Template:
     """A function, and what goes into its text."""
 
     function: Callable[..., Any]
-    values: Mapping[str, str | bool | Callable[..., Any]] = field(default_factory=dict)
-    """For each name in upper case: the text that replaces it, in strings as well. A bool decides the
-    conditions that test the name. Of a function that returns one expression, that expression replaces the call.
-    """
+    values: Values = field(default_factory=dict)
     name: str = ""
     """What the pasted function is called, if not as the template."""
 
@@ -53,7 +60,8 @@ class Template:
             statements = statements[1:]
         if statements and _is_return(statements[-1]):
             statements.pop()
-        return cst.Module(statements, footer=block.footer).code.strip("\n")
+        module = cst.Module([])
+        return "".join(module.code_for_node(statement) for statement in statements).strip("\n")
 
 
 def with_helpers(function: Callable[..., Any]) -> Iterator[str]:
@@ -79,14 +87,19 @@ def _is_return(statement: cst.CSTNode) -> bool:
     return isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[0], cst.Return)
 
 
-def _replaced(text: str, values: Mapping[str, str | bool | Callable[..., Any]]) -> str:
+def _replaced(text: str, values: Values) -> str:
     for name, value in values.items():
         if isinstance(value, str):
-            text = re.sub(rf"\b{name}\b", lambda _, value=value: value, text)
+            text = replace_name(text, name, value)
         elif not isinstance(value, bool):
             arguments = ", ".join(inspect.signature(value).parameters)
             text = text.replace(f"{name}({arguments})", expression(value))
     return text
+
+
+def replace_name(text: str, name: str, value: str) -> str:
+    """Replace each occurrence of a name in a text, in strings and comments as well."""
+    return re.sub(rf"\b{name}\b", value.replace("\\", r"\\"), text)
 
 
 def expression(function: Callable[..., Any]) -> str:
@@ -96,6 +109,11 @@ def expression(function: Callable[..., Any]) -> str:
     returned = cst.ensure_type(cst.ensure_type(block.body[-1], cst.SimpleStatementLine).body[0], cst.Return)
     assert returned.value is not None
     return cst.Module([]).code_for_node(returned.value)
+
+
+def names_in(text: str) -> set[str]:
+    """Return the names that an expression or a module uses."""
+    return {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
 
 
 class _Untyped(cst.CSTTransformer):
@@ -113,11 +131,14 @@ class _Untyped(cst.CSTTransformer):
             equal = cst.MaybeSentinel.DEFAULT
         return updated_node.with_changes(annotation=None, equal=equal)
 
-    def leave_Comment(
-        self, original_node: cst.Comment, updated_node: cst.Comment
-    ) -> cst.Comment | cst.RemovalSentinel:
-        """Drop what speaks to a type checker or a linter."""
-        return cst.RemoveFromParent() if updated_node.value.startswith(_FOR_TOOLS) else updated_node
+    def leave_TrailingWhitespace(
+        self, original_node: cst.TrailingWhitespace, updated_node: cst.TrailingWhitespace
+    ) -> cst.TrailingWhitespace:
+        """Drop comments for a type checker or a linter."""
+        comment = updated_node.comment
+        if comment is None or not comment.value.startswith(_FOR_TOOLS):
+            return updated_node
+        return updated_node.with_changes(comment=None, whitespace=cst.SimpleWhitespace(""))
 
     def leave_AnnAssign(
         self, original_node: cst.AnnAssign, updated_node: cst.AnnAssign
@@ -138,6 +159,15 @@ class _Decided(cst.CSTTransformer):
 
     def _outcome(self, test: cst.BaseExpression) -> bool | None:
         return self._known.get(test.value) if isinstance(test, cst.Name) else None
+
+    def leave_BooleanOperation(
+        self, original_node: cst.BooleanOperation, updated_node: cst.BooleanOperation
+    ) -> cst.BaseExpression:
+        """Take the right side of ``NAME and …`` if the name holds, and the name alone otherwise."""
+        outcome = self._outcome(updated_node.left)
+        if outcome is None or not isinstance(updated_node.operator, cst.And):
+            return updated_node
+        return updated_node.right if outcome else updated_node.left
 
     def leave_If(
         self, original_node: cst.If, updated_node: cst.If

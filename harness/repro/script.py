@@ -1,8 +1,7 @@
-"""The statements of a repro file, from templates: calls of stand-ins become what the path and the program need."""
+"""The statements of a repro file: in templates, what the path and the program need replaces the stand-ins."""
 
 from __future__ import annotations
 
-import re
 import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
@@ -11,7 +10,7 @@ import libcst as cst
 from libcst import matchers as m
 
 from harness.repro.parts import Deviating
-from harness.repro.paste import statements_of
+from harness.repro.paste import replace_name, statements_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,7 +54,7 @@ def script(pieces: Sequence[Template], setting: Setting) -> str:
 def filled(text: str, setting: Setting) -> str:
     """Put what the setting says in the place of the stand-ins of a text."""
     for name, value in setting.names.items():
-        text = re.sub(rf"\b{name}\b", lambda _, value=value: value, text)
+        text = replace_name(text, name, value)
     return cst.parse_module(text).visit(_Filled(setting)).code
 
 

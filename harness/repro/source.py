@@ -6,7 +6,6 @@ thing that can differ, so that it holds what this finding needs and nothing else
 
 from __future__ import annotations
 
-import ast
 import json
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -15,7 +14,7 @@ from harness.inputs.copies import CALLS
 from harness.paths.run.pipelined import PIPELINES
 from harness.repro import transforms
 from harness.repro.parts import NoReproError
-from harness.repro.paste import Template
+from harness.repro.paste import Template, names_in
 from harness.repro.program import MODULES, program_of, read_program
 from harness.repro.script import Setting, filled, script
 from harness.repro.templates import inputs, runners
@@ -24,6 +23,7 @@ from harness.repro.writers.table import parts_of
 if TYPE_CHECKING:
     from harness.findings import Finding
     from harness.repro.parts import Parts
+    from harness.repro.paste import Values
     from harness.repro.program import Program
 
 HANG_SECONDS = 30
@@ -70,7 +70,7 @@ def _header(finding: Finding, call: int) -> str:
 
 
 def _imports(body: str) -> str:
-    named = {node.id for node in ast.walk(ast.parse(body)) if isinstance(node, ast.Name)}
+    named = names_in(body)
     return "\n".join((*(f"import {name}" for name in MODULES if name in named), ""))
 
 
@@ -84,13 +84,13 @@ def _body(finding: Finding, parts: Parts, program: Program) -> str:
 
     pieces = transforms.helpers(finding)
     if finding.mode == "compile":
-        values = {"RANDOM": program.random_forward, "BACKEND": BACKENDS[finding.runner]}
+        values: Values = {"RANDOM": program.random_forward, "BACKEND": BACKENDS[finding.runner]}
         pieces.insert(0, Template(runners.compiled, values).text)
     if finding.runner == "package":
         pieces.append(Template(runners.packaged).text)
     pieces += sizes
     if fresh == "fresh()":
-        changed = {} if wrap == "model" else {"CHANGED": wrap}
+        changed: Values = {} if wrap == "model" else {"CHANGED": wrap}
         function = inputs.fresh_changed if changed else inputs.fresh
         values = {"SEED": program.random_build, "ON_DEVICE": bool(device), "DEVICE": device}
         pieces.append(Template(function, {**values, **changed}, name="fresh").text)
@@ -103,7 +103,7 @@ def _body(finding: Finding, parts: Parts, program: Program) -> str:
 
 def _inputs(program: Program, device: str, *, probes: bool) -> Template:
     """Return the function that makes the inputs of a call."""
-    values = {
+    values: Values = {
         "PROBES": probes,
         "SEED": program.random_probes,
         "ON_DEVICE": bool(device),

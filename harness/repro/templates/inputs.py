@@ -39,16 +39,12 @@ def fresh_changed() -> Any:
 
 def inputs(call: int) -> Any:
     """The example inputs; later calls get other values, and views of one memory stay such."""
-    if PROBES:
-        if call >= FIRST_PROBE:
-            with when(ON_DEVICE, torch.device("DEVICE")):
-                if SEED:
-                    torch.manual_seed(0)
-                return (
-                    given_probes()[call - FIRST_PROBE]
-                    if HAS_KWARGS
-                    else given_probes()[call - FIRST_PROBE][0]
-                )
+    if PROBES and call >= FIRST_PROBE:
+        with when(ON_DEVICE, torch.device("DEVICE")):
+            if SEED:
+                torch.manual_seed(0)
+            given = given_probes()[call - FIRST_PROBE]
+            return given if HAS_KWARGS else given[0]
     _, args, kwargs = make()
     scale, shift = [(1, 0), (-0.5, 0.25), (0.75, -0.125)][call]
     tensors = [t for t in torch.utils._pytree.tree_leaves((args, kwargs)) if hasattr(t, "dtype")]

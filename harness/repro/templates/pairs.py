@@ -17,8 +17,8 @@ def all_pairs(expected: dict[str, Any], seen: dict[str, Any]) -> Any:
 def pairs_with_output(expected: dict[str, Any], seen: dict[str, Any]) -> Any:
     """Pair each output with the other names: what the state shares with itself is another matter."""
     ours, theirs = expected, seen
-    pairs = itertools.combinations(sorted(ours.keys() & theirs.keys()), 2)
-    pairs = (pair for pair in pairs if "output" in str(pair))
+    both = itertools.combinations(sorted(ours.keys() & theirs.keys()), 2)
+    pairs = [pair for pair in both if "output" in str(pair)]
     return ours, theirs, pairs
 
 

@@ -1,4 +1,4 @@
-"""What is set for the whole process: one expression for each thing that an export or a call can leave changed."""
+"""What is set for the whole process, and an export or a call can leave changed: one expression for each."""
 
 from __future__ import annotations
 

@@ -18,8 +18,6 @@ CALLS = 1
 """How many calls there are to make."""
 PLACE = ""
 """Where in the outputs, or in ``(args, kwargs)``, a leaf is, as ``pytree.keystr`` writes it."""
-HALF = 0.5
-"""What an edit multiplies each tensor by."""
 SECONDS = 30
 """How long a program may run before the file calls that a hang."""
 CHANGED: Any = None

@@ -85,6 +85,7 @@ class Follower:
     """Notes what graphs run, with the graphs of the submodules that they call in their places."""
 
     def __init__(self, same: dict[str, str], copies: dict[str, str]) -> None:
+        """Note for each name of a tensor the first one, and what is written back to where."""
         self.same, self.copies = same, copies
         self.lines: list[Any] = []
         self.turns: dict[Any, Any] = {}
@@ -117,12 +118,16 @@ class Follower:
             if node.name in copies:
                 text = f"aten.copy_.default {(copies[node.name], env[node])} {{}}"
                 env[node] = self.add(text, False, recorded_frames(node))
+        return None
 
     def add(self, text: str, pure: bool, where: Any) -> str:
-        self.lines.append((f"%{len(self.lines)}", text, pure, where))
-        return self.lines[-1][0]
+        """Note a step, and return its name."""
+        name = f"%{len(self.lines)}"
+        self.lines.append((name, text, pure, where))
+        return name
 
     def attribute(self, owner: Any, target: str, above: Any) -> Any:
+        """Return what an attribute stands for."""
         *path, key = target.split(".")
         thing = getattr(owner.get_submodule(".".join(path)), key)
         if isinstance(thing, torch.fx.GraphModule):
@@ -137,6 +142,7 @@ class Follower:
         return thing
 
     def call(self, owner: Any, target: str, above: Any, args: Any, kwargs: Any) -> Any:
+        """Follow the graph of a submodule."""
         name = re.sub(r"@\d+", "", f"{above[-1][0]}.{target}" if above else target)
         child = owner.get_submodule(target)
         if hasattr(child, "_call_modules"):

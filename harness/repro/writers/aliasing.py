@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from harness.observe.aliasing import write_to
-from harness.repro.facts import last_call, words, written_output
-from harness.repro.parts import Parts
+from harness.checks.aliasing import OutputMemory, WriteDiffers, WriteRefused, WriteShows
+from harness.observe.aliasing import OUTPUT, write_to
+from harness.repro.parts import Parts, last_call
 from harness.repro.paste import Template
 from harness.repro.templates import pairs
 from harness.repro.templates.scripts import compare, consecutive_calls, first_call
@@ -55,13 +55,13 @@ def after_write(out: Any, given: Any, module: Any) -> dict[str, str]:
     return seen
 
 
-def identity(finding: Finding, *, lost: bool) -> Parts:
-    """Write down what is one object on one side only; ``lost``: in eager."""
-    found = pairs.object_split if lost else pairs.objects_merged
-    return _compared(finding, Template(objects, name="observe"), Template(found))
+def compare_objects(finding: Finding, *, split: bool) -> Parts:
+    """Write down what is one object on one side only; ``split``: in eager."""
+    found = pairs.object_split if split else pairs.objects_merged
+    return _compare(finding, Template(objects, name="observe"), Template(found))
 
 
-def _compared(finding: Finding, observe: Template, found: Template) -> Parts:
+def _compare(finding: Finding, observe: Template, found: Template) -> Parts:
     calls = Template(consecutive_calls if finding.call else first_call)
     script = [calls, Template(pairs.pairs_with_output), found, Template(pairs.verdict)]
     return Parts([observe], script, call=last_call(finding))
@@ -69,8 +69,12 @@ def _compared(finding: Finding, observe: Template, found: Template) -> Parts:
 
 def write(finding: Finding) -> Parts | None:
     """Write down who shares memory with an output, and where a write to it shows."""
-    if words(finding)[0] == "write":
-        observe = Template(after_write, {"PLACE": repr(written_output(finding))}, name="observe")
-        return Parts([Template(write_to), observe], [Template(first_call), Template(compare)])
-    found = pairs.memory_split if words(finding)[0] == "no-longer-shared" else pairs.memory_merged
-    return _compared(finding, Template(memories, name="observe"), Template(found))
+    match finding.evidence:
+        case WriteRefused(output=output) | WriteShows(output=output) | WriteDiffers(output=output):
+            place = {"PLACE": repr(output.removeprefix(OUTPUT))}
+            functions = [Template(write_to), Template(after_write, place, name="observe")]
+            return Parts(functions, [Template(first_call), Template(compare)])
+        case OutputMemory(new=new):
+            found = pairs.memory_merged if new else pairs.memory_split
+            return _compare(finding, Template(memories, name="observe"), Template(found))
+    return None

@@ -9,16 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from harness.checks.guards.deviations import WrongAnswer
+from harness.checks.guards.recompiles import DeviatingCallRaised, Recompiled
+from harness.checks.inputs import InputLeaf
+from harness.checks.outputs import OutputLeaf, OutputStructure
+from harness.checks.purity import ProcessLeftDifferent
+from harness.checks.state import AttributeDiffers, StateLeaf, UpdateLost
 from harness.repro.deviating import deviating_parts
-from harness.repro.facts import altered_deviation, differing, last_call, words
-from harness.repro.observing import observing, observing_leaves
-from harness.repro.parts import Parts
+from harness.repro.observing import observing_leaves
+from harness.repro.parts import Parts, last_call
 from harness.repro.paste import Template
 from harness.repro.templates import observers
 from harness.repro.templates.scripts import compare
 from harness.repro.templates.stand_ins import CALLS, altered, inputs, lower, make, observe
-from harness.repro.writers.outputs import structure
-from harness.repro.writers.purity import observing_setting
+from harness.repro.writers.outputs import observing_outputs
+from harness.repro.writers.purity import STREAMS, observing_setting
+from harness.repro.writers.state import observing_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +65,7 @@ def call_again() -> None:
     torch._dynamo.utils.clear_compilation_metrics()
     candidate(*args, **kwargs)
     again = torch._dynamo.utils.get_compilation_metrics()
-    again = [m for m in again if "_higher_order_ops" not in m.co_filename]
+    again = [m for m in again if "_higher_order_ops" not in str(m.co_filename)]
     for m in again[:1]:
         reason = str(m.recompile_reason).partition("\n")[0][:200]
         print(f"BUG: a second call with equal inputs compiles {m.co_name} again: {reason}")
@@ -123,16 +129,6 @@ def deviating_call_of_each() -> Any:
     return expected, seen
 
 
-def attributes(module: Any) -> dict[str, Any]:
-    """Return plain attributes, training flags and the number of hooks."""
-    own = vars(torch.nn.Module()).keys() - {"training"} | {"_is_torch_compile", "_compiled_call_impl"}
-    modules = module.named_modules(remove_duplicate=False)
-    pairs = [(f"{n}.{k}".strip("."), v) for n, m in modules for k, v in vars(m).items()]
-    named = {k: v for k, v in pairs if k.rpartition(".")[2] not in own}
-    hooks = {k: len(v) for k, v in pairs if k.endswith("_hooks") and isinstance(v, dict)}
-    return {k: type(v).__name__ if isinstance(v, torch.Tensor) else repr(v) for k, v in named.items()} | hooks
-
-
 def compare_prints() -> None:
     """Say whether only one side prints."""
     printed = []
@@ -177,49 +173,35 @@ def call_both_deviating() -> None:
 
 def write(finding: Finding) -> Parts | None:
     """Write down what a compiled model does in another way than the same model, called in the same order."""
-    what = words(finding)
-    if what[0] == "recompiled":
-        return Parts([Template(noted)], [Template(call_again)])
-    if what[0] in ("served", "accepted"):
-        functions = [Template(observers.everything, name="observe")]
-        deviation = what[-1] if what[0] == "served" else what[1]
-        return deviating_parts(finding, deviation, functions, [Template(call_both_deviating)])
-    if finding.check == "purity":
-        return _setting(finding)
-    if finding.kind != "mismatch" or finding.check not in _OBSERVED or what[0] == "identity":
-        return None
-    return _calls(finding, _observing(finding), (_OBSERVED[finding.check],))
+    match finding.evidence:
+        case Recompiled():
+            return Parts([Template(noted)], [Template(call_again)])
+        case WrongAnswer(altered=altered) | DeviatingCallRaised(altered=altered):
+            functions = [Template(observers.everything, name="observe")]
+            return deviating_parts(altered, functions, [Template(call_both_deviating)])
+        case ProcessLeftDifferent() as evidence:
+            return _setting(finding, evidence)
+        case OutputStructure() | OutputLeaf() as evidence:
+            return _calls(finding, observing_outputs(evidence), "out")
+        case InputLeaf(leaf=leaf):
+            return _calls(finding, observing_leaves(leaf.word, "input"), "given")
+        case StateLeaf() | UpdateLost() | AttributeDiffers() as evidence:
+            return _calls(finding, observing_state(finding, evidence), "module")
+    return None
 
 
-_OBSERVED = {"outputs": "out", "inputs": "given", "state": "module"}
-"""What a check compares after the last call."""
-
-
-def _observing(finding: Finding) -> Template:
-    what, word = words(finding), differing(finding)
-    if what[0] == "left":
-        return Template(attributes, name="observe")
-    if what[0] == "structure":
-        return Template(structure, name="observe")
-    if finding.check == "state":
-        if "constant" in what:
-            return observing(observers.constants, word)
-        return observing(observers.state, word, VARIANTS=False)
-    return observing_leaves(word, "output" if finding.check == "outputs" else "input")
-
-
-def _calls(finding: Finding, observe: Template, observes: tuple[str, ...]) -> Parts:
+def _calls(finding: Finding, observe: Template, *observes: str) -> Parts:
     calls = Template(several_calls_of_each if finding.call else one_call_of_each)
     return Parts([observe], [calls, Template(compare)], call=last_call(finding), observes=observes)
 
 
-def _setting(finding: Finding) -> Parts:
+def _setting(finding: Finding, evidence: ProcessLeftDifferent) -> Parts:
     """Write down what calls leave changed for the whole process."""
-    name = words(finding)[-1]
-    if name.startswith("text on "):
-        stream = {"output": "stdout", "error": "stderr"}[name.split()[-1]]
-        return Parts([], [Template(compare_prints, {"redirect_stdout": f"redirect_{stream}"})])
-    if deviation := altered_deviation(finding):
+    stream = evidence.name.removeprefix("text on ")
+    if stream in STREAMS:
+        return Parts([], [Template(compare_prints, {"redirect_stdout": f"redirect_{STREAMS[stream]}"})])
+    observe = observing_setting(evidence.name)
+    if evidence.altered is not None:
         script = [Template(deviating_call_of_each), Template(compare)]
-        return deviating_parts(finding, deviation, [observing_setting(name)], script)
-    return _calls(finding, observing_setting(name), ())
+        return deviating_parts(evidence.altered, [observe], script)
+    return _calls(finding, observe)

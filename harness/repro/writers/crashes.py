@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from harness.repro.facts import last_call
-from harness.repro.parts import Parts
+from harness.repro.parts import Parts, last_call
 from harness.repro.paste import Template
 from harness.repro.templates.stand_ins import CALLS, export, inputs, lower, make
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
-from harness.repro.facts import words
+from harness.checks.fake import WrongFake
 from harness.repro.parts import Parts
 from harness.repro.paste import Template
 from harness.repro.templates.properties import PROPERTIES
@@ -15,6 +15,7 @@ from harness.repro.templates.stand_ins import FACT, OF_SIZES, export, inputs, lo
 
 if TYPE_CHECKING:
     from harness.findings import Finding
+    from harness.repro.paste import Values
 
 
 class Compare(torch.fx.Interpreter):
@@ -23,6 +24,7 @@ class Compare(torch.fx.Interpreter):
     wrong: ClassVar[list[str]] = []
 
     def run_node(self, node: Any) -> Any:
+        """Run a node and compare."""
         result = super().run_node(node)
         fake = node.meta.get("val")
         if node.op == "call_function" and isinstance(result, torch.Tensor):
@@ -35,6 +37,7 @@ class Compare(torch.fx.Interpreter):
         return result
 
     def fact(self, t: Any) -> Any:
+        """Return the WORD of a tensor."""
         return FACT(t) if OF_SIZES else [FACT(t)]
 
 
@@ -53,6 +56,8 @@ def run_graph() -> None:
 
 def write(finding: Finding) -> Parts | None:
     """Write down nodes that have other metadata than their fake tensors."""
-    word = words(finding)[0]
-    values = {"WORD": word, "FACT": PROPERTIES[word], "OF_SIZES": word in ("shape", "stride")}
+    if not isinstance(finding.evidence, WrongFake):
+        return None
+    word = finding.evidence.leaf.word
+    values: Values = {"WORD": word, "FACT": PROPERTIES[word], "OF_SIZES": word in ("shape", "stride")}
     return Parts([Template(Compare, values)], [Template(run_graph)])

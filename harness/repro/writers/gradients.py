@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from harness.checks.gradients import BackwardRaised, GradientFlow, GradientLeaf
 from harness.observe.gradients import weights
 from harness.repro.parts import Parts
 from harness.repro.paste import Template
@@ -34,4 +35,6 @@ def observe(out: Any, given: Any, module: Any) -> dict[str, Any]:
 
 def write(finding: Finding) -> Parts | None:
     """Write down backward passes that fail, and other gradients."""
+    if not isinstance(finding.evidence, BackwardRaised | GradientFlow | GradientLeaf):
+        return None
     return Parts([Template(weights), Template(observe)], [Template(first_call), Template(compare)])

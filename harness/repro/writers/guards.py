@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from harness.checks.guards.check import CallRefused, WrongRecord
+from harness.checks.guards.deviations import RefusedButChanged, WrongAnswer
 from harness.repro.deviating import deviating_parts
-from harness.repro.facts import error, words
 from harness.repro.parts import Parts
 from harness.repro.paste import Template
 from harness.repro.templates.observers import everything
@@ -18,6 +19,7 @@ from harness.repro.templates.stand_ins import FACT, OF_VALUES, altered, export, 
 from harness.repro.writers.crashes import crash
 
 if TYPE_CHECKING:
+    from harness.checks.compare.deviating import Altered
     from harness.findings import Finding
 
 
@@ -118,16 +120,22 @@ def call_refused() -> None:
 
 def write(finding: Finding) -> Parts | None:
     """Write down wrong records, refusals, and deviating calls that are answered wrongly."""
-    what = words(finding)
-    if what[0] == "refused":
-        return crash(finding, error(finding))
-    if what[0] in ("accepted", "refused-but-changed"):
-        script = Template(call_deviating if what[0] == "accepted" else call_refused)
-        return deviating_parts(finding, what[1], [Template(everything, name="observe")], [script])
-    if what[0] != "recorded":
-        return None
-    _, word, sort = what[:3]
-    values = {"WORD": word, "FACT": PROPERTIES["python-value" if word == "value" else word]}
-    heads = {"input": given_inputs, "parameter": own_parameters, "buffer": own_buffers}
-    head = Template(heads[sort], {"OF_VALUES": word == "value"})
-    return Parts([], [head, Template(compare_records, values)], of_program=True)
+    match finding.evidence:
+        case CallRefused(failure=failure):
+            return crash(finding, failure.name)
+        case WrongAnswer(altered=altered):
+            return _deviating(altered, Template(call_deviating))
+        case RefusedButChanged(altered=altered):
+            return _deviating(altered, Template(call_refused))
+        case WrongRecord(sort=sort, leaf=leaf):
+            of_values = leaf.word == "value"
+            fact = PROPERTIES["python-value" if of_values else leaf.word]
+            heads = {"input": given_inputs, "parameter": own_parameters, "buffer": own_buffers}
+            head = Template(heads[sort], {"OF_VALUES": of_values})
+            end = Template(compare_records, {"WORD": leaf.word, "FACT": fact})
+            return Parts([], [head, end], of_program=True)
+    return None
+
+
+def _deviating(altered: Altered, script: Template) -> Parts:
+    return deviating_parts(altered, [Template(everything, name="observe")], [script])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.repro.facts import differing, last_call
+from harness.checks.inputs import InputLeaf
 from harness.repro.observing import observing_leaves
-from harness.repro.parts import Parts
+from harness.repro.parts import Parts, last_call
 from harness.repro.paste import Template
 from harness.repro.templates.scripts import compare, consecutive_calls, first_call
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def write(finding: Finding) -> Parts | None:
-    """Write down what a call makes of its arguments."""
-    observe = observing_leaves(differing(finding), "input")
-    calls = consecutive_calls if finding.call else first_call
-    return Parts(
-        [observe], [Template(calls), Template(compare)], call=last_call(finding), observes=("given",)
-    )
+    """Write down what a call changes in its arguments."""
+    if not isinstance(finding.evidence, InputLeaf):
+        return None
+    observe = observing_leaves(finding.evidence.leaf.word, "input")
+    calls = Template(consecutive_calls if finding.call else first_call)
+    return Parts([observe], [calls, Template(compare)], call=last_call(finding), observes=("given",))

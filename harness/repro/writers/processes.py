@@ -6,6 +6,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+from harness.checks.alive import ProcessDied
 from harness.repro.parts import Parts
 from harness.repro.paste import Template
 from harness.repro.templates.stand_ins import HANGS, SECONDS, export, inputs, lower, make
@@ -33,6 +34,8 @@ def run_apart() -> None:
     sys.exit(bug)
 
 
-def write(finding: Finding) -> Parts:
+def write(finding: Finding) -> Parts | None:
     """Write down how a process ends that runs the path."""
-    return Parts([], [Template(run_apart, {"HANGS": finding.kind == "hang"})])
+    if not isinstance(finding.evidence, ProcessDied):
+        return None
+    return Parts([], [Template(run_apart, {"HANGS": finding.evidence.kind == "hang"})])

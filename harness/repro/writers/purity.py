@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from harness.checks.purity import (
+    ExampleInputChanged,
+    ModuleChanged,
+    Printed,
+    ProcessChanged,
+    StateChanged,
+    StateSharingChanged,
+)
 from harness.observe.environment import graph_outline
-from harness.repro.facts import differing, words
 from harness.repro.observing import observing, observing_leaves
 from harness.repro.parts import Parts
 from harness.repro.paste import Template
@@ -145,40 +152,42 @@ def report_print(text: str) -> None:
 
 
 _STATE = {"parameter": parameters, "buffer": buffers, "constant": observers.constants}
-_MODULES = {"sharing": sharing, "training flag": training_flags, "hooks": hooks, "attribute": attributes}
+_MODULES = {"training flag": training_flags, "hooks": hooks, "attribute": attributes}
 
 
 def write(finding: Finding) -> Parts | None:
     """Write down what export or lowering changes or prints."""
-    sort = words(finding)[1]
-    at_export = finding.stage == "export"
-    if sort == "prints":
-        stream = "stdout" if words(finding)[2] == "standard output" else "stderr"
-        printing = print_while_exporting if at_export else print_while_lowering
-        return Parts(
-            [], [Template(printing, {"redirect_stdout": f"redirect_{stream}"}), Template(report_print)]
-        )
-    around = Template(around_export if at_export else around_lowering)
-    stage = {"STAGE": "export" if at_export else "making the RUNNER"}
-    functions, observes = _observing(finding)
-    return Parts(functions, [around, Template(compare_before_after, stage)], observes=observes)
+    match finding.evidence:
+        case Printed(stage=stage, stream=stream):
+            printing = print_while_exporting if stage == "export" else print_while_lowering
+            redirect = {"redirect_stdout": f"redirect_{STREAMS[stream]}"}
+            return Parts([], [Template(printing, redirect), Template(report_print)])
+        case StateChanged(sort=sort, aspect=aspect):
+            return _around(finding, [observing(_STATE[sort], aspect)], "module")
+        case StateSharingChanged():
+            return _around(finding, [Template(sharing, name="observe")], "module")
+        case ModuleChanged(sort=sort):
+            return _around(finding, [Template(_MODULES[sort], name="observe")], "module")
+        case ExampleInputChanged(leaf=leaf):
+            return _around(finding, [observing_leaves(leaf.word, "input")], "given")
+        case ProcessChanged(names=("sizes marked on the example inputs", *_)):
+            return _around(finding, [Template(marked_sizes, name="observe")], "given")
+        case ProcessChanged(names=("graph of the exported program", *_)):
+            return _around(finding, [Template(graph_outline), Template(graph, name="observe")])
+        case ProcessChanged(names=(name, *_)):
+            return _around(finding, [observing_setting(name)])
+    return None
 
 
-def _observing(finding: Finding) -> tuple[list[Template], tuple[str, ...]]:
-    """Return the function that observes what a finding is about, and what it takes."""
-    sort = words(finding)[1]
-    if sort in _STATE:
-        return [observing(_STATE[sort], differing(finding))], ("module",)
-    if sort in _MODULES:
-        return [Template(_MODULES[sort], name="observe")], ("module",)
-    if sort == "input":
-        return [observing_leaves(differing(finding), "input")], ("given",)
-    name = words(finding)[2]
-    if name == "sizes marked on the example inputs":
-        return [Template(marked_sizes, name="observe")], ("given",)
-    if name == "graph of the exported program":
-        return [Template(graph_outline), Template(graph, name="observe")], ()
-    return [observing_setting(name)], ()
+STREAMS = {"standard output": "stdout", "standard error": "stderr"}
+
+
+def _around(finding: Finding, functions: list[Template], *observes: str) -> Parts:
+    """Return parts that observe before and after a stage."""
+    exports = finding.stage == "export"
+    around = Template(around_export if exports else around_lowering)
+    end = Template(compare_before_after, {"STAGE": "export" if exports else "making the RUNNER"})
+    return Parts(functions, [around, end], observes=observes)
 
 
 def observing_setting(name: str) -> Template:

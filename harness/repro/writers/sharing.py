@@ -8,16 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from harness.checks.sharing import (
+    CallVariantState,
+    CopyShares,
+    EditDiffers,
+    EditRaised,
+    MemoryMerged,
+    MemorySplit,
+    TensorsMerged,
+    TensorSplit,
+)
 from harness.inputs.edits import FACTOR
-from harness.repro.facts import words
 from harness.repro.parts import Parts
 from harness.repro.paste import Template
 from harness.repro.templates import pairs
 from harness.repro.templates.scripts import both_models, compare
 from harness.repro.templates.stand_ins import COPIED, ORIGINAL, export, inputs, lower, make, observe
-from harness.repro.templates.stand_ins import HALF
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from harness.findings import Finding
 
 
@@ -49,13 +59,6 @@ def observe_both(eager: Any, candidate: Any) -> Any:
     expected, seen = observe(eager), observe(candidate)
     return expected, seen
 
-
-_FOUND = {
-    "one-tensor-became-several": pairs.object_split,
-    "several-tensors-became-one": pairs.objects_merged,
-    "memory-no-longer-shared": pairs.memory_split,
-    "memory-became-shared": pairs.memory_merged,
-}
 
 # --- copies and call variants ---
 
@@ -127,7 +130,7 @@ def edit_and_call(eager: Any, candidate: Any) -> Any:
             names[id(t)] = name
     for module in (eager, candidate):
         for name in names.values():
-            all_state(module)[name].detach().mul_(HALF)
+            all_state(module)[name].detach().mul_(FACTOR)
     args, kwargs = inputs()
     expected = observe(eager(*args, **kwargs))
     args, kwargs = inputs()
@@ -139,17 +142,28 @@ def edit_and_call(eager: Any, candidate: Any) -> Any:
 
 
 def write(finding: Finding) -> Parts | None:
-    """Write down who is whom, who shares memory with whom, and what an edit does."""
-    what = words(finding)[0]
-    if what == "edit":
-        called = [Template(call_both)] if finding.mode == "compile" else []
-        edited = Template(edit_and_call, {"HALF": str(FACTOR)})
-        functions = [Template(all_state), Template(outputs, name="observe")]
-        return Parts(functions, [Template(make_both), *called, edited, Template(compare)])
-    if what == "copy-shares":
-        return Parts([Template(state, name="observe")], [Template(compare_with_copy)])
-    if what == "call-variant-has-its-own":
-        return Parts([Template(objects, name="observe")], [Template(compare_call_variants)])
-    observe = Template(memories if what.startswith("memory") else objects, name="observe")
-    script = [both_models, observe_both, pairs.all_pairs, _FOUND[what], pairs.verdict]
-    return Parts([observe], [Template(piece) for piece in script])
+    """Write down which names are one tensor or share memory, and what an edit does."""
+    match finding.evidence:
+        case TensorSplit():
+            return _compare(objects, pairs.object_split)
+        case TensorsMerged():
+            return _compare(objects, pairs.objects_merged)
+        case MemorySplit():
+            return _compare(memories, pairs.memory_split)
+        case MemoryMerged():
+            return _compare(memories, pairs.memory_merged)
+        case CopyShares():
+            return Parts([Template(state, name="observe")], [Template(compare_with_copy)])
+        case CallVariantState():
+            return Parts([Template(objects, name="observe")], [Template(compare_call_variants)])
+        case EditRaised() | EditDiffers():
+            functions = [Template(all_state), Template(outputs, name="observe")]
+            called = [Template(call_both)] if finding.mode == "compile" else []
+            edited = Template(edit_and_call, {"FACTOR": str(FACTOR)})
+            return Parts(functions, [Template(make_both), *called, edited, Template(compare)])
+    return None
+
+
+def _compare(observe: Callable[..., Any], found: Callable[..., Any]) -> Parts:
+    script: list[Callable[..., Any]] = [both_models, observe_both, pairs.all_pairs, found, pairs.verdict]
+    return Parts([Template(observe, name="observe")], [Template(piece) for piece in script])

@@ -6,9 +6,11 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from harness.repro.facts import differing, last_call, missing_name, words
+import torch
+
+from harness.checks.state import AttributeDiffers, StateLeaf, StateMissing, UpdateLost
 from harness.repro.observing import observing
-from harness.repro.parts import Parts
+from harness.repro.parts import Parts, last_call
 from harness.repro.paste import Template
 from harness.repro.templates import observers
 from harness.repro.templates.scripts import both_models, compare, consecutive_calls, first_call
@@ -42,7 +44,7 @@ def missing(expected: dict[str, Any], seen: dict[str, Any]) -> None:
     sys.exit(bug)
 
 
-def dropped(expected: dict[str, Any], seen: dict[str, Any]) -> None:
+def lost_updates(expected: dict[str, Any], seen: dict[str, Any]) -> None:
     """Say what eager changes and the other does not have."""
     start = observe(make()[0])
     lost = [n for n in expected if n not in seen and expected[n] != start[n]]
@@ -53,20 +55,38 @@ def dropped(expected: dict[str, Any], seen: dict[str, Any]) -> None:
     sys.exit(bool(lost))
 
 
+def attributes(module: Any) -> dict[str, Any]:
+    """Return plain attributes, training flags and the number of hooks."""
+    own = vars(torch.nn.Module()).keys() - {"training"} | {"_is_torch_compile", "_compiled_call_impl"}
+    modules = module.named_modules(remove_duplicate=False)
+    pairs = [(f"{n}.{k}".strip("."), v) for n, m in modules for k, v in vars(m).items()]
+    named = {k: v for k, v in pairs if k.rpartition(".")[2] not in own}
+    hooks = {k: len(v) for k, v in pairs if k.endswith("_hooks") and isinstance(v, dict)}
+    return {k: type(v).__name__ if isinstance(v, torch.Tensor) else repr(v) for k, v in named.items()} | hooks
+
+
 def write(finding: Finding) -> Parts | None:
-    """Write down missing names, and tensors of the state that differ at the start or after a call."""
-    variants = finding.runner == "unflatten"
-    word = differing(finding)
-    if "missing" in words(finding):
-        shapes = Template(names, {"VARIANTS": variants}, name="observe")
-        name = {"NAME": missing_name(finding)}
-        return Parts([shapes], [Template(both_models), Template(before_any_call), Template(missing, name)])
-    if "constant" in words(finding):
-        observe = observing(observers.constants, word)
-    else:
-        observe = observing(observers.state, word, VARIANTS=variants)
-    if finding.call is None:
-        return Parts([observe], [Template(both_models), Template(before_any_call), Template(compare)])
-    calls = Template(consecutive_calls if finding.call else first_call)
-    verdict = Template(dropped if "gone" in words(finding) else compare)
-    return Parts([observe], [calls, verdict], call=last_call(finding), observes=("module",))
+    """Write down missing names, and state that differs before the first call or after a call."""
+    match finding.evidence:
+        case StateMissing(name=name):
+            observe = Template(names, {"VARIANTS": finding.runner == "unflatten"}, name="observe")
+            end = Template(missing, {"NAME": name})
+            return Parts([observe], [Template(both_models), Template(before_any_call), end])
+        case StateLeaf(call=None) as evidence:
+            script = [Template(both_models), Template(before_any_call), Template(compare)]
+            return Parts([observing_state(finding, evidence)], script)
+        case StateLeaf() | UpdateLost() | AttributeDiffers() as evidence:
+            calls = Template(consecutive_calls if finding.call else first_call)
+            end = Template(lost_updates if isinstance(evidence, UpdateLost) else compare)
+            observe = observing_state(finding, evidence)
+            return Parts([observe], [calls, end], call=last_call(finding), observes=("module",))
+    return None
+
+
+def observing_state(finding: Finding, evidence: StateLeaf | UpdateLost | AttributeDiffers) -> Template:
+    """Return the function that observes what differs."""
+    if isinstance(evidence, AttributeDiffers):
+        return Template(attributes, name="observe")
+    if evidence.sort == "constant":
+        return observing(observers.constants, evidence.leaf.word)
+    return observing(observers.state, evidence.leaf.word, VARIANTS=finding.runner == "unflatten")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from harness.checks.alive import ALIVE
 from harness.repro.parts import NoReproError
 from harness.repro.writers import (
     aliasing,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from harness.repro.parts import Parts, Writer
 
 WRITERS: Mapping[str, Writer] = {
+    ALIVE: processes.write,
     "outputs": outputs.write,
     "inputs": inputs.write,
     "state": state.write,
@@ -44,10 +46,8 @@ WRITERS: Mapping[str, Writer] = {
 def parts_of(finding: Finding) -> Parts:
     """Return what the writer of the finding's check writes.
 
-    Raises NoReproError for an unknown check, and for a finding that its writer does not know.
+    Raises NoReproError for an unknown check, and for evidence that its writer does not know.
     """
-    if finding.kind in ("abort", "hang"):
-        return processes.write(finding)
     if finding.check not in WRITERS:
         raise NoReproError(f"no way to write down a finding of the check {finding.check}")
     # On a path that compiles, some findings need other scripts than on the others.

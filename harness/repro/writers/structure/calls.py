@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from harness.checks.structure.call_order import CallMissing, CallOrder, CallsUnknown
 from harness.repro.parts import Parts
 from harness.repro.paste import Template
 from harness.repro.templates.stand_ins import inputs
@@ -123,16 +124,19 @@ def compare_made(candidate: Any, first: Any, ours: Any) -> list[str]:
     return bug
 
 
-def write_calls(word: str, *, made: bool, module: str) -> Parts:
-    """Write down calls that are recorded, or ``made`` by what runs; ``module`` is one of which calls are absent."""
-    recorded = [Template(module_stacks), Template(recorded_calls)]
-    start = [Template(lowered if made else exported), Template(name_modules)]
-    eager = Template(call_eager)
+def write(evidence: CallsUnknown | CallOrder | CallMissing) -> Parts:
+    """Write down calls that the graph records, or that are made, and those of eager."""
     during, order = Template(calls_during), Template(fits)
-    functions, found = {
-        "made": ([during, order], [eager, Template(compare_made)]),
-        "unknown": (recorded, [Template(find_unknown)]),
-        "order": ([during, order, *recorded], [eager, Template(compare_order)]),
-        "missing": ([during, *recorded], [eager, Template(count_calls, {"NAME": module})]),
-    }["made" if made else word]
-    return Parts(functions, [*start, *found, verdict("the calls are those of eager")], of_program=True)
+    recorded = [Template(module_stacks), Template(recorded_calls)]
+    eager = Template(call_eager)
+    match evidence:
+        case CallsUnknown():
+            functions, script = recorded, [Template(find_unknown)]
+        case CallMissing(module=module):
+            functions, script = [during, *recorded], [eager, Template(count_calls, {"NAME": module})]
+        case CallOrder(stage="export"):
+            functions, script = [during, order, *recorded], [eager, Template(compare_order)]
+        case CallOrder():
+            functions, script = [during, order], [eager, Template(compare_made)]
+    start = [Template(lowered if evidence.stage == "lower" else exported), Template(name_modules)]
+    return Parts(functions, [*start, *script, verdict("the calls are those of eager")], of_program=True)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
+from harness.checks.structure.check import ModuleCycle, ModulesMissing, ModulesUnknown, NeedlessVariant
 from harness.repro.parts import Parts
 from harness.repro.paste import Template
 from harness.repro.writers.structure.common import lowered, verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def module_names(module: Any, name: str = "", above: tuple[Any, ...] = ()) -> set[str | None]:
@@ -38,8 +42,9 @@ def find_missing(model: Any, candidate: Any) -> list[str]:
 
 def find_unknown(model: Any, candidate: Any) -> list[str]:
     """Look for modules that eager does not have."""
-    names: set[Any] = {n for n, _ in model.named_modules(remove_duplicate=False)}
-    bug = [f"RUNNER has {n}, eager has not" for n in sorted(module_names(candidate) - names)]
+    names = {n for n, _ in model.named_modules(remove_duplicate=False)}
+    unknown = sorted(str(n) for n in module_names(candidate) - names)
+    bug = [f"RUNNER has {n}, eager has not" for n in unknown]
     return bug
 
 
@@ -70,20 +75,20 @@ def find_equal_variants(candidate: Any) -> list[str]:
     return bug
 
 
-FINDERS = {"cycle": find_cycle, "missing": find_missing, "unknown": find_unknown}
-"""By what is wrong with a module."""
-
-
-def write_modules(word: str) -> Parts:
-    """Write down a module that is missing, unknown or below itself."""
-    pieces = [Template(lowered), Template(FINDERS[word])]
-    script = [*pieces, verdict("RUNNER has the modules of eager")]
-    return Parts([Template(module_names)], script, of_program=True)
-
-
-def write_variants() -> Parts:
-    """Write down a call variant that repeats another."""
-    pieces = [Template(lowered), Template(find_equal_variants)]
-    return Parts(
-        [Template(graph_text)], [*pieces, verdict("no two graphs of a module are the same")], of_program=True
-    )
+def write(evidence: ModuleCycle | ModulesMissing | ModulesUnknown | NeedlessVariant) -> Parts:
+    """Write down a module that is missing, unknown, below itself or there twice."""
+    function: Callable[..., Any] = module_names
+    finder: Callable[..., Any]
+    fine = "RUNNER has the modules of eager"
+    match evidence:
+        case ModuleCycle():
+            finder = find_cycle
+        case ModulesMissing():
+            finder = find_missing
+        case ModulesUnknown():
+            finder = find_unknown
+        case NeedlessVariant():
+            function, finder = graph_text, find_equal_variants
+            fine = "no two graphs of a module are the same"
+    script = [Template(lowered), Template(finder), verdict(fine)]
+    return Parts([Template(function)], script, of_program=True)

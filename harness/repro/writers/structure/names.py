@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import torch
 
+from harness.checks.structure.signature import SignatureMismatch, TableNames
 from harness.repro.parts import Parts
 from harness.repro.paste import Template
 from harness.repro.writers.structure.common import exported, verdict
+
+if TYPE_CHECKING:
+    from harness.checks.structure.signature import SpecKind, SpecTarget
 
 
 def compare_modules(model: Any, ep: Any) -> list[str]:
@@ -65,16 +70,21 @@ def compare_kinds(model: Any, ep: Any) -> list[str]:
     return bug
 
 
-TABLES = {
+_TABLES: dict[str, Callable[..., list[str]]] = {
     "module_call_graph": compare_modules,
     "state_dict": compare_state,
-    "inputs": compare_inputs,
-    "outputs": compare_outputs,
 }
-"""By the table of the program that has wrong names."""
+_SIDES: dict[str, Callable[..., list[str]]] = {"inputs": compare_inputs, "outputs": compare_outputs}
 
 
-def write_names(table: str) -> Parts:
-    """Write down which table has wrong names; a table that is not known is that of kinds."""
-    pieces = [Template(exported), Template(TABLES.get(table, compare_kinds))]
-    return Parts([], [*pieces, verdict("the program agrees with itself and with eager")], of_program=True)
+def write(evidence: SignatureMismatch | TableNames | SpecKind | SpecTarget) -> Parts:
+    """Write down a table of the program that has wrong names or kinds."""
+    match evidence:
+        case SignatureMismatch(side=side):
+            comparing = _SIDES[side]
+        case TableNames(table=table):
+            comparing = _TABLES[table]
+        case _:
+            comparing = compare_kinds
+    script = [Template(exported), Template(comparing)]
+    return Parts([], [*script, verdict("the program agrees with itself and with eager")], of_program=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+from harness.checks.structure.check import GraphBroken
+from harness.checks.structure.translation import StepDiffers, StepMoved
 from harness.repro.parts import Parts
 from harness.repro.paste import Template
 from harness.repro.templates import steps
@@ -85,17 +87,20 @@ def try_both() -> list[str]:
     return bug
 
 
-def _parts(script: list[Template]) -> Parts:
-    return Parts([Template(function) for function in _FUNCTIONS], script, of_program=True)
+def write(evidence: StepDiffers | StepMoved | GraphBroken) -> Parts:
+    """Write down other operators, operators that run in other calls, and graphs that cannot be followed."""
+    match evidence:
+        case StepDiffers():
+            return _parts(Template(follow_both), Template(compare_texts), _SAME)
+        case StepMoved():
+            return _parts(Template(follow_both), Template(compare_places), _SAME)
+        case GraphBroken(stage=stage):
+            attempt = Template(try_exported if stage == "export" else try_both)
+            return _parts(attempt, verdict("the graphs can be followed to their ends"))
 
 
-def write_steps(*, places: bool) -> Parts:
-    """Write down other operators or, with ``places``, operators that run in other calls."""
-    compare = Template(compare_places if places else compare_texts)
-    return _parts([Template(follow_both), compare, verdict("RUNNER runs what was exported")])
+_SAME = verdict("RUNNER runs what was exported")
 
 
-def write_broken(*, exported: bool) -> Parts:
-    """Write down a graph that cannot be followed: the ``exported`` one, or that of what was made from it."""
-    attempt = Template(try_exported if exported else try_both)
-    return _parts([attempt, verdict("the graphs can be followed to their ends")])
+def _parts(*script: Template) -> Parts:
+    return Parts([Template(function) for function in _FUNCTIONS], [*script], of_program=True)

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.repro.facts import absent_module, words
-from harness.repro.writers.structure.calls import write_calls
-from harness.repro.writers.structure.modules import write_modules, write_variants
-from harness.repro.writers.structure.names import write_names
-from harness.repro.writers.structure.steps import write_broken, write_steps
+from harness.checks.structure.call_order import CallMissing, CallOrder, CallsUnknown
+from harness.checks.structure.check import (
+    GraphBroken,
+    ModuleCycle,
+    ModulesMissing,
+    ModulesUnknown,
+    NeedlessVariant,
+)
+from harness.checks.structure.signature import SignatureMismatch, SpecKind, SpecTarget, TableNames
+from harness.checks.structure.translation import StepDiffers, StepMoved
+from harness.repro.writers.structure import calls, modules, names, steps
 
 if TYPE_CHECKING:
     from harness.findings import Finding
@@ -17,15 +23,13 @@ if TYPE_CHECKING:
 
 def write(finding: Finding) -> Parts | None:
     """Write down what is wrong with names, calls, modules and graphs."""
-    group, word = words(finding)[:2]
-    if group in ("names", "signature"):
-        return write_names(word)
-    if group == "calls":
-        return write_calls(word, made=finding.stage == "lower", module=absent_module(finding))
-    if group == "modules":
-        return write_modules(word)
-    if group == "variants":
-        return write_variants()
-    if group == "graph":
-        return write_broken(exported=finding.stage == "export")
-    return write_steps(places=word in ("owner", "call"))
+    match finding.evidence:
+        case SignatureMismatch() | TableNames() | SpecKind() | SpecTarget() as evidence:
+            return names.write(evidence)
+        case CallsUnknown() | CallOrder() | CallMissing() as evidence:
+            return calls.write(evidence)
+        case ModuleCycle() | ModulesMissing() | ModulesUnknown() | NeedlessVariant() as evidence:
+            return modules.write(evidence)
+        case StepDiffers() | StepMoved() | GraphBroken() as evidence:
+            return steps.write(evidence)
+    return None
