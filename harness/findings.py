@@ -55,7 +55,7 @@ class Evidence(ABC):
 
     @property
     def aspect(self) -> str:
-        """The property of a tensor that differs (``value``, ``stride``, …); empty if it is about no tensor."""
+        """The property of a tensor that differs, such as ``value`` or ``stride``; else empty."""
         return ""
 
     @property

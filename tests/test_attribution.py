@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import TypeAlias
 
 import pytest
+from evidence_of import make_finding
 
 from harness.case import Case, case_from_source
 from harness.findings import Finding
@@ -29,18 +30,7 @@ TYPE = ("outputs", "mismatch", "type")
 
 
 def finding(signature: tuple[str, ...], mode: str = "nonstrict") -> Finding:
-    return Finding(
-        path=f"{mode}:module@cpu",
-        mode=mode,
-        transforms=(),
-        runner="module",
-        device="cpu",
-        check=signature[0],
-        kind="mismatch",
-        stage="run",
-        signature=signature,
-        message="",
-    )
+    return make_finding(*signature[2:], path=f"{mode}:module@cpu")
 
 
 @pytest.fixture
@@ -217,7 +207,8 @@ def test_what_a_fix_uncovers_on_another_path_is_another_finding(
     corpora: pathlib.Path, torch_like: ModuleType
 ) -> None:
     def on(*paths: str) -> Finding:
-        return replace(finding(VALUE), path=paths[0], also=("aliasing: call 0: alike", *paths[1:]))
+        shown_on = tuple(map(Path.parse, paths))
+        return replace(finding(VALUE), path=shown_on[0], shown_on=shown_on)
 
     def hidden(case: Case, paths: Sequence[Path]) -> Verdict:
         shown = on(UNFLATTEN) if torch_like.is_wrong_a() else on(RELOAD)

@@ -11,6 +11,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
+from evidence_of import make_finding
+
 from harness.engine.campaign import Campaign, Settings
 from harness.engine.events import (
     CampaignFinished,
@@ -39,19 +41,7 @@ DIES, HANGS, RAISES, EAGER_DIES = 5, 9, 11, 13
 
 
 def found(word: str, path: str = UNFLATTEN) -> Finding:
-    return Finding(
-        path,
-        "nonstrict",
-        (),
-        "unflatten",
-        "cpu",
-        "outputs",
-        "mismatch",
-        "run",
-        ("outputs", "mismatch", word),
-        "m",
-        0,
-    )
+    return make_finding(word, path=path)
 
 
 def source_of(seed: int, index: int, profile: str = "default") -> tuple[str, tuple[str, ...]]:
@@ -73,7 +63,7 @@ def work(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
             raise ZeroDivisionError("ours")
         source, features = source_of(job.seed, index, job.profile)
         findings = (found("third"), found("third")) if index % 3 == 0 else ()
-        paths = tuple(PathResult(str(path), "ok") for path in job.paths)
+        paths = tuple(PathResult(path, "ok") for path in job.paths)
         verdict = Verdict(True, "", paths, findings, 0.001)
         results.append(ExampleResult(index, verdict, features, source if findings else "", 0.01))
     return tuple(results)
@@ -122,12 +112,12 @@ def test_a_death_in_a_batch_is_pinned_on_its_example_and_path() -> None:
     assert not by_index[EAGER_DIES].valid
     assert by_index[EAGER_DIES].invalid_reason == "eager abort"
     for index, kind in ((DIES, "abort"), (HANGS, "hang")):
-        assert {p.path: p.status for p in by_index[index].paths} == {
+        assert {str(p.path): p.status for p in by_index[index].paths} == {
             "nonstrict:module@cpu": "ok",
             UNFLATTEN: "finding",
         }
         event = next(e for e in events if isinstance(e, FindingFound) and e.example == index)
-        assert (event.finding.kind, event.finding.path) == (kind, UNFLATTEN)
+        assert (event.finding.kind, str(event.finding.path)) == (kind, UNFLATTEN)
     # Also what was drawn again to find the culprit was drawn by the profile.
     assert {event.features for event in done} == {("a.b", "wide")}
     assert by_index[DIES].features == ("a.b", "wide")

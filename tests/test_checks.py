@@ -7,12 +7,11 @@ from dataclasses import replace
 
 import pytest
 import torch
+from evidence_of import found_by, text
 
-from harness.checks import CHECKS, Difference
 from harness.checks.compare.crash import message_words, shortened
-from harness.checks.compare.leaves import compare_leaf
-from harness.findings import Stage
-from harness.judge.documented_limits import limit_for
+from harness.checks.compare.leaves import LeafDifference, compare_leaf
+from harness.findings import Evidence, Relation, Stage
 from harness.observe.failure import Failure
 from harness.observe.observation import Call, Observation, Placeholder, Touch, World
 from harness.observe.tensors import Leaf, State, Tree, snapshot, tree_snapshot
@@ -41,14 +40,12 @@ def raised(message: str, stage: Stage = "run", kind: str = "RuntimeError", *fram
     return Failure(stage, (kind, "Exception"), message, frames)
 
 
-def run(name: str, reference: Observation, candidate: Observation) -> list[Difference]:
-    """Return what the check finds, documented limits apart, as the verdict does."""
-    found = CHECKS[name](reference, candidate)
-    return [each for each in found if limit_for(name, each, reference, candidate) is None]
+def run(name: str, reference: Observation, candidate: Observation) -> list[Evidence]:
+    return found_by(name, reference, candidate)
 
 
 def whats(name: str, reference: Observation, candidate: Observation) -> list[tuple[str, ...]]:
-    return [difference.what for difference in run(name, reference, candidate)]
+    return [difference.words() for difference in run(name, reference, candidate)]
 
 
 # --- two leaves ---
@@ -90,16 +87,16 @@ def test_metadata_is_compared_on_demand() -> None:
     grad = snapshot(torch.ones(2, requires_grad=True))
     assert compare_leaf(plain, grad) is None
     assert [compare_leaf(plain, other, metadata=True) for other in (moved, grad)] == [
-        ("offset", "eager: storage offset 0; here: 1"),
-        ("requires-grad", "eager: requires_grad False; here: True"),
+        LeafDifference("offset", "0", "1"),
+        LeafDifference("requires-grad", "False", "True"),
     ]
 
 
 def test_the_largest_difference_is_named() -> None:
     unlike = compare_leaf(snapshot(torch.zeros(2, 2)), snapshot(torch.tensor([[0.0, 0.5], [-2.0, 0.0]])))
     assert unlike is not None
-    assert "2 of 4 places" in unlike.details
-    assert "[1, 0]: eager 0.0, here -2.0 (2 apart)" in unlike.details
+    assert "2 of 4 places" in unlike.details()
+    assert "[1, 0]: eager 0.0, here -2.0 (2 apart)" in unlike.details()
 
 
 # --- outputs ---
@@ -114,8 +111,8 @@ def test_outputs_differ_with_place_role_and_call() -> None:
     leaf = replace(ours.outputs.leaves[1], role="output-is-input")  # type: ignore[union-attr]  # is a Tree
     ours = replace(ours, outputs=replace(ours.outputs, leaves=(ours.outputs.leaves[0], leaf)))  # type: ignore[union-attr, type-var]  # is a Tree
     (found,) = run("outputs", seen(ours, ours), seen(ours, call((ONE, {"k": ONE + 1}))))
-    assert found.what == ("value", "output-is-input") and found.call == 1 and found.kind == "mismatch"
-    assert "call 1: output[1]['k'] differs in value" in found.message
+    assert found.words() == ("value", "output-is-input") and found.call == 1 and found.kind == "mismatch"
+    assert "call 1: output[1]['k'] differs in value" in text(found)
 
 
 def test_the_worst_output_comes_first() -> None:
@@ -131,7 +128,7 @@ def test_an_exception_where_eager_had_none() -> None:
     failed = raised("bad thing 3 'x'", "run", "KeyError", "unflatten.py:_sink_params")
     (found,) = run("outputs", seen(call()), seen(call(failed=failed)))
     assert found.kind == "crash" and found.call == 0
-    assert found.what == ("run", "KeyError", "unflatten.py:_sink_params")
+    assert found.words() == ("run", "KeyError", "unflatten.py:_sink_params")
 
 
 def test_an_exception_while_lowering() -> None:
@@ -167,7 +164,7 @@ def test_inputs_after_the_call() -> None:
     ours = call(inputs=((ONE, 1), {"m": torch.ones(2, 3)}))
     theirs = call(inputs=((ONE, 1), {"m": torch.ones(3, 2).t()}))
     (found,) = run("inputs", seen(ours), seen(theirs))
-    assert found.what == ("stride",) and "input kwargs['m']" in found.message
+    assert found.words() == ("stride",) and "input kwargs['m']" in text(found)
     assert run("inputs", seen(ours), seen(ours)) == []
 
 
@@ -180,8 +177,8 @@ def test_state_before_and_after() -> None:
     early = seen(call(tensors={"n": ONE}), before=state({"n": ONE + 1}))
     assert run("state", ours, ours) == []
     (after,), (before,) = run("state", ours, late), run("state", ours, early)
-    assert (after.what, after.call, after.stage) == (("value", "buffer"), 0, "run")
-    assert (before.what, before.call, before.stage) == (("value", "buffer", "at-start"), None, "lower")
+    assert (after.words(), after.call, after.stage) == (("value", "buffer"), 0, "run")
+    assert (before.words(), before.call, before.stage) == (("value", "buffer", "at-start"), None, "lower")
 
 
 def test_a_missing_name_counts_if_the_graph_takes_it() -> None:
@@ -195,7 +192,7 @@ def test_a_name_that_was_dropped_counts_if_eager_updates_its_tensor() -> None:
     ours = seen(call(tensors={"n": ONE + 1}), before=state({"n": ONE}))
     theirs = replace(seen(call()), dropped=frozenset({"n"}))
     (found,) = run("state", ours, theirs)
-    assert found.what == ("value", "buffer", "gone") and found.call == 0
+    assert found.words() == ("value", "buffer", "gone") and found.call == 0
     alias = replace(seen(call(), before=state({"m": ONE})), dropped=frozenset({"n"}))
     shared = (frozenset({"n", "m"}),)
     ours = replace(ours, before=State(state({"n": ONE, "m": ONE}).tensors, {}, shared, shared))
@@ -356,9 +353,9 @@ def test_recorded_metadata() -> None:
     fine = Placeholder("input", "[0][1]", snapshot(torch.ones(2, 3), values=False), real)
     value = Placeholder("input", "[0][2]", "int: 3", "int: 4")
     (shape, other) = run("guards", seen(), replace(seen(), placeholders=(told, fine, value)))
-    assert shape.what == ("recorded", "shape", "input") and "args[0]" in shape.message
-    assert "handed in: [2, 3]; recorded: [3, 2]" in shape.message
-    assert other.what == ("recorded", "value", "input")
+    assert shape.words() == ("recorded", "shape", "input") and "args[0]" in text(shape)
+    assert "handed in: [2, 3]; recorded: [3, 2]" in text(shape)
+    assert other.words() == ("recorded", "value", "input")
 
 
 def test_a_refusal_that_follows_from_a_wrong_record_is_no_second_finding() -> None:
@@ -425,4 +422,4 @@ def test_a_buffer_that_changes_because_it_is_a_constant_is_told_once() -> None:
     after = State(state({"n": ONE + 1}).tensors, state({"k": ONE + 1}).tensors, shared, shared)
     touch = Touch("export", replace(BEFORE, state=before), replace(BEFORE, state=after))
     (found,) = run("purity", seen(), replace(seen(), touches=(touch,)))
-    assert found.what == ("export", "constant", "value") and found.spoils == "start"
+    assert found.words() == ("export", "constant", "value") and found.relation is Relation.SPOILS_START

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
+from evidence_of import found_by, text
 from torch import nn
 
-from harness.checks import CHECKS, Difference
+from harness.findings import Evidence
 from harness.inputs.copies import Examples
 from harness.inputs.deviations import DEVIATIONS, PROMISED, Deviation, deviations_of
-from harness.judge.documented_limits import LIMITS, limit_for
+from harness.judge.documented_limits import LIMITS
 from harness.observe.aliasing import Memory, MutationProbe
 from harness.observe.environment import ambient
 from harness.observe.failure import Failure
@@ -38,13 +39,12 @@ def observed(*calls: Call) -> Observation:
     return Observation("nonstrict:module@cpu", before=STATE, calls=calls)
 
 
-def found(name: str, eager: Observation, path: Observation) -> list[Difference]:
-    each = CHECKS[name](eager, path)
-    return [one for one in each if limit_for(name, one, eager, path) is None]
+def found(name: str, eager: Observation, path: Observation) -> list[Evidence]:
+    return found_by(name, eager, path)
 
 
 def whats(name: str, eager: Observation, path: Observation) -> list[tuple[str, ...]]:
-    return [one.what for one in found(name, eager, path)]
+    return [one.words() for one in found(name, eager, path)]
 
 
 def together(*names: str) -> Memory:
@@ -167,7 +167,7 @@ def test_a_backward_pass_that_fails() -> None:
     failed = Failure("run", ("RuntimeError", "Exception"), "modified by an inplace operation", ())
     broken = replace(observed(call()), gradients=Gradients(failure=failed))
     (difference,) = found("gradients", flow(w=ONE), broken)
-    assert difference.kind == "crash" and difference.what[:3] == ("backward", "run", "RuntimeError")
+    assert difference.kind == "crash" and difference.words()[:3] == ("backward", "run", "RuntimeError")
     assert found("gradients", broken, flow(w=ONE)) == []
 
 
@@ -250,7 +250,7 @@ def printed(stream: str, *, failed: bool = False) -> Observation:
 
 def test_prints() -> None:
     (difference,) = found("purity", observed(), printed("standard output"))
-    assert difference.what == ("export", "prints", "standard output") and "'hello'" in difference.message
+    assert difference.words() == ("export", "prints", "standard output") and "'hello'" in text(difference)
     prints_itself = replace(observed(), notes={"prints": "the model itself prints"})
     assert found("purity", prints_itself, printed("standard output")) == []
     assert found("purity", observed(), printed("standard error", failed=True)) == []

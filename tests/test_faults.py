@@ -9,7 +9,7 @@ from harness.checks import CHECKS
 from harness.engine.detection import shown_by
 from harness.faults import FAULTS, Fault, transforming
 from harness.judge.verdict import judge
-from harness.paths import EXPENSIVE, Path, all_paths, core_paths, select_paths
+from harness.paths import EXPENSIVE, all_paths, core_paths, select_paths
 from harness.paths.transforms import TRANSFORMS
 
 EVERY = pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
@@ -35,7 +35,7 @@ def test_what_breaks_one_transform_shows_on_the_paths_through_it_alone(fault: Fa
     paths = [path for path in all_paths() if path.cost < EXPENSIVE or path in named]
     found = shown_by(fault, case_from_source(fault.source, fault.name), paths)
     assert {finding.check for finding in found} == {fault.check}
-    assert all(Path.parse(finding.path) in named for finding in found)
+    assert all(finding.path in named for finding in found)
 
 
 def test_every_row_of_the_table_has_a_fault_of_its_own() -> None:
@@ -58,7 +58,7 @@ def test_reported_while_planted_and_never_else(fault: Fault) -> None:
     assert {finding.check for finding in planted.findings} == {fault.check}
     assert len(planted.findings) <= len(paths)
     for finding in planted.findings:
-        assert Path.parse(finding.path).matches(fault.paths)
+        assert finding.path.matches(fault.paths)
         assert len(finding.message.splitlines()) <= 10
     after = judge(case, paths)
     assert after.valid and after.findings == ()

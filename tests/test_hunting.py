@@ -92,7 +92,7 @@ def test_a_process_killed_by_the_fault_is_a_catch(
 ) -> None:
     result = _hunted(Settings(JOB, examples=4, judge=judge, example_seconds=5))
     (finding,) = result.findings
-    assert (finding.check, finding.kind, finding.path) == ("alive", kind, str(PATHS[1]))
+    assert (finding.check, finding.kind, finding.path) == ("alive", kind, PATHS[1])
     assert result.programs == 3 and result.errors == ()
 
 

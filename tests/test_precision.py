@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import torch
+from evidence_of import limit_name
 from torch import nn
 
 from harness.case import Case
 from harness.checks.outputs import outputs
-from harness.judge.documented_limits import limit_for
 from harness.judge.precision import in_float64, with_exact_values
 from harness.observe.observation import Observation
 from harness.paths import Stopwatch, observe_eager
@@ -43,7 +43,7 @@ def case(*, backwards: bool = False, error: float = 0.0) -> Case:
 
 def words(eager: Observation, path: Observation) -> list[str]:
     found = [each for each in outputs(eager, path) if each.call == 0]
-    return [each.what[0] for each in found if limit_for("outputs", each, eager, path) is None]
+    return [each.words()[0] for each in found if not limit_name(each, eager, path)]
 
 
 EXACT = with_exact_values(observed(), observe_eager(in_float64(case()), "cpu", Stopwatch()))

@@ -8,6 +8,7 @@ import pathlib
 from dataclasses import replace
 
 import pytest
+from evidence_of import make_finding
 from rich.console import Console
 
 from harness.engine.events import (
@@ -23,8 +24,8 @@ from harness.engine.events import (
     KnownSeen,
 )
 from harness.errors import UsageError
-from harness.findings import Finding
 from harness.judge.verdict import PathResult, Status
+from harness.paths import Path
 from harness.reporting.console import ConsoleReport
 from harness.reporting.folder import Folder
 from harness.reporting.ndjson import NdjsonLog
@@ -33,27 +34,19 @@ from harness.reporting.summary import SummaryFile, Tally
 from harness.reporting.text import show_command
 
 MODULE, UNFLATTEN = "nonstrict:module@cpu", "nonstrict:unflatten@cpu"
-FINDING = Finding(
-    path=UNFLATTEN,
-    mode="nonstrict",
-    transforms=(),
-    runner="unflatten",
-    device="cpu",
-    check="outputs",
-    kind="mismatch",
-    stage="run",
-    signature=("outputs", "mismatch", "value"),
-    message="\n".join(f"line {number}" for number in range(15)),
-    call=0,
-)
-OTHER = Finding.from_dict({**FINDING.as_dict(), "signature": ("outputs", "mismatch", "dtype")})
+FINDING = make_finding("value", message="\n".join(f"line {number}" for number in range(15)))
+OTHER = make_finding("dtype")
 
 
 def example(index: int, *fingerprints: str, refused: bool = False, valid: bool = True) -> Event:
     status: Status = "unsupported" if refused else "ok"
     paths = (
-        PathResult(MODULE, status, "data-dependent" if refused else ""),
-        PathResult(UNFLATTEN, "finding" if fingerprints else status, "data-dependent" if refused else ""),
+        PathResult(Path.parse(MODULE), status, "data-dependent" if refused else ""),
+        PathResult(
+            Path.parse(UNFLATTEN),
+            "finding" if fingerprints else status,
+            "data-dependent" if refused else "",
+        ),
     )
     reason = "" if valid else "eager raised ValueError: of 3"
     return ExampleDone(
@@ -121,6 +114,13 @@ FINDING_KEYS = {
     "first_example",
     "first_seconds",
     "repro",
+    "signature",
+    "message",
+    "call",
+    "also",
+    "minimal",
+    "shown_on",
+    "consequences",
 }
 
 
@@ -204,9 +204,8 @@ def test_console_shows_program_difference_and_commands(folder: Folder, *, termin
     shown = screen.getvalue()
     file = folder.repro(FINDING.fingerprint)
     assert "outputs mismatch on nonstrict:unflatten@cpu" in shown
-    assert "line 8" in shown
-    assert "line 9" not in shown
-    assert "… 6 more lines" in shown
+    assert "line 9" in shown
+    assert "line 10" not in shown
     assert f"$ python {file}\n" in shown or terminal
     assert f"exportdiff check {file}:make --paths {UNFLATTEN}" in shown
     assert OTHER.fingerprint not in shown

@@ -8,8 +8,10 @@ import pathlib
 import re
 import runpy
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from evidence_of import make_finding
 from torch._dynamo.exc import TorchDynamoException
 
 from harness.case import case_from_source
@@ -20,7 +22,7 @@ from harness.inputs.deviations import DEVIATIONS
 from harness.judge.verdict import judge
 from harness.known.entry import read_entry
 from harness.observe.isolation import nothing_cached, own_modes
-from harness.paths import select_paths
+from harness.paths import Path, select_paths
 from harness.repro import NoReproError, repro_source
 
 SOURCE = """\
@@ -74,21 +76,11 @@ def test_file_shows_the_bug_only_while_it_is_there(name: str, tmp_path: pathlib.
         assert re.fullmatch(r"ok: .+\n", printed)
 
 
-def finding(**changes: object) -> Finding:
-    fields: dict[str, object] = {
-        "path": "nonstrict:unflatten@cpu",
-        "mode": "nonstrict",
-        "transforms": (),
-        "runner": "unflatten",
-        "device": "cpu",
-        "check": "outputs",
-        "kind": "mismatch",
-        "stage": "run",
-        "signature": ("outputs", "mismatch", "value", "fresh"),
-        "message": "call 0: output differs in value",
-        "call": 0,
-    }
-    return Finding.from_dict({**fields, **changes})
+def finding(
+    *words: str, path: str = "nonstrict:unflatten@cpu", check: str = "outputs", **changes: Any
+) -> Finding:
+    call = changes.pop("call", 0)
+    return make_finding(*(words or ("value", "fresh")), path=path, check=check, call=call, **changes)
 
 
 WORDS: dict[str, list[tuple[str, ...]]] = {
@@ -149,9 +141,9 @@ def test_every_kind_of_mismatch_has_a_file_that_runs(
     per_call = check in ("outputs", "inputs", "state") and not {"missing", "at-start"} & {*what}
     for call in (0, 2) if per_call or what[0] == "refused" else (None,):
         shown = finding(
+            *what,
             check=check,
-            runner=runner,
-            signature=(check, "mismatch", *what),
+            path=f"nonstrict:{runner}@cpu",
             stage=what[0] if check == "purity" else "run",
             call=call,
             message="buffer b is missing",
@@ -219,11 +211,8 @@ def make():
 @pytest.mark.parametrize("path", ["nonstrict:unflatten", "nonstrict+preserve:unflatten"])
 @pytest.mark.parametrize("word", ["arguments", "owner"])
 def test_calls_with_graphs_of_their_own_are_followed(path: str, word: str, tmp_path: pathlib.Path) -> None:
-    signature = ("structure", "mismatch", "steps", word)
     transforms = tuple(path.partition(":")[0].split("+")[1:])
-    shown = finding(
-        check="structure", path=f"{path}@cpu", transforms=transforms, stage="lower", signature=signature
-    )
+    shown = finding("steps", word, check="structure", path=f"{path}@cpu", stage="lower")
     file = tmp_path / "repro.py"
     file.write_text(repro_source(shown, PRESERVED))
     code, printed = run(file)
@@ -377,18 +366,18 @@ def test_repro_of_a_repro_replaces_header_and_script() -> None:
 
 
 def test_other_devices_build_there() -> None:
-    text = repro_source(finding(device="cuda", path="nonstrict:unflatten@cuda"), SOURCE)
+    text = repro_source(finding(path="nonstrict:unflatten@cuda"), SOURCE)
     assert 'with torch.device("cuda"):' in text
 
 
 def test_unknown_modes_are_said_to_be_unknown() -> None:
     with pytest.raises(NoReproError, match="later"):
-        repro_source(finding(mode="later", path="later:module@cpu"), SOURCE)
+        repro_source(make_finding("value", "fresh", path=Path("later", "module")), SOURCE)
 
 
 def test_a_purity_file_bears_with_an_export_that_refuses(tmp_path: pathlib.Path) -> None:
     refused = SOURCE.replace("return x + 1", "return x + 1 if x.sum() > 0 else x")
-    shown = finding(check="purity", stage="export", signature=("purity", "mismatch", "export", "hooks"))
+    shown = finding("export", "hooks", check="purity", stage="export")
     file = tmp_path / "repro.py"
     file.write_text(repro_source(shown, refused))
     assert run(file)[0] == 0
@@ -396,19 +385,7 @@ def test_a_purity_file_bears_with_an_export_that_refuses(tmp_path: pathlib.Path)
 
 def test_what_machine_code_is_compared_as_is_a_module() -> None:
     """What loads a package returns is none, and what looks at state, or at names of memory, needs one."""
-    finding = Finding(
-        "aoti:package@cpu",
-        "aoti",
-        (),
-        "package",
-        "cpu",
-        "outputs",
-        "mismatch",
-        "run",
-        ("outputs", "mismatch", "value", "fresh"),
-        "call 0: output differs in value",
-        0,
-    )
+    finding = make_finding("value", "fresh", path="aoti:package@cpu")
     program = (
         "import torch\nfrom torch import nn\n\n\nclass Model(nn.Module):\n    def forward(self, x):\n"
         "        return x + 1\n\n\ndef make():\n    return Model(), (torch.ones(2),)\n"

@@ -1,4 +1,4 @@
-"""aliasing: outputs share memory with inputs, state and each other as in eager, and writes show as in eager."""
+"""aliasing: outputs share memory as in eager, and a write to one changes the same other tensors."""
 
 from __future__ import annotations
 
@@ -94,9 +94,8 @@ class WriteShows(InCall):
     def lines(self) -> Iterator[str]:
         """Say on which side the write shows."""
         here, there = ("does not show", "shows") if self.in_eager else ("shows", "does not show")
-        yield (
-            f"after call {self.call}: a write to {self.output} {here} in {self.name} here, in eager it {there}"
-        )
+        write = f"after call {self.call}: a write to {self.output}"
+        yield f"{write} {here} in {self.name} here, in eager it {there}"
 
 
 @dataclass(frozen=True)

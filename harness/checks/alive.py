@@ -1,4 +1,4 @@
-"""alive: the path ends, and does not take its process down. No comparison: the engine sees the process die."""
+"""alive: the path ends, and its process survives. It compares nothing: the engine sees a process die."""
 
 from __future__ import annotations
 

@@ -1,16 +1,16 @@
 """Which differences are findings, and which are consequences of another one: the rule, in one place.
 
-Each evidence class declares its relation to the other differences of the same path (harness.findings.Relation).
+Each evidence class declares its relation to the other differences of its path (harness.findings.Relation).
 On one path:
 
 1. INDEPENDENT, SPOILS_* and MISSING_STATE: each difference is a finding of its own.
 2. IN_CALL and IN_CALL_WEAK: the first difference is a finding, and the others are its consequences. The
    first is the one of the earliest call; one before the first call is earlier still. Within a call the order
    of the checks decides, with the weak ones last.
-3. POSSIBLE_CAUSE: if a call shows a difference, a consequence of that one, listed before the others because
-   it may be the reason. If no call shows any, the first one is a finding, and the others are its consequences.
-   What was listed as such a consequence is no finding on other paths of the same mode either: these share
-   the export.
+3. POSSIBLE_CAUSE: if a call shows a difference, these are consequences of that one, listed before the others
+   because they may be the reason. If no call shows any, the first is a finding, and the others are its
+   consequences. Such a consequence is no finding on other paths of the same mode either: these share the
+   export.
 4. If the path raises (the first difference of rule 2 is an exception), MISSING_STATE is a consequence: a
    missing name may well be the reason, but the exception says more.
 5. If a SPOILS_* difference plainly causes the first difference of rule 2, that is no finding: it is, with

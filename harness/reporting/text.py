@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
     from harness.findings import Finding
 
-MAX_LINES = 10
-"""Of a difference: what does not fit there belongs in the repro file."""
-
 PLAIN_WIDTH = 160
 
 _HEADER = re.compile(r"\A(#[^\n]*\n)+\n*")
@@ -29,15 +26,6 @@ def headline(finding: Finding) -> str:
     """``outputs mismatch on nonstrict:unflatten@cpu  [0123456789]``."""
     stage = f" in {finding.stage}" if finding.kind == "crash" else ""
     return f"{finding.check} {finding.kind}{stage} on {finding.path}  [{finding.fingerprint}]"
-
-
-def difference(finding: Finding) -> str:
-    """Return the message, cut to what a reader takes in."""
-    lines = finding.message.strip().splitlines()
-    cut = lines[:MAX_LINES]
-    if len(lines) > MAX_LINES:
-        cut[-1] = f"… {len(lines) - MAX_LINES + 1} more lines"
-    return "\n".join(cut)
 
 
 def source_text(source: str, console: Console) -> Text:
@@ -57,7 +45,7 @@ def finding_block(finding: Finding, commands: Iterable[str], console: Console, *
     block.stylize("bold red")
     if source:
         block.append_text(Text("\n")).append_text(source_text(source, console)).append("\n\n")
-    block.append(difference(finding) + "\n")
+    block.append(finding.message.strip() + "\n")
     for line in finding.also[:3]:
         block.append(f"also: {line}\n", style="dim")
     for command in commands:

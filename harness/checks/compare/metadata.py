@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def unlike_recorded(actual: TensorSnapshot, recorded: TensorSnapshot) -> LeafDifference | None:
-    """Return the first property that differs; expected is what the real tensor has, seen what was recorded."""
+    """Return the first property that differs: expected as the real tensor has it, seen as recorded."""
     for word in ("dtype", "device"):
         if getattr(actual, word) != getattr(recorded, word):
             return LeafDifference(word, str(getattr(actual, word)), str(getattr(recorded, word)))

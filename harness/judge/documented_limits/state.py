@@ -77,7 +77,7 @@ def copied_parameters_are_packed(question: Question) -> bool:
     "comes apart in the same way",
 )
 def copied_parameters_have_memory_of_their_own(question: Question) -> bool:
-    """Ask whether a parameter was copied without the tensors in its memory, or whether that may be the cause."""
+    """Ask whether a parameter was copied without the tensors in its memory, or may be the cause."""
     ours, theirs = question.eager.before, question.seen.before
     if not _copied(question) or ours is None or theirs is None:
         return False

@@ -1,0 +1,61 @@
+"""Findings made by hand, and what tests ask of evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from harness.checks import CHECKS
+from harness.findings import Evidence, Finding, Kind, Relation, Stage
+from harness.judge.documented_limits import Question, limit_for
+from harness.observe.observation import Observation
+from harness.paths import Path
+
+
+@dataclass(frozen=True)
+class Recorded(Evidence):
+    """Evidence of which nothing but words and text are known."""
+
+    what: tuple[str, ...]
+    text: str
+    kind: Kind
+    stage: Stage
+    call: int | None
+
+    relation = Relation.IN_CALL
+
+    def words(self) -> tuple[str, ...]:
+        return self.what
+
+    def lines(self) -> list[str]:
+        return self.text.splitlines()
+
+
+def make_finding(
+    *words: str,
+    path: Path | str = "nonstrict:unflatten@cpu",
+    check: str = "outputs",
+    kind: Kind = "mismatch",
+    stage: Stage = "run",
+    call: int | None = 0,
+    message: str = "m",
+) -> Finding:
+    """Make a finding with the words of a signature behind check and kind."""
+    path = Path.parse(path) if isinstance(path, str) else path
+    return Finding(path, check, Recorded(words, message, kind, stage, call))
+
+
+def text(evidence: Evidence) -> str:
+    """Return the message."""
+    return "\n".join(evidence.lines())
+
+
+def limit_name(evidence: Evidence, eager: Observation, seen: Observation) -> str:
+    """Return the name of the documented limit that a difference is; empty if it is none."""
+    path = Path.parse(seen.path) if ":" in seen.path else Path("nonstrict", "module")
+    limit = limit_for(Question(evidence, path, eager, seen))
+    return limit.name if limit else ""
+
+
+def found_by(check: str, eager: Observation, seen: Observation) -> list[Evidence]:
+    """Return what the check finds, documented limits apart, as the verdict does."""
+    return [each for each in CHECKS[check](eager, seen) if not limit_name(each, eager, seen)]
