@@ -12,7 +12,7 @@ import inspect
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -67,11 +67,12 @@ class Template:
 def with_helpers(function: Callable[..., Any]) -> Iterator[str]:
     """Return the text of a function, without types, after that of the private ones that it calls."""
     module = sys.modules[function.__module__]
-    for name in function.__code__.co_names:
+    text = Template(function).text
+    for name in sorted(name for name in names_in(text) if name.startswith("_")):
         used = getattr(module, name, None)
-        if inspect.isfunction(used) and used.__module__ == module.__name__ and name.startswith("_"):
+        if inspect.isfunction(used) and used.__module__ == module.__name__:
             yield from with_helpers(used)
-    yield Template(function).text
+    yield text
 
 
 @cache
@@ -176,9 +177,9 @@ class _Decided(cst.CSTTransformer):
         if outcome is None:
             return updated_node
         if outcome:
-            return statements_of(updated_node.body)
+            return statements_of(updated_node.body, updated_node.leading_lines)
         if isinstance(updated_node.orelse, cst.Else):
-            return statements_of(updated_node.orelse.body)
+            return statements_of(updated_node.orelse.body, updated_node.leading_lines)
         return cst.RemoveFromParent()
 
     def leave_IfExp(self, original_node: cst.IfExp, updated_node: cst.IfExp) -> cst.BaseExpression:
@@ -197,9 +198,14 @@ class _Decided(cst.CSTTransformer):
         condition, manager = call.args
         if self._outcome(condition.value):
             return updated_node.with_changes(items=[cst.WithItem(manager.value)])
-        return statements_of(updated_node.body)
+        return statements_of(updated_node.body, updated_node.leading_lines)
 
 
-def statements_of(block: cst.BaseSuite) -> cst.FlattenSentinel[cst.BaseStatement]:
-    """Return the statements of a block, to stand where the block's owner stands."""
-    return cst.FlattenSentinel(list(cst.ensure_type(block, cst.IndentedBlock).body))
+def statements_of(
+    block: cst.BaseSuite, leading_lines: Sequence[cst.EmptyLine] = ()
+) -> cst.FlattenSentinel[cst.BaseStatement]:
+    """Return the statements of a block, to stand where the block's owner stands, after its leading lines."""
+    first, *rest = cst.ensure_type(block, cst.IndentedBlock).body
+    assert isinstance(first, cst.SimpleStatementLine | cst.BaseCompoundStatement)
+    own = first.leading_lines
+    return cst.FlattenSentinel([first.with_changes(leading_lines=[*leading_lines, *own]), *rest])

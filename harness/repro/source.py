@@ -11,13 +11,12 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from harness.inputs.copies import CALLS
-from harness.paths.run.pipelined import PIPELINES
 from harness.repro import transforms
-from harness.repro.parts import NoReproError
 from harness.repro.paste import Template, names_in
 from harness.repro.program import MODULES, program_of, read_program
+from harness.repro.runners import run_from, runner_helpers, runner_name
 from harness.repro.script import Setting, filled, script
-from harness.repro.templates import inputs, runners
+from harness.repro.templates import inputs
 from harness.repro.writers.table import parts_of
 
 if TYPE_CHECKING:
@@ -83,17 +82,17 @@ def _body(finding: Finding, parts: Parts, program: Program) -> str:
     setting = _setting(finding, parts, program, fresh, dynamic=program.dynamic or bool(sizes))
 
     pieces = transforms.helpers(finding)
-    if finding.mode == "compile":
-        values: Values = {"RANDOM": program.random_forward, "BACKEND": BACKENDS[finding.runner]}
-        pieces.insert(0, Template(runners.compiled, values).text)
-    if finding.runner == "package":
-        pieces.append(Template(runners.packaged).text)
+    pieces += runner_helpers(finding, random=program.random_forward)
     pieces += sizes
     if fresh == "fresh()":
-        changed: Values = {} if wrap == "model" else {"CHANGED": wrap}
-        function = inputs.fresh_changed if changed else inputs.fresh
-        values = {"SEED": program.random_build, "ON_DEVICE": bool(device), "DEVICE": device}
-        pieces.append(Template(function, {**values, **changed}, name="fresh").text)
+        function = inputs.fresh if wrap == "model" else inputs.fresh_changed
+        values: Values = {
+            "SEED": program.random_build,
+            "ON_DEVICE": bool(device),
+            "DEVICE": device,
+            "CHANGED": wrap,
+        }
+        pieces.append(Template(function, values, name="fresh").text)
     if parts.call:
         pieces.append(filled(_inputs(program, device, probes=parts.call >= CALLS).text, setting))
     pieces += [template.text for template in parts.functions]
@@ -126,20 +125,18 @@ def _setting(finding: Finding, parts: Parts, program: Program, fresh: str, *, dy
         turned = "ep"
     else:
         turned = transforms.program("ep", finding, dynamic=dynamic)
-    made = _runner(finding, "kwargs" if program.has_kwargs else "{}")
-    original, copied = transforms.copying(finding, made.format("ep"))
+    original, copied = transforms.copying(finding, run_from("ep", finding, has_kwargs=program.has_kwargs))
+    made = run_from(turned, finding, has_kwargs=program.has_kwargs)
     pipeline = finding.mode == "pipeline"
     return Setting(
         calls={
             "make": fresh,
             "export": export,
-            "lower": transforms.lowered(made.format(turned), finding, fresh),
+            "lower": transforms.lowered(made, finding, fresh),
             "inputs": f"{fresh}[1:]" if program.has_kwargs else f"{fresh}[1]",
         },
         names={
-            "RUNNER": "torch.compile"
-            if finding.mode == "compile"
-            else "+".join((*finding.transforms, finding.runner)),
+            "RUNNER": runner_name(finding),
             "CALLS": str(parts.call + 1),
             "SECONDS": str(HANG_SECONDS),
             "ORIGINAL": original,
@@ -154,24 +151,3 @@ def _setting(finding: Finding, parts: Parts, program: Program, fresh: str, *, dy
         done_to_eager=transforms.in_eager(finding),
         deviating=parts.deviating,
     )
-
-
-BACKENDS = {"compiled": "eager", "aot_eager": "aot_eager", "inductor": "inductor"}
-"""The backend of torch.compile, by runner."""
-
-_EXPORTED = {"module": "{}.module()", "unflatten": "torch.export.unflatten({})"}
-_RUNNERS = {
-    "nonstrict": _EXPORTED,
-    "strict": _EXPORTED,
-    "compile": dict.fromkeys(BACKENDS, "compiled(model)"),
-    "pipeline": {name: f"{name}(model, args, KWARGS)" for name in PIPELINES},
-    "aoti": {"package": "packaged({})"},
-}
-"""By mode and runner: how to make what is compared with eager from a program."""
-
-
-def _runner(finding: Finding, kwargs: str) -> str:
-    made = _RUNNERS.get(finding.mode, {}).get(finding.runner)
-    if made is None:
-        raise NoReproError(f"no way to write down the path {finding.path}")
-    return made.replace("KWARGS", kwargs.replace("{", "{{").replace("}", "}}"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.paths.run.pipelined import PIPELINES
 from harness.paths.transforms import TRANSFORMS
 from harness.repro.paste import Template, with_helpers
 from harness.repro.templates import inputs
@@ -15,10 +14,8 @@ if TYPE_CHECKING:
 
 
 def helpers(finding: Finding) -> list[str]:
-    """Return the functions that the rest of the file calls, in the order in which they need each other."""
+    """Return the functions that the transforms are, in the order in which they need each other."""
     functions = [each.function for each in _transforms(finding)]
-    if finding.mode == "pipeline":
-        functions.append(PIPELINES[finding.runner])
     return list(dict.fromkeys(text for function in functions for text in with_helpers(function)))
 
 
