@@ -129,6 +129,16 @@ def deviating_call_of_each() -> Any:
     return expected, seen
 
 
+def attributes(module: Any) -> dict[str, Any]:
+    """Return plain attributes, training flags and the number of hooks."""
+    own = vars(torch.nn.Module()).keys() - {"training"} | {"_is_torch_compile", "_compiled_call_impl"}
+    modules = module.named_modules(remove_duplicate=False)
+    pairs = [(f"{n}.{k}".strip("."), v) for n, m in modules for k, v in vars(m).items()]
+    named = {k: v for k, v in pairs if k.rpartition(".")[2] not in own}
+    hooks = {k: len(v) for k, v in pairs if k.endswith("_hooks") and isinstance(v, dict)}
+    return {k: type(v).__name__ if isinstance(v, torch.Tensor) else repr(v) for k, v in named.items()} | hooks
+
+
 def compare_prints() -> None:
     """Say whether only one side prints."""
     printed = []
@@ -185,8 +195,10 @@ def write(finding: Finding) -> Parts | None:
             return _calls(finding, observing_outputs(evidence), "out")
         case InputLeaf(leaf=leaf):
             return _calls(finding, observing_leaves(leaf.word, "input"), "given")
-        case StateLeaf() | UpdateLost() | AttributeDiffers() as evidence:
+        case StateLeaf() | UpdateLost() as evidence:
             return _calls(finding, observing_state(finding, evidence), "module")
+        case AttributeDiffers():
+            return _calls(finding, Template(attributes, name="observe"), "module")
     return None
 
 

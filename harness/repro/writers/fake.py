@@ -26,8 +26,8 @@ class Compare(torch.fx.Interpreter):
     def run_node(self, node: Any) -> Any:
         """Run a node and compare."""
         result = super().run_node(node)
-        fake = node.meta.get("val")
-        if node.op == "call_function" and isinstance(result, torch.Tensor):
+        fake = node.meta.get("val") if node.op == "call_function" else None
+        if isinstance(fake, torch.Tensor) and isinstance(result, torch.Tensor):
             predicted, seen = self.fact(fake), self.fact(result)
             # A symbol stands for any size.
             if [

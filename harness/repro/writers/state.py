@@ -6,9 +6,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-import torch
-
-from harness.checks.state import AttributeDiffers, StateLeaf, StateMissing, UpdateLost
+from harness.checks.state import StateLeaf, StateMissing, UpdateLost
 from harness.repro.observing import observing
 from harness.repro.parts import Parts, last_call
 from harness.repro.paste import Template
@@ -55,16 +53,6 @@ def lost_updates(expected: dict[str, Any], seen: dict[str, Any]) -> None:
     sys.exit(bool(lost))
 
 
-def attributes(module: Any) -> dict[str, Any]:
-    """Return plain attributes, training flags and the number of hooks."""
-    own = vars(torch.nn.Module()).keys() - {"training"} | {"_is_torch_compile", "_compiled_call_impl"}
-    modules = module.named_modules(remove_duplicate=False)
-    pairs = [(f"{n}.{k}".strip("."), v) for n, m in modules for k, v in vars(m).items()]
-    named = {k: v for k, v in pairs if k.rpartition(".")[2] not in own}
-    hooks = {k: len(v) for k, v in pairs if k.endswith("_hooks") and isinstance(v, dict)}
-    return {k: type(v).__name__ if isinstance(v, torch.Tensor) else repr(v) for k, v in named.items()} | hooks
-
-
 def write(finding: Finding) -> Parts | None:
     """Write down missing names, and state that differs before the first call or after a call."""
     match finding.evidence:
@@ -75,7 +63,7 @@ def write(finding: Finding) -> Parts | None:
         case StateLeaf(call=None) as evidence:
             script = [Template(both_models), Template(before_any_call), Template(compare)]
             return Parts([observing_state(finding, evidence)], script)
-        case StateLeaf() | UpdateLost() | AttributeDiffers() as evidence:
+        case StateLeaf() | UpdateLost() as evidence:
             calls = Template(consecutive_calls if finding.call else first_call)
             end = Template(lost_updates if isinstance(evidence, UpdateLost) else compare)
             observe = observing_state(finding, evidence)
@@ -83,10 +71,8 @@ def write(finding: Finding) -> Parts | None:
     return None
 
 
-def observing_state(finding: Finding, evidence: StateLeaf | UpdateLost | AttributeDiffers) -> Template:
+def observing_state(finding: Finding, evidence: StateLeaf | UpdateLost) -> Template:
     """Return the function that observes what differs."""
-    if isinstance(evidence, AttributeDiffers):
-        return Template(attributes, name="observe")
     if evidence.sort == "constant":
         return observing(observers.constants, evidence.leaf.word)
     return observing(observers.state, evidence.leaf.word, VARIANTS=finding.runner == "unflatten")
