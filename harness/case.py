@@ -1,4 +1,4 @@
-"""A Case: what the harness runs. A Program, a corpus file and a user's own model all become one."""
+"""A Case: what the harness runs. A Program, a corpus file or a user's own model becomes a Case."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from torch.utils import _pytree as pytree
 
 
 class InvalidFactory(ValueError):  # noqa: N818 - named for what it is about
-    """A factory did not return ``(model, args)`` or ``(model, args, kwargs)``; the text says what it did."""
+    """A factory did not return ``(model, args)`` or ``(model, args, kwargs)``."""
 
 
-class Given(NamedTuple):
-    """What one call is made with."""
+class CallArguments(NamedTuple):
+    """The arguments of one call."""
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
@@ -32,8 +32,8 @@ class Built(NamedTuple):
     model: nn.Module
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
-    probes: tuple[Given, ...] = ()
-    """Further calls to make of what was exported, with inputs of other sizes."""
+    probes: tuple[CallArguments, ...] = ()
+    """The arguments of further calls, with tensors of other sizes."""
 
 
 @dataclass(frozen=True)
@@ -48,18 +48,18 @@ class Case:
     probes: Callable[[], object] | None = None
     """Returns a list of ``(args, kwargs)``; None: there are no probes."""
     thorough: bool = False
-    """Whether to make every deviating call that there is; else a few, which the source determines."""
+    """Whether to make every possible deviating call; otherwise a few, which the source determines."""
 
     @classmethod
     def of_module(cls, module: Mapping[str, Any], source: str, name: str, make: str = "make") -> Case:
-        """Make a Case of a module's names: the factory, and what it says of dynamic shapes, if anything."""
+        """Make a Case from a module's names: the factory, ``dynamic_shapes``, ``probes``."""
         further = {key: value for key in FURTHER if callable(value := module.get(key))}
         return cls(name, source, module[make], **further)
 
     def build(self) -> Built:
         """Call the factory under a fixed RNG seed and check what it returns; likewise for the probes.
 
-        Raises InvalidFactory on a wrong return value; whatever the factory itself raises passes through.
+        Raises InvalidFactory on a wrong return value; exceptions of the factory itself pass through.
         """
         built = _checked(_seeded(self.make), self.name)
         if self.probes is None:
@@ -103,7 +103,7 @@ def _checked(made: object, name: str) -> Built:
     return Built(model, args, dict(kwargs))
 
 
-def _checked_probes(made: object, built: Built) -> tuple[Given, ...]:
+def _checked_probes(made: object, built: Built) -> tuple[CallArguments, ...]:
     expected = "expected a list of (args, kwargs)"
     if not isinstance(made, list | tuple):
         raise InvalidFactory(f"probes returned {type(made).__name__}; {expected}")
@@ -114,7 +114,7 @@ def _checked_probes(made: object, built: Built) -> tuple[Given, ...]:
             raise InvalidFactory(
                 f"probe {number} has another structure than the example; only sizes may differ"
             )
-    return tuple(Given(args, dict(kwargs)) for args, kwargs in made)
+    return tuple(CallArguments(args, dict(kwargs)) for args, kwargs in made)
 
 
 def _structure(args: tuple[Any, ...], kwargs: dict[str, Any]) -> pytree.TreeSpec:
@@ -125,7 +125,7 @@ def case_from_source(source: str, name: str = "program") -> Case:
     """Execute ``source`` (which defines ``make()``, see Case for what else) as a module of its own.
 
     The text gets a ``linecache`` entry under a file name made from its hash: without it neither Dynamo
-    nor a traceback can see the lines. Raises whatever executing the source raises, KeyError without make.
+    nor a traceback can see the lines. Raises what the source raises, and KeyError without ``make``.
     """
     digest = hashlib.sha256(source.encode()).hexdigest()[:16]
     filename = f"<exportdiff {name} {digest}>"

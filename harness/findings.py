@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from harness.paths.path import Path
+    from harness.path import Path
 
 Kind = Literal["mismatch", "crash", "hang", "abort"]
 Stage = Literal["export", "lower", "run"]

@@ -15,11 +15,11 @@ DEFAULT_PROFILE = "default"
 
 
 def program_source(seed: int, index: int, profile: str = DEFAULT_PROFILE) -> tuple[str, tuple[str, ...]]:
-    """Return the source of an example and its feature tags."""
-    from strategies import draw_program, render
+    """Return the source of an example and its tags."""
+    from strategies import draw_program, render, tags_of
 
     program = draw_program(seed, index, profile)
-    return render(program), tuple(sorted(program.features))
+    return render(program), tuple(sorted(tags_of(program)))
 
 
 def profile_names() -> tuple[str, ...]:
@@ -30,15 +30,15 @@ def profile_names() -> tuple[str, ...]:
 
 
 def tag_names() -> tuple[str, ...]:
-    """Return every feature tag that a program may have."""
-    from strategies.features import TAGS
+    """Return every tag that a program may have."""
+    from strategies.tags import TAGS
 
     return tuple(TAGS)
 
 
 @dataclass(frozen=True)
 class TagCount:
-    """How often each feature tag was drawn, and each two of them together."""
+    """How often each tag was drawn, and each two of them together."""
 
     examples: int
     seconds: float
@@ -54,8 +54,8 @@ class TagCount:
 
 def count_tags(seed: int, examples: int, profile: str = DEFAULT_PROFILE) -> TagCount:
     """Draw and render the first examples of a campaign, and count their tags."""
-    from strategies import draw_program, render
-    from strategies.features import TAGS, can_meet
+    from strategies import draw_program, render, tags_of
+    from strategies.tags import TAGS, can_meet
 
     tags = Counter(dict.fromkeys(TAGS, 0))
     pairs: Counter[tuple[str, str]] = Counter()
@@ -66,9 +66,9 @@ def count_tags(seed: int, examples: int, profile: str = DEFAULT_PROFILE) -> TagC
         program = draw_program(seed, index, profile)
         render(program)
         seconds += time.perf_counter() - started
-        features = sorted(program.features)
-        tags.update(features)
-        pairs.update(combinations(features, 2))
+        drawn = sorted(tags_of(program))
+        tags.update(drawn)
+        pairs.update(combinations(drawn, 2))
     possible = sum(can_meet(one, other) for one, other in combinations(sorted(TAGS), 2))
     meanings = {name: tag.meaning for name, tag in TAGS.items()}
     return TagCount(examples, seconds, dict(tags), dict(sorted(pairs.items())), meanings, possible)

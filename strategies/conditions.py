@@ -1,6 +1,6 @@
-"""The tables of Python conditions, and of the Python ints that a tensor tells.
+"""The tables of Python conditions, and of Python ints that are read from the metadata of tensors.
 
-To add a condition or a fact, add one line to CONDS, MODES, RELATIONS or FACTS.
+To add a condition or a measure, add one line to CONDS, MODES, RELATIONS or MEASURES.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from strategies.values import Box, Ref, Value
 
 @dataclass(frozen=True, slots=True)
 class CondSpec:
-    """One entry of the condition table: how it is written, and what it is for a value.
+    """A condition on one value: how it is written, and its truth for a value and constants.
 
-    ``kinds`` are the argument kinds it asks about; none means any tensor in scope. ``autograd`` says that it
-    asks what autograd knows, which inside a control-flow operator is something else.
+    ``kinds`` are the kinds of arguments that it tests; without any, it tests tensors. ``autograd``: it reads
+    state of autograd, which is different inside a control-flow operator.
     """
 
     template: str
@@ -50,7 +50,7 @@ def _first_size(value: Value) -> int:
 
 
 def _stride(kind: TensorType, dim: int) -> int:
-    # Of a dimension with one place, eager and a symbolic trace may name different strides.
+    # For a dimension of size 1, eager and a symbolic trace may report different strides.
     if kind.stride is None or not kind.shape or min(kind.shape) < 2:
         raise Rejected("strides unknown")
     return kind.stride[dim]
@@ -63,8 +63,9 @@ def _last_stride(value: Value, params: Sequence[object]) -> bool:
 def _requires_grad(value: Value, params: Sequence[object]) -> bool:
     _tensor(value)
     assert isinstance(value, Ref)
-    # A write that brings gradients reaches older views when autograd next looks at them. And what hangs on
-    # a module may come to require grad from one call to the next, while an exported program stays.
+    # After an in-place write that makes a tensor require grad, autograd updates older views only when it
+    # next uses them. And state may start to require grad from one call to the next, while an exported
+    # program stays the same.
     if (value.view and value.family.gained) or value.storage.kind in ("buffer", "scratch", "constant"):
         raise Rejected("gradients unknown")
     return value.grad
@@ -121,10 +122,11 @@ CONDS: dict[str, CondSpec] = {
     "stride": CondSpec("{0}.stride(-1) == 1", (), _last_stride),
     "requires_grad": CondSpec("{0}.requires_grad", (), _requires_grad, autograd=True),
 }
+"""Conditions on one value."""
 
 
 class Surroundings(Protocol):
-    """What a condition without a subject asks: whoever runs the code."""
+    """What a condition without a subject reads: the machine."""
 
     @property
     def training(self) -> bool:
@@ -133,15 +135,16 @@ class Surroundings(Protocol):
 
     @property
     def grad_on(self) -> bool:
-        """Whether autograd records what runs now."""
+        """Whether grad mode is on."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ModeSpec:
-    """A condition without a subject: how it is written, and what it is.
+    """A condition without a subject: how it is written, and its truth.
 
-    ``traced`` says that it may be another one while a model is traced: it is worth asking in vain.
+    ``traced``: it may have another truth while a model is traced, so it is kept even if it is always the
+    same.
     """
 
     template: str
@@ -156,11 +159,12 @@ MODES: dict[str, ModeSpec] = {
         "torch.is_grad_enabled()", lambda around: around.grad_on, autograd=True, traced=True
     ),
 }
+"""Conditions without a subject."""
 
 
 @dataclass(frozen=True, slots=True)
 class RelationSpec:
-    """A condition on two tensors: how it is written, and what it is."""
+    """A condition on two tensors: how it is written, and its truth."""
 
     template: str
     test: Callable[[Ref, Ref], bool]
@@ -170,11 +174,12 @@ RELATIONS: dict[str, RelationSpec] = {
     "same": RelationSpec("{0} is {1}", lambda first, second: first is second),
     "other": RelationSpec("{0} is not {1}", lambda first, second: first is not second),
 }
+"""Conditions on two tensors."""
 
 
 @dataclass(frozen=True, slots=True)
-class FactSpec:
-    """One entry of the table of facts: how it is written, and what it is for a tensor."""
+class MeasureSpec:
+    """A Python int read from the metadata of a tensor: how it is written, and its value."""
 
     template: str
     read: Callable[[TensorType], int]
@@ -186,10 +191,11 @@ def _size(kind: TensorType, dim: int) -> int:
     return kind.shape[dim]
 
 
-FACTS: dict[str, FactSpec] = {
-    "rank": FactSpec("{0}.dim()", lambda kind: len(kind.shape)),
-    "first_size": FactSpec("{0}.shape[0]", lambda kind: _size(kind, 0)),
-    "last_size": FactSpec("{0}.size(-1)", lambda kind: _size(kind, -1)),
-    "first_stride": FactSpec("{0}.stride(0)", lambda kind: _stride(kind, 0)),
-    "numel": FactSpec("{0}.numel()", lambda kind: kind.numel),
+MEASURES: dict[str, MeasureSpec] = {
+    "rank": MeasureSpec("{0}.dim()", lambda kind: len(kind.shape)),
+    "first_size": MeasureSpec("{0}.shape[0]", lambda kind: _size(kind, 0)),
+    "last_size": MeasureSpec("{0}.size(-1)", lambda kind: _size(kind, -1)),
+    "first_stride": MeasureSpec("{0}.stride(0)", lambda kind: _stride(kind, 0)),
+    "numel": MeasureSpec("{0}.numel()", lambda kind: kind.numel),
 }
+"""Python ints read from the metadata of tensors."""

@@ -1,7 +1,7 @@
-"""The table of control-flow operators: how each is written, and what it gives on types.
+"""The table of control-flow operators: how each is written, and its result on types.
 
 To add one, add one entry to CONTROLS. The local functions of an operator may not change anything, nor return
-memory that they were given; the machine sees to that.
+memory that they were given; the machine rejects both.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from strategies.types import TensorType, dense, drop
 from strategies.values import Box, Family, Ref, Storage, Value
 
 Run = Callable[[Lambda, Sequence[Ref]], Value]
+"""Calls a local function with these arguments."""
 
 
 @dataclass(frozen=True, slots=True)
 class ControlSpec:
     """One operator.
 
-    ``template`` is over ``t`` (the target), ``x`` (the operand) and ``f`` (the functions' names);
-    ``arguments`` are those of each function, of which the last is the one to compute with. ``carries`` is
-    what a function hands to its next round, in a pair with its result. ``rows``: the arguments are rows of
-    the operand.
+    ``template`` is over ``t`` (the target), ``x`` (the operand) and ``f`` (the names of the functions).
+    ``arguments`` are those of each function; the last one is the tensor to compute with. ``carries`` is what
+    a function passes to its next round, in a pair with its result. ``rows``: the arguments are rows of the
+    operand.
     """
 
     template: str
@@ -33,31 +34,31 @@ class ControlSpec:
     carries: Expr | None = None
     rows: bool = False
     closed: bool = False
-    """Dynamo does not find the variables around the functions, not even in eager."""
+    """Dynamo does not find variables from outside of the functions, not even in eager."""
     preamble: str = ""
 
 
 def _real(x: Ref) -> TensorType:
     if not x.type.dtype.startswith(("float", "bfloat")) or 0 in x.type.shape:
-        raise Rejected("floating point alone")
+        raise Rejected("only floating point")
     return x.type
 
 
 def _tensor(value: Value) -> Ref:
     if not isinstance(value, Ref) or not value.type.contiguous:
-        raise Rejected("a fresh contiguous tensor alone")
+        raise Rejected("only a new contiguous tensor")
     return value
 
 
 def _pair(value: Value) -> tuple[Ref, Ref]:
     if not isinstance(value, Box) or len(value.items) != 2:
-        raise Rejected("a pair alone")
+        raise Rejected("only a pair")
     first, second = value.items.values()
     return _tensor(first), _tensor(second)
 
 
 def _made(kind: TensorType, bound: float, grad: bool) -> Ref:
-    # What a compiled operator hands out may be a view of memory of its own.
+    # A compiled operator may return a view of its own memory.
     return Ref(kind, Storage(bound), Family(grad), view=True)
 
 
@@ -70,7 +71,7 @@ def _cond(operands: Sequence[Ref], functions: Sequence[Lambda], run: Run) -> Ref
 
 
 COUNTER = "i"
-"""The argument that a while_loop counts its rounds in: not for its function to assign to."""
+"""The argument in which a while_loop counts its rounds; its function may not assign to it."""
 
 
 def _while(operands: Sequence[Ref], functions: Sequence[Lambda], run: Run) -> Ref:
@@ -93,7 +94,7 @@ def _while(operands: Sequence[Ref], functions: Sequence[Lambda], run: Run) -> Re
 def _row(x: Ref) -> TensorType:
     kind = _real(x)
     if not kind.shape or not kind.contiguous:
-        raise Rejected("rows of a contiguous tensor alone")
+        raise Rejected("only rows of a contiguous tensor")
     return drop(kind, 0)
 
 
@@ -142,3 +143,4 @@ CONTROLS: dict[str, ControlSpec] = {
         preamble="scan",
     ),
 }
+"""Every operator by its name."""

@@ -1,8 +1,8 @@
-"""Names that torch uses itself, and what else a Program is called by: dressing up a finished Program.
+"""Unusual names: those that torch uses itself, for attributes, arguments and fields of a finished Program.
 
-Attributes may be named as attributes of a module that torch makes, as what it adds to one, or as operators of
-the program; arguments as what the code that torch writes refers to. Eager does not mind. What takes a model
-apart and puts it together again has to keep such names apart from its own.
+An attribute may have the name of an attribute of modules that torch makes, of what torch adds to a module, or
+of an operator of the program; an argument, a name that generated code refers to. Eager accepts such names.
+Code that disassembles and rebuilds a model must not confuse them with its own names.
 """
 
 from __future__ import annotations
@@ -51,43 +51,45 @@ from strategies.swarm import Chooser
 N = TypeVar("N")
 
 ATTRIBUTES = (
-    # What people call a tensor or a layer, and fx.GraphModule an attribute or a method of its own.
+    # Usual names of tensors or layers that are also attributes or methods of fx.GraphModule.
     *("graph", "code", "meta", "recompile", "print_readable"),
-    # Of what unflatten makes.
+    # Attributes of the modules that unflatten makes.
     *("graph_module", "ivals", "adapted"),
     *("module_call_graph", "range_constraints", "check_input_constraints"),
-    # What export adds: constants, the graphs of regions and branches.
+    # Names that export adds: constants, the graphs of regions and branches.
     *("lifted_tensor_0", "submod_1", "true_graph_0"),
 )
 """Names for attributes."""
 
 WORDS = ("class", "global", "from")
-"""Names for attributes that only getattr and setattr can write."""
+"""Names for attributes that only getattr and setattr accept."""
 
 METHODS = ("type", "half", "float", "bfloat16")
 """Names for plain tensors: methods of nn.Module that an attribute may hide, but a buffer may not."""
 
 KEYS = ("class", "graph", "a b", "1")
-"""Names for children in an ``nn.ModuleDict``: what is no name in Python as well."""
+"""Names for children in an ``nn.ModuleDict``; some are not Python names."""
 
 ARGUMENTS = (
     # Globals of the code of a graph.
     *("inf", "nan", "device", "pytree"),
-    # What the functions around it call their own arguments, and nodes of a graph.
+    # Arguments of the functions around a graph, and nodes of a graph.
     *("args_0", "flat_args", "self_", "output", "x_1"),
-    # What export makes of the names of state.
+    # Names that export derives from the names of state.
     *("p_w", "b_mean", "c_lifted_tensor_0"),
 )
 """Names for arguments of the model."""
 
 RECORDS = (("value", "value_max"), ("keys", "values"), ("index", "count"), ("x", "x_0"))
-"""Names for the fields of namedtuples and dataclasses: one that begins as another, methods of containers."""
+"""Names for the fields of namedtuples and dataclasses: one is a prefix of the other, or both
+are methods of containers.
+"""
 
 
-def named(program: Program, choose: Chooser) -> Program:
-    """Give other names to what a Program consists of, everywhere in it."""
+def with_unusual_names(program: Program, choose: Chooser) -> Program:
+    """A Program with other names for some of its parts, consistently."""
     if any(child.traced for child in of_type(program.classes, Child)):
-        # torch.fx.symbolic_trace makes what eager runs: that is its business.
+        # Eager runs the result of torch.fx.symbolic_trace, which may change names itself.
         return program
     if choose.maybe("names.of_torch", 75):
         program = _with_attributes(program, choose)
@@ -96,7 +98,7 @@ def named(program: Program, choose: Chooser) -> Program:
     if choose.maybe("names.argument", 75):
         program = _with_arguments(program, choose)
     if choose.maybe("calls.unnamed", 60):
-        program = _with_unnamed(program, choose)
+        program = _with_positional_only(program, choose)
     inputs = tuple(given for _, given in program.inputs)
     found = [*nodes((program.classes, inputs))]
     records = any(isinstance(node, Group | GroupInput) and node.keys == FIELDS for node in found)
@@ -112,7 +114,7 @@ def named(program: Program, choose: Chooser) -> Program:
 
 
 def _with_attributes(program: Program, choose: Chooser) -> Program:
-    """One to three attributes, or a child of a ``ModuleDict``, with such names."""
+    """Rename one to three attributes, or a child of a ``ModuleDict``."""
     attributes = attribute_names(program)
     keys = {key: None for init in of_type(program.classes, Container) for key in init.keys}
     if keys and choose.chance(30):
@@ -142,7 +144,7 @@ def names_for(program: Program, attr: str) -> list[Sequence[str]]:
     swapped = any(attr in (*swap.first, *swap.second) for swap in of_type(program.classes, Swap))
     words = () if swapped else WORDS
     made = [node for node in nodes(program.classes) if getattr(node, "attr", "") == attr]
-    # What is bound to it elsewhere may be a module, which such a method would hide.
+    # If the attribute is bound again elsewhere, it may be a module, and methods of modules must stay.
     bound = any(attr in bind.target for bind in of_type(program.classes, Bind))
     if not bound and all(isinstance(node, Tensor | Derived) and node.kind == "constant" for node in made):
         return [ATTRIBUTES, (*METHODS, *words)]
@@ -150,7 +152,7 @@ def names_for(program: Program, attr: str) -> list[Sequence[str]]:
 
 
 def _as_operators(program: Program, choose: Chooser) -> Program:
-    """Tensors named as operators of their class: a buffer ``mean`` beside a call of ``mean``."""
+    """Rename tensors to operators of their class: a buffer ``mean`` beside a call of ``mean``."""
     taken = _taken(program)
     literals = [LITERAL] if LITERAL in operator_names(program) else []
     chosen: dict[str, str] = {}
@@ -168,15 +170,17 @@ _INFIX = {"+": "add", "-": "sub", "*": "mul", "/": "div", "@": "matmul"}
 _RESERVED = frozenset(
     {"tensor", "to", "cpu", "type", "float", "half", "double", "bfloat16", "requires_grad_"}
 )
-"""Operators that are no name for a buffer: methods of nn.Module, and what is LITERAL in a graph."""
+"""Operators that cannot be the name of a buffer: methods of nn.Module, and those that a
+graph names LITERAL.
+"""
 
 
 LITERAL = "lifted_tensor_0"
-"""What export calls the first tensor that is written out in forward."""
+"""The name that export gives to the first tensor literal in forward."""
 
 
 def operator_names(node: Program | ClassDef) -> tuple[str, ...]:
-    """What the operators of a Program or class are called in a graph, and LITERAL where it has one."""
+    """The names in a graph of the operators of a Program or class, with LITERAL if there is one."""
     found: dict[str, None] = {}
     for op in of_type(node.classes if isinstance(node, Program) else (node,), Op):
         template = OPS[op.name].template
@@ -194,9 +198,9 @@ def attribute_names(program: Program) -> tuple[str, ...]:
 
 
 def renamed(node: N, attributes: Mapping[str, str], keys: Mapping[str, str]) -> N:
-    """A Program or a part of one with other names, in all paths and where what they lead to is made.
+    """A Program or a part of one with other names, where attributes are made and in all paths.
 
-    ``attributes`` and ``keys`` (of a ``ModuleDict``) give the new name for each old one.
+    ``attributes`` and ``keys`` (of a ``ModuleDict``) map each old name to the new one.
     """
 
     def path(steps: Path) -> Path:
@@ -224,7 +228,7 @@ def renamed(node: N, attributes: Mapping[str, str], keys: Mapping[str, str]) -> 
 
 
 def _with_arguments(program: Program, choose: Chooser) -> Program:
-    """Arguments of the model with such names."""
+    """Rename arguments of the model."""
     old = [arg.name for arg in program.root.args if arg.kind not in ("rest", "options")]
     chosen: dict[str, str] = {}
     for name in old:
@@ -239,11 +243,11 @@ _NAMING: dict[type, tuple[str, ...]] = {
     Repeat: ("var",),
     Lambda: ("name", "args"),
 }
-"""The fields that name a variable."""
+"""Kind of node -> the fields that name a variable."""
 
 
 def with_arguments(program: Program, names: Mapping[str, str]) -> Program:
-    """A Program whose model has other names for its arguments: the new one for each old one."""
+    """A Program with other names for the arguments of the model; ``names`` maps old to new ones."""
 
     def given(pairs: tuple[tuple[str, Any], ...]) -> tuple[tuple[str, Any], ...]:
         return tuple((names.get(name, name), _variables(value, names)) for name, value in pairs)
@@ -276,17 +280,17 @@ def _variables(node: Any, names: Mapping[str, str]) -> Any:
     return rewritten(node, change)
 
 
-def _with_unnamed(program: Program, choose: Chooser) -> Program:
-    """Methods whose first arguments cannot be given by keyword, where nobody does."""
+def _with_positional_only(program: Program, choose: Chooser) -> Program:
+    """Make the first arguments of methods positional-only, if no call passes them by keyword."""
     keywords = {name for call in of_type(program.classes, Call) for name, _ in call.kwargs}
     classes = tuple(
-        _unnamed(cls, {*keywords, *dict(program.kwargs)} if cls is program.root else keywords, choose)
+        _positional_only(cls, {*keywords, *dict(program.kwargs)} if cls is program.root else keywords, choose)
         for cls in program.classes
     )
     return replace(program, classes=classes)
 
 
-def _unnamed(cls: ClassDef, keywords: set[str], choose: Chooser) -> ClassDef:
+def _positional_only(cls: ClassDef, keywords: set[str], choose: Chooser) -> ClassDef:
     free = [arg.kind not in ("rest", "options") and arg.name not in keywords for arg in cls.args]
     most = free.index(False) if False in free else len(free)
     count = 1 + choose.upto(most - 1) if most and choose.chance(60) else 0

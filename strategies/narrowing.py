@@ -1,7 +1,7 @@
-"""Shrinking the swarm: the fewest features that still give what one is looking for.
+"""Reducing the set of switches: the fewest that still give a wanted Program.
 
-Hypothesis shrinks the choices of one example, and a choice that goes takes the meaning of all later ones with
-it. With fewer features there are fewer choices to begin with, so that narrowing comes before shrinking.
+Hypothesis shrinks the choices of one example, and removing one choice changes the meaning of all later ones.
+With fewer switches there are fewer choices, so narrowing comes before shrinking.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from strategies.program import Program
 from strategies.seeds import stream
 
 
-def narrow(features: frozenset[str], wanted: Callable[[Program], bool], tries: int = 120) -> frozenset[str]:
-    """Leave out one feature after the other, as long as one of ``tries`` programs is still ``wanted``.
+def narrow(switches: frozenset[str], wanted: Callable[[Program], bool], tries: int = 120) -> frozenset[str]:
+    """Leave out one switch after the other, as long as one of ``tries`` programs is still ``wanted``.
 
-    Deterministic; the result shrinks further by ``hypothesis.find(programs(features=...), wanted)``.
+    The result is deterministic. ``hypothesis.find(programs(switches=...), wanted)`` shrinks further.
     """
-    for feature in sorted(features):
-        fewer = features - {feature}
+    for switch in sorted(switches):
+        fewer = switches - {switch}
         if any(map(wanted, islice(stream(fewer), tries))):
-            features = fewer
-    return features
+            switches = fewer
+    return switches

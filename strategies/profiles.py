@@ -1,6 +1,6 @@
-"""The profiles: named weightings of the features that an example may use.
+"""The profiles: named weightings of the switches that an example may turn on.
 
-A profile is the base table with other weights for some features. To add one, add an entry to PROFILES.
+A profile is the base table with other weights for some switches. To add a profile, add an entry to PROFILES.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ BASE: dict[str, int] = {
     "model.training": 35,
     "model.debris": 12,
 }
-"""Percent of the examples that may use a feature at all."""
+"""Switch -> the percentage of examples in which it is on."""
 
 
 def _with(**groups: Mapping[str, int]) -> dict[str, int]:
@@ -174,7 +174,7 @@ def _with(**groups: Mapping[str, int]) -> dict[str, int]:
     }
     unknown = changed.keys() - BASE.keys()
     if unknown:
-        raise KeyError(f"no such features: {sorted(unknown)}")
+        raise KeyError(f"no such switches: {sorted(unknown)}")
     return BASE | changed
 
 
@@ -263,7 +263,7 @@ MIX = (
     "dynamic",
     "regions",
 )
-"""The profiles that the default takes, each as often as it stands here."""
+"""The profiles that the default mixes, each repeated by its weight."""
 
 NAMES = ("default", *PROFILES)
-"""What ``--profile`` takes."""
+"""The names that ``--profile`` accepts."""

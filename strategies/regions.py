@@ -1,4 +1,4 @@
-"""The tables of what a Program can wrap around code: regions, hooks, parametrizations, and preambles.
+"""The tables of code around code: ``with`` blocks, hooks, parametrizations, and preambles.
 
 To add one, add one entry to its table.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A ``with`` block: how it is written, the grad mode in it, and the dtype that autocast lowers to."""
+    """A ``with`` block: how it is written, the grad mode inside, and the dtype that autocast lowers to."""
 
     template: str
     grad: bool | None = None
@@ -22,11 +22,12 @@ REGIONS: dict[str, Region] = {
     "enable_grad": Region("torch.enable_grad()", grad=True),
     "autocast": Region('torch.autocast("cpu", dtype=torch.bfloat16)', autocast="bfloat16"),
 }
+"""Every ``with`` block by its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class HookSpec:
-    """A forward hook or (``before``) pre-hook that applies an op to the result or the first argument."""
+    """A forward hook that applies an op to the result or, if ``before``, a pre-hook on the first argument."""
 
     op: str
     lines: tuple[str, ...]
@@ -34,7 +35,7 @@ class HookSpec:
 
     @property
     def registration(self) -> str:
-        """The method of ``nn.Module`` that registers it."""
+        """The method of ``nn.Module`` that registers the hook."""
         return "register_forward_pre_hook" if self.before else "register_forward_hook"
 
 
@@ -47,14 +48,15 @@ HOOKS: dict[str, HookSpec] = {
         "add_one", ("def shift_input(module, args):", "    return (args[0] + 1, *args[1:])"), before=True
     ),
 }
+"""Every hook by the name of its function."""
 
 PARAMETRIZATIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Doubled": ("double", ("class Doubled(nn.Module):", "    def forward(self, w):", "        return w * 2")),
 }
-"""Class name -> the op that it applies, and its source."""
+"""Name of the class of a parametrization -> the op that it applies, and its source."""
 
 FIELDS_HERE = "    ..."
-"""Where a preamble has the fields that the Program names."""
+"""The line of a preamble that the fields of the namedtuple or dataclass replace."""
 
 PREAMBLES: dict[str, tuple[str, ...]] = {
     "checkpoint": ("from torch.utils.checkpoint import checkpoint",),
@@ -87,4 +89,4 @@ PREAMBLES: dict[str, tuple[str, ...]] = {
         "    x.add_(1)",
     ),
 }
-"""What a source must define first, by the name that an op, form or kind of group asks for."""
+"""Name that an op, a form or a kind of container refers to -> what the source must define first."""

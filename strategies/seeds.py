@@ -1,4 +1,4 @@
-"""(seed, example) -> Program: the same on every machine, in every process, whatever else was drawn."""
+"""(seed, example) -> Program: the same on every machine and in every process, whatever was drawn before."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from strategies.profiles import NAMES
 from strategies.program import Program
 
 BYTES = 6144
-"""Choice bytes on offer for one example; a Program takes a few hundred."""
+"""The number of random bytes for the choices of one example; a Program uses a few hundred."""
 
 _drawn: list[Example] = []
+"""The example that the fuzzer has just drawn."""
 
 
 def _fuzzer(strategy: st.SearchStrategy[Example]) -> Callable[[bytes], object]:
-    """Hypothesis's public entry for fuzzers, over a strategy."""
+    """Hypothesis's public entry point for fuzzers, for a strategy."""
 
     @settings(database=None, deadline=None, suppress_health_check=list(HealthCheck))
     @given(strategy)
@@ -39,25 +40,24 @@ def _fuzzer_of(profile: str) -> Callable[[bytes], object]:
 
 
 def draw_program(seed: int, example: int, profile: str = "default") -> Program:
-    """The Program of ``draw_example``, which see."""
+    """The Program of ``draw_example``, with the same arguments and errors."""
     return draw_example(seed, example, profile).program
 
 
 def draw_example(seed: int, example: int, profile: str = "default") -> Example:
     """Draw example number ``example`` of a campaign with this seed and profile.
 
-    Hypothesis is driven through ``fuzz_one_input``, with bytes that only depend on the two numbers. Bytes
-    that the strategy rejects are replaced by the next ones of the stream. Raises ValueError for a profile
-    that there is none of.
+    Hypothesis runs through ``fuzz_one_input``, on bytes that only depend on the two numbers. If the strategy
+    rejects the bytes, the next ones of the same stream follow. Raises ValueError for an unknown profile.
     """
     if profile not in NAMES:
         raise ValueError(f"no profile {profile!r}; there are {', '.join(NAMES)}")
     return next(_examples(_fuzzer_of(profile), f"exportdiff {seed} {example}"))
 
 
-def stream(features: frozenset[str]) -> Iterator[Program]:
-    """Programs without an end that use no other features; the same ones every time."""
-    fuzz = _fuzzer(examples(features=features))
+def stream(switches: frozenset[str]) -> Iterator[Program]:
+    """An endless stream of Programs that use no other switches; it is the same every time."""
+    fuzz = _fuzzer(examples(switches=switches))
     return (example.program for example in _examples(fuzz, "exportdiff"))
 
 

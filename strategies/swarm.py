@@ -1,6 +1,7 @@
-"""Swarm testing: each example may use only a random subset of the features (Groce et al., ISSTA 2012).
+"""Swarm testing: each example may use only a random subset of what drawing can do (Groce et al., ISSTA 2012).
 
-A feature that is allowed everywhere drowns the others; a random subset lets rare features meet in depth.
+A switch turns one thing that drawing can do on or off for an example. If everything were always on, common
+things would crowd out rare ones; with random subsets, rare things meet each other often.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class Draw(Protocol):
 
 _PERCENT = st.integers(0, 99)
 _SHARE = 420
-"""How finely a group is divided: every size up to 7, and closely enough any other."""
+"""The number of equal parts of a group in ``Chooser.member``: divisible by every size up to 7."""
 
 
 @lru_cache(maxsize=1024)
@@ -33,8 +34,11 @@ def _below(limit: int) -> st.SearchStrategy[int]:
 
 
 _waiting: list[Callable[[], Any]] = []
+"""The work that ``_UNIT`` does next, last one first."""
 _UNIT: st.SearchStrategy[Any] = st.builds(lambda: _waiting.pop()())
-"""Whatever waits: one strategy for all, as to make one costs more than most draws."""
+"""A strategy that does the waiting work: one strategy for all, because making one costs more
+than most draws.
+"""
 
 
 @lru_cache(maxsize=64)
@@ -43,66 +47,72 @@ def _subset(size: int) -> st.SearchStrategy[bytes]:
 
 
 class Chooser:
-    """Draws for one example: indices with the simplest choice first, and the example's feature subset."""
+    """Draws for one example: the switches that are on, and choices, of which the first is the simplest."""
 
     def __init__(self, draw: Draw, weights: Mapping[str, int]) -> None:
-        """Draw with Hypothesis's ``draw``; ``weights`` maps features to percents."""
+        """Draw with Hypothesis's ``draw``; ``weights`` maps switches to percents."""
         self.draw = draw
-        # One draw for all: one for each feature would take half of the time that drawing a Program takes.
-        # Bytes and not one wide integer: Hypothesis prefers small integers, and shrinks bytes one by one.
+        # One draw for all switches: one draw each would take half of the time of drawing a Program.
+        # Bytes instead of one wide integer: Hypothesis prefers small integers, but shrinks bytes one by one.
         shares = draw(_subset(len(weights)))
-        # The smallest share is always off: whatever the weights, it shrinks away.
+        # The smallest byte always means off, even with a weight of 100: so every switch shrinks to off.
         self._subset = {
-            feature: share > 0 and share >= 256 - 2.56 * weight
-            for (feature, weight), share in zip(weights.items(), shares, strict=True)
+            switch: share > 0 and share >= 256 - 2.56 * weight
+            for (switch, weight), share in zip(weights.items(), shares, strict=True)
         }
         self.used: set[str] = set()
-        """The features that were asked for and are on."""
+        """The switches that are on and were checked."""
 
-    def on(self, feature: str) -> bool:
-        """Whether this example may use a feature; shrinks to no feature at all."""
-        if not self._subset[feature]:
+    def on(self, switch: str) -> bool:
+        """Whether a switch is on for this example. Shrinks to all switches off."""
+        if not self._subset[switch]:
             return False
-        self.used.add(feature)
+        self.used.add(switch)
         return True
 
-    def apart(self, work: Callable[[], T]) -> T:
-        """Do what draws, as a unit that Hypothesis tries to simplify or to leave out as a whole."""
+    def as_unit(self, work: Callable[[], T]) -> T:
+        """Run ``work``, which draws, as a unit: Hypothesis tries to simplify or omit it as a whole."""
         _waiting.append(work)
         result: T = self.draw(_UNIT)
         return result
 
-    def maybe(self, feature: str, percent: int) -> bool:
-        """True in that many percent of the draws, in examples that may use the feature."""
-        return self.on(feature) and self.chance(percent)
+    def maybe(self, switch: str, percent: int) -> bool:
+        """True in ``percent`` percent of the draws if the switch is on, else always False."""
+        return self.on(switch) and self.chance(percent)
 
     def chance(self, percent: int) -> bool:
-        """True in that many percent of the draws; shrinks to False."""
+        """True in ``percent`` percent of the draws. Shrinks to False."""
         return self.draw(_PERCENT) >= 100 - percent
 
     def pick(self, options: Sequence[T]) -> T:
-        """One of the options; shrinks to the first."""
+        """One of the options. Shrinks to the first."""
         if len(options) == 1:
             return options[0]
         return options[self.upto(len(options) - 1)]
 
     def percent(self) -> int:
-        """From 0 to 99; shrinks to 0. For a decision with several outcomes: every draw costs time."""
+        """A number from 0 to 99, for a decision with several outcomes in one draw: every draw costs time.
+
+        Shrinks to 0.
+        """
         return self.draw(_PERCENT)
 
     def mostly_first(self, options: Sequence[T]) -> T:
-        """One of the options, in seven of ten draws the first."""
+        """One of the options; in seven of ten draws the first."""
         if len(options) == 1:
             return options[0]
         share = self.draw(_PERCENT) - 70
         return options[0] if share < 0 else options[share * len(options) // 30]
 
     def member(self, groups: Sequence[Sequence[T]]) -> T:
-        """A member of one of the groups, which are equally likely; shrinks to the first of the first."""
+        """A member of one of the groups, all groups being equally likely.
+
+        Shrinks to the first member of the first group.
+        """
         number = self.draw(_below(len(groups) * _SHARE))
         group = groups[number // _SHARE]
         return group[number % _SHARE * len(group) // _SHARE]
 
     def upto(self, most: int) -> int:
-        """An int from 0 to ``most``; shrinks to 0."""
+        """An int from 0 to ``most``. Shrinks to 0."""
         return self.draw(_below(most + 1))

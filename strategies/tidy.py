@@ -1,8 +1,9 @@
-"""Tidying a Program: dropping what no call, result or effect depends on.
+"""Tidying a Program: dropping whatever no call, result or effect depends on.
 
-Drawing leaves debris: results that nobody reads, branches that no call takes, tensors and children that
-nobody uses. It costs export time, hides what matters from the reader and finds little, so most examples are
-tidied. What to keep is read off a run: what was executed, and what of ``__init__`` that needed.
+Drawing leaves unused code: results that nothing reads, branches that no call takes, tensors and children that
+nothing uses. Unused code costs export time, distracts the reader and finds few bugs, so most examples are
+tidied. A trace of a run shows what to keep: the statements that ran, and the statements of ``__init__`` that
+these depended on.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from strategies.program import (
     Tensor,
     Var,
     With,
-    news,
+    new_modules,
     nodes,
     of_type,
 )
@@ -51,31 +52,33 @@ M = TypeVar("M", ClassDef, Method)
 def tidy(program: Program, trace: Trace) -> Program:
     """The Program without dead code, and without attributes, methods and classes that are never used."""
     used = trace.closure()
-    # A method may be handed over and never be called.
+    # A method may be passed on and never be called.
     passed = {node.method for node in of_type(program.classes, Bound)}
     classes = []
     for cls in program.classes:
         methods = tuple(
-            replace(method, body=_ran(cls.name, method.name, method.body, trace))
+            replace(method, body=_remaining(cls.name, method.name, method.body, trace))
             for method in cls.methods
             if (cls.name, method.name) in trace.methods or method.name in passed
         )
-        body = _ran(cls.name, "forward", cls.body, trace)
+        body = _remaining(cls.name, "forward", cls.body, trace)
         init = tuple(init for init in cls.init if id(init) in used)
         classes.append(replace(cls, init=init, body=body, methods=methods))
-    return replace(program, classes=_needed_scales(_used_classes(tuple(classes))))
+    return replace(program, classes=_without_unused_scales(_used_classes(tuple(classes))))
 
 
 # --- statements --------------------------------------------------------------------------
 
 
-def _ran(cls: str, method: str, body: tuple[Stmt, ...], trace: Trace) -> tuple[Stmt, ...]:
-    """What is left of a method."""
-    return _live(_executed(body, trace)) if (cls, method) in trace.methods else (Return(Var("x")),)
+def _remaining(cls: str, method: str, body: tuple[Stmt, ...], trace: Trace) -> tuple[Stmt, ...]:
+    """The body of a method after tidying."""
+    return (
+        _without_dead_code(_executed(body, trace)) if (cls, method) in trace.methods else (Return(Var("x")),)
+    )
 
 
 def _executed(body: Iterable[Stmt], trace: Trace) -> tuple[Stmt, ...]:
-    """Without what never ran. A branch on a Python value that always went one way is that way."""
+    """The statements that ran. A branch that always went one way is replaced by that side."""
     kept: list[Stmt] = []
     for stmt in body:
         if id(stmt) not in trace.executed:
@@ -95,7 +98,7 @@ def _executed(body: Iterable[Stmt], trace: Trace) -> tuple[Stmt, ...]:
 
 
 PASS = Do(Lit(None))
-"""``pass``, where nothing is left of a side."""
+"""``pass``, for a side of a branch without statements."""
 
 
 def _branch(stmt: If, trace: Trace) -> tuple[Stmt, ...]:
@@ -103,67 +106,70 @@ def _branch(stmt: If, trace: Trace) -> tuple[Stmt, ...]:
     both = (id(stmt), True) in trace.sides and (id(stmt), False) in trace.sides
     if both:
         return (replace(stmt, then=then or (PASS,), orelse=orelse),) if then or orelse else ()
-    # What a fake tensor says of itself may differ from what the real one says: such a question stays.
-    if _telling(stmt.test.name) and then:
+    # A fake tensor may give another answer than the real one, so such a condition stays.
+    if _may_differ_when_traced(stmt.test.name) and then:
         return (replace(stmt, then=then, orelse=()),)
     return then or orelse
 
 
-def _telling(name: str) -> bool:
+def _may_differ_when_traced(name: str) -> bool:
+    """Whether a condition may have another truth for a fake tensor, or while a model is traced."""
     if name in MODES:
         return MODES[name].traced
     return name in RELATIONS or not CONDS[name].kinds
 
 
-def _live(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-    """Without effect-free assignments to names that are never read."""
+def _without_dead_code(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """The body without assignments that have no effect, to names that are never read."""
     while True:
         read = {node.name for node in nodes(body) if isinstance(node, Var)}
         read |= {loop.target for loop in of_type(body, Loop)}
-        kept = _without(body, read)
+        kept = _without_unread(body, read)
         if kept == body:
-            return _at_once(body)
+            return _returned_directly(body)
         body = kept
 
 
 def compact(program: Program) -> Program:
-    """The Program with results that are returned at once, and all of its debris."""
+    """The Program with ``return value`` instead of ``x = value; return x``, and with all of
+    its unused code.
+    """
 
     def shorter(method: M) -> M:
-        return replace(method, body=_at_once(method.body))
+        return replace(method, body=_returned_directly(method.body))
 
     classes = (shorter(replace(c, methods=tuple(map(shorter, c.methods)))) for c in program.classes)
     return replace(program, classes=tuple(classes))
 
 
-def _at_once(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-    """``return value`` for ``x = value`` and ``return x``."""
+def _returned_directly(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """``return value`` instead of ``x = value`` and ``return x``."""
     if len(body) > 1:
         first, last = body[-2:]
-        if isinstance(first, Assign) and last == Return(Var(first.target)) and not _statement(first.value):
+        if isinstance(first, Assign) and last == Return(Var(first.target)) and not _is_statement(first.value):
             return (*body[:-2], Return(first.value))
     return body
 
 
-def _statement(value: Expr) -> bool:
+def _is_statement(value: Expr) -> bool:
     return isinstance(value, Op) and OPS[value.name].statement
 
 
-def _without(body: tuple[Stmt, ...], read: set[str]) -> tuple[Stmt, ...]:
+def _without_unread(body: tuple[Stmt, ...], read: set[str]) -> tuple[Stmt, ...]:
     kept: list[Stmt] = []
     for stmt in body:
-        if isinstance(stmt, Assign) and stmt.target not in read and _pure(stmt.value):
+        if isinstance(stmt, Assign) and stmt.target not in read and _has_no_effect(stmt.value):
             continue
         if isinstance(stmt, Control) and stmt.target not in read:
             continue
         if isinstance(stmt, If):
-            then, orelse = _without(stmt.then, read), _without(stmt.orelse, read)
+            then, orelse = _without_unread(stmt.then, read), _without_unread(stmt.orelse, read)
             if not then and not orelse:
                 continue
             # An emptied `then` keeps its first statement: a body needs one, and `pass` tests nothing.
             stmt = replace(stmt, then=then or stmt.then[:1], orelse=orelse)
         elif isinstance(stmt, With | Repeat):
-            inner = _without(stmt.body, read)
+            inner = _without_unread(stmt.body, read)
             if not inner:
                 continue
             stmt = replace(stmt, body=inner)
@@ -171,7 +177,7 @@ def _without(body: tuple[Stmt, ...], read: set[str]) -> tuple[Stmt, ...]:
     return tuple(kept)
 
 
-def _pure(value: Expr) -> bool:
+def _has_no_effect(value: Expr) -> bool:
     return not any(
         isinstance(node, Call | Apply) or (isinstance(node, Op) and OPS[node.name].mutates)
         for node in nodes(value)
@@ -182,21 +188,21 @@ def _pure(value: Expr) -> bool:
 
 
 def instantiated(cls: ClassDef) -> set[str]:
-    """The classes that a class makes instances of in its own ``__init__``, or is given one of."""
-    return {new.name for new in news(cls) if not new.layer} | ({cls.guest} if cls.guest else set())
+    """The classes that the ``__init__`` of a class instantiates, and the class of its guest."""
+    return {new.name for new in new_modules(cls) if not new.layer} | ({cls.guest} if cls.guest else set())
 
 
 def _used_classes(classes: tuple[ClassDef, ...]) -> tuple[ClassDef, ...]:
-    """Without the classes that the root never instantiates."""
+    """The classes that the root instantiates, directly or not."""
     needed = {classes[-1].name}
     for cls in reversed(classes):
         if cls.name in needed:
-            needed |= {new.name for new in news(cls) if not new.layer}
+            needed |= {new.name for new in new_modules(cls) if not new.layer}
     return tuple(cls for cls in classes if cls.name in needed)
 
 
-def _needed_scales(classes: tuple[ClassDef, ...]) -> tuple[ClassDef, ...]:
-    """Without scales for classes that have no tensor left to scale."""
+def _without_unused_scales(classes: tuple[ClassDef, ...]) -> tuple[ClassDef, ...]:
+    """The classes without scales of instances that have no tensor of their own."""
     scalable = {cls.name for cls in classes if any(isinstance(init, Tensor) for init in cls.init)}
 
     def plain(item: New | Path | Container) -> New | Path | Container:

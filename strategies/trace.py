@@ -1,17 +1,18 @@
-"""What one run of a Program did: which code ran, what it needed, and what the feature tags ask about."""
+"""A record of one run of a Program: which code ran, what it needed, and what the tags need to know."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from strategies.values import Instance, Ref, Storage, Value
+from strategies.values import Instance, Ref, Storage, Value
 
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """One call of a module: who (by object and class), from where, with which Python arguments."""
+    """One call of a module: the callee and the caller (by id), the callee's class, the Python arguments.
+
+    ``depth`` counts the running calls of modules that are instances of the Program's classes.
+    """
 
     callee: int
     cls: str
@@ -22,7 +23,7 @@ class Called:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """One in-place op, and the kind of memory that it wrote to."""
+    """One in-place op, and the Storage.kind of the memory that it wrote to."""
 
     op: str
     mutates: str
@@ -36,31 +37,32 @@ class Written:
 
 @dataclass
 class Trace:
-    """Filled by a Machine while it runs. Nodes of the Program are known by their ``id``."""
+    """What a Machine records while it runs. Nodes of the Program are identified by their ``id``."""
 
     executed: set[int] = field(default_factory=set)
     """Statements that ran."""
     sides: set[tuple[int, bool]] = field(default_factory=set)
-    """If statements, with the truth that their test had."""
+    """Pairs of an If statement and the truth of its test."""
     used: set[int] = field(default_factory=set)
-    """Statements of ``__init__`` whose results were read."""
+    """Statements of ``__init__`` that made an attribute that was read."""
     needs: dict[int, set[int]] = field(default_factory=dict)
-    """Statements of ``__init__`` -> those whose results they read in turn."""
+    """Statement of ``__init__`` -> the statements of ``__init__`` that it depends on."""
     methods: set[tuple[str, str]] = field(default_factory=set)
     """(class, method) that ran."""
     marks: set[str] = field(default_factory=set)
-    """Tags of what happened."""
+    """Tags that only a run can detect."""
     events: list[Called | Written] = field(default_factory=list)
     """Calls of modules and in-place ops, in order."""
     results: list[tuple[list[Value], Value]] = field(default_factory=list)
     """The arguments and the result of each call of the model."""
     model: Instance | None = None
+    """The model, after the run."""
     _owners: dict[Storage, Instance] = field(default_factory=dict)
-    _remade: set[Ref] = field(default_factory=set)
+    _reshaped: set[Ref] = field(default_factory=set)
     _writers: dict[Storage, tuple[Ref, Instance | None]] = field(default_factory=dict)
 
     def closure(self) -> set[int]:
-        """The statements of ``__init__`` that anything that ran depends on."""
+        """The statements of ``__init__`` that the run depends on, directly or not."""
         found: set[int] = set()
         todo = list(self.used)
         while todo:
@@ -71,12 +73,12 @@ class Trace:
         return found
 
     def note_made(self, ref: Ref, owner: Instance | None) -> None:
-        """A fresh tensor was made by code of this module."""
+        """Record that code of the module ``owner`` made a new tensor."""
         if owner is not None:
             self._owners[ref.storage] = owner
 
     def note_read(self, ref: Ref, owner: Instance | None) -> None:
-        """A tensor is an operand of an op that code of this module runs."""
+        """Record that code of the module ``owner`` runs an op on a tensor."""
         known = self._writers.get(ref.storage)
         if known is None:
             return
@@ -86,16 +88,16 @@ class Trace:
         if where is not owner and ref.storage.kind in ("buffer", "scratch", "constant"):
             self.marks.add("state.updated_here_read_there")
 
-    def note_told(self, ref: Ref) -> None:
-        """A tensor is asked about its sizes or strides."""
-        if ref in self._remade:
+    def note_metadata_read(self, ref: Ref) -> None:
+        """Record that Python reads the sizes, strides or flags of a tensor."""
+        if ref in self._reshaped:
             self.marks.add("inplace.read_back")
 
     def note_written(self, written: Written, ref: Ref, owner: Instance | None) -> None:
-        """Code of this module is about to write to a tensor."""
+        """Record that code of the module ``owner`` is about to write to a tensor."""
         self.events.append(written)
         if written.mutates == "metadata":
-            self._remade.add(ref)
+            self._reshaped.add(ref)
         known = self._writers.get(ref.storage)
         if known is not None and known[0] is not ref:
             self.marks.add("inplace.overlapping")

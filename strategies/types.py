@@ -1,4 +1,4 @@
-"""Tensor types: what is known of a tensor without running it, and the arithmetic on shapes and dtypes."""
+"""Tensor types: what is known of a tensor without running it, and the arithmetic of shapes and dtypes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Stride = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class TensorType:
-    """Sizes, strides and dtype of a tensor; ``stride`` is None where eager alone decides on it."""
+    """Sizes, strides and dtype of a tensor; ``stride`` is None if only eager can decide it."""
 
     shape: Shape
     stride: Stride | None = None
@@ -24,7 +24,7 @@ class TensorType:
 
     @property
     def contiguous(self) -> bool | None:
-        """What ``is_contiguous()`` says, or None where the strides are unknown."""
+        """The result of ``is_contiguous()``, or None if the strides are unknown."""
         if 0 in self.shape:
             return True
         if self.stride is None:
@@ -39,7 +39,7 @@ class TensorType:
 
     @property
     def overlaps(self) -> bool:
-        """Whether two indices may name one memory location (an expanded dimension, overlapping windows)."""
+        """Whether two indices may share a memory location (an expanded dimension, overlapping windows)."""
         if self.stride is None or 0 in self.shape:
             return False
         reach = 0
@@ -52,7 +52,7 @@ class TensorType:
 
     @property
     def packed(self) -> bool:
-        """Whether the elements fill their memory without holes, in whatever order of dimensions."""
+        """Whether the elements fill their memory without holes, in any order of dimensions."""
         if self.stride is None:
             return False
         step = 1
@@ -88,16 +88,16 @@ DTYPES = tuple(_CATEGORIES)
 """The dtypes of tensors, in the order in which promotion prefers them."""
 
 DEFAULT = "float32"
-"""What a Python float becomes, and what a true division of integers gives."""
+"""The dtype that a Python float becomes, and that a true division of integers gives."""
 
 _RANKS = ("bool", "int", "float", "complex")
 _SCALARS: dict[type, str] = {bool: "bool", int: "int64", float: DEFAULT, complex: "complex64"}
 _WIDER = {"complex32": "complex", "complex128": "complex"}
-"""Not in DTYPES, but what promotion may give."""
+"""Dtype -> category, for dtypes that are not in DTYPES but may result from promotion."""
 
 
 def category(dtype: str) -> str:
-    """What a dtype is: bool, int, float or complex."""
+    """The category of a dtype: bool, int, float or complex."""
     return _CATEGORIES.get(dtype) or _WIDER[dtype]
 
 
@@ -128,7 +128,7 @@ _COMPLEX = {"float16": "complex32", "bfloat16": "complex64", "float32": "complex
 
 
 def _prefer(higher: str, lower: str) -> str:
-    """How operands of two priorities go together: the lower one counts if it is of a higher category."""
+    """Promote operands of two priorities: the lower priority only counts if its category is higher."""
     if not higher or not lower:
         return higher or lower
     high, low = category(higher), category(lower)
@@ -161,7 +161,7 @@ def promote(*parts: TensorType | complex) -> str:
 
 @lru_cache(maxsize=4096)
 def contiguous_stride(shape: Shape) -> Stride:
-    """Row-major strides, as ``torch.empty(shape)`` has them."""
+    """Row-major strides, as those of ``torch.empty(shape)``."""
     strides = []
     step = 1
     for size in reversed(shape):
@@ -171,19 +171,19 @@ def contiguous_stride(shape: Shape) -> Stride:
 
 
 def dense(shape: Shape, dtype: str = DEFAULT) -> TensorType:
-    """The type of a fresh row-major tensor."""
+    """The type of a new row-major tensor."""
     return TensorType(shape, contiguous_stride(shape), dtype)
 
 
 def fresh(shape: Shape, dtype: str = DEFAULT) -> TensorType:
-    """The type of a new tensor whose strides eager decides on: known only where there is no choice."""
+    """The type of a new tensor with strides that eager decides: only known if there is no choice."""
     if sum(size > 1 for size in shape) < 2 and 0 not in shape:
         return dense(shape, dtype)
     return TensorType(shape, None, dtype)
 
 
 def broadcast(first: Shape, second: Shape) -> Shape | None:
-    """The broadcast shape of two shapes, or None where they do not go together."""
+    """The broadcast shape of two shapes, or None if they do not broadcast."""
     if first == second:
         return first
     rank = max(len(first), len(second))
@@ -209,7 +209,7 @@ def permuted(kind: TensorType, order: tuple[int, ...]) -> TensorType:
 
 
 def drop(kind: TensorType, dim: int) -> TensorType:
-    """The type of ``x.select(dim, i)``, and of ``x.squeeze(dim)`` where that size is 1."""
+    """The type of ``x.select(dim, i)``, and of ``x.squeeze(dim)`` if that size is 1."""
     stride = None if kind.stride is None else kind.stride[:dim] + kind.stride[dim + 1 :]
     return TensorType(kind.shape[:dim] + kind.shape[dim + 1 :], stride, kind.dtype)
 
@@ -224,7 +224,7 @@ def insert(kind: TensorType, dim: int) -> TensorType:
 
 
 def resized(kind: TensorType, dim: int, size: int, step: int = 1) -> TensorType:
-    """The type of a slice that keeps ``size`` elements of one dimension, every ``step``-th."""
+    """The type of a slice that keeps ``size`` elements of one dimension, every ``step``-th one."""
     stride = kind.stride
     if stride is not None and step != 1:
         stride = (*stride[:dim], stride[dim] * step, *stride[dim + 1 :])
@@ -232,7 +232,7 @@ def resized(kind: TensorType, dim: int, size: int, step: int = 1) -> TensorType:
 
 
 def expanded(kind: TensorType, dim: int, size: int) -> TensorType:
-    """The type of ``x.expand`` of a dimension of size 1."""
+    """The type of ``x.expand``, for one dimension of size 1."""
     stride = kind.stride
     if stride is not None:
         stride = (*stride[:dim], 0, *stride[dim + 1 :])
@@ -240,9 +240,9 @@ def expanded(kind: TensorType, dim: int, size: int) -> TensorType:
 
 
 def viewed(kind: TensorType, shape: Shape) -> TensorType | None:
-    """The type of ``x.view(shape)``, or None where memory does not allow it or the strides are unknown.
+    """The type of ``x.view(shape)``, or None if memory does not allow it or the strides are unknown.
 
-    Follows ``computeStride`` of ATen: dimensions that lie in memory as one may be cut anew.
+    This follows ``computeStride`` of ATen: dimensions that are adjacent in memory can be divided differently.
     """
     if numel(shape) != kind.numel or kind.stride is None:
         return None
@@ -270,10 +270,10 @@ def viewed(kind: TensorType, shape: Shape) -> TensorType | None:
 
 @lru_cache(maxsize=8192)
 def pointwise(kinds: tuple[TensorType, ...], common: str = "") -> tuple[Shape, Stride | None] | None:
-    """Sizes and strides of a new tensor that an elementwise op makes; None where sizes do not broadcast.
+    """Sizes and strides of a new tensor that an elementwise op makes; None if the sizes do not broadcast.
 
-    ``common`` is the dtype that the op computes in, where it is not what the operands promote to.
-    Follows ``TensorIterator`` of ATen, which keeps the order in which the operands lie in memory.
+    ``common`` is the dtype that the op computes in, if it is not the promoted dtype of the operands. This
+    follows ``TensorIterator`` of ATen, which keeps the memory order of the operands.
     """
     shape = kinds[0].shape
     for kind in kinds[1:]:
@@ -295,7 +295,7 @@ def _pointwise_stride(shape: Shape, kinds: tuple[TensorType, ...], common: str) 
         return None
     if alike and all(kind.packed and kind.stride == kinds[0].stride for kind in kinds):
         return kinds[0].stride
-    # An operand of another dtype is converted first: it then no longer lies in memory as its type says.
+    # An operand of another dtype is converted first, which may change its memory layout.
     mixed = len(kinds) > 1 and any(kind.dtype != common for kind in kinds)
     if mixed and not all(kind.packed for kind in kinds):
         return None
@@ -303,7 +303,7 @@ def _pointwise_stride(shape: Shape, kinds: tuple[TensorType, ...], common: str) 
 
 
 def _aligned(kind: TensorType, shape: Shape) -> Stride:
-    """An operand's strides in the broadcast shape: 0 where it is repeated."""
+    """The strides of an operand in the broadcast shape: 0 if a dimension is repeated."""
     assert kind.stride is not None
     missing = len(shape) - len(kind.shape)
     own = (
@@ -314,7 +314,7 @@ def _aligned(kind: TensorType, shape: Shape) -> Stride:
 
 
 def _ordered(shape: Shape, strides: list[Stride]) -> Stride:
-    """The strides of a packed tensor whose dimensions are in the operands' order of memory."""
+    """The strides of a packed tensor with the operands' order of dimensions in memory."""
     order = list(reversed(range(len(shape))))
     for start in range(1, len(shape)):
         current = start
@@ -334,7 +334,7 @@ def _ordered(shape: Shape, strides: list[Stride]) -> Stride:
 
 
 def _compare(first: int, second: int, shape: Shape, strides: list[Stride]) -> int:
-    """Above 0 where ``first`` is the outer one of two dimensions, below where the inner, 0 where unclear."""
+    """Above 0 if dimension ``first`` is the outer one, below 0 if it is the inner one, 0 if undecided."""
     for stride in strides:
         a, b = stride[first], stride[second]
         if not a or not b:

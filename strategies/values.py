@@ -1,4 +1,4 @@
-"""What the abstract machine computes with: storages, tensors, modules and containers without data."""
+"""The values of the abstract machine: storages, tensors, modules and containers without data."""
 
 from __future__ import annotations
 
@@ -12,42 +12,45 @@ from strategies.types import TensorType
 class Storage:
     """Memory that tensors share.
 
-    ``kind`` is the Tensor.kind of the attribute, or "input", that it was made for; empty for an intermediate.
+    ``kind`` is the Tensor.kind of the attribute that owns it, "input" for an input, "" for an intermediate.
     """
 
     bound: float = 2.0
     kind: str = ""
     layer: bool = False
-    """Whether it belongs to a layer of ``nn``, whose code expects it as it is."""
+    """Whether it belongs to a layer of ``nn``. The code of the layer relies on its sizes."""
     seen_without_grad: bool = False
-    """Whether a view of it was made under no_grad."""
+    """Whether a view of this memory was made under no_grad."""
 
 
 @dataclass(slots=True, eq=False)
 class Family:
-    """A tensor and its differentiable views: they come to require grad together.
+    """A tensor and its differentiable views: if one starts to require grad, all do.
 
-    ``leaf``: the base is a leaf that requires grad, so that autograd forbids to write to any of them.
+    ``leaf``: the base is a leaf that requires grad, so autograd forbids in-place writes to any of them.
     """
 
     grad: bool = False
     leaf: bool = False
     gained: bool = False
-    """Whether a write brought the gradients: autograd then mistakes older views for leaves."""
+    """Whether it requires grad because of an in-place write.
+
+    Autograd then mistakes older views for leaves.
+    """
 
 
 @dataclass(slots=True, eq=False)
 class Ref:
-    """A tensor object: in-place metadata ops change its type for everyone who holds it.
+    """A tensor object. An in-place op on its metadata changes its type under all of its names.
 
-    ``born`` is "no_grad" for a view made in that mode, "multi" for one of several views made at once:
-    autograd lets no one write to these when gradients are involved.
+    ``restriction`` is "no_grad" for a view made under no_grad, and "multi" for a view of an op that returns
+    several views. Autograd forbids writing to both if gradients are involved.
     """
 
     type: TensorType
     storage: Storage
     family: Family
-    born: str = ""
+    restriction: str = ""
     view: bool = False
 
     @property
@@ -63,10 +66,12 @@ class Ref:
 
 @dataclass(slots=True, eq=False)
 class Instance:
-    """A module object. Steps into containers are attributes too.
+    """A module object or a container of modules; the items of a container are attributes too.
 
-    What only construction changes (``slots`` apart) is shared between copies: the kind of each attribute, the
-    hooks on the module, the parametrized attributes, and which statement of ``__init__`` made an attribute.
+    ``kind`` is the class, the layer or the type of container. ``slots`` maps the names of tensors to their
+    Tensor.kind, ``parametrized`` and ``hooks`` hold names of tables and statements of ``__init__`` (by id),
+    ``origins`` maps attributes to the statement of ``__init__`` that made them. Copies share the last three:
+    only construction changes them.
     """
 
     kind: ClassDef | New | str
@@ -88,32 +93,35 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class Primitive:
-    """A function of torch, by the name of its entry of the op table."""
+    """A function of torch; ``name`` is a key of OPS."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Box:
-    """A container of values; ``kind`` as in Group. Items of tuple and list are numbered."""
+    """A container of values; ``kind`` as in Group. Items of a tuple or list are numbered."""
 
     kind: str
     items: dict[int | str, Value]
 
 
 PythonValue = bool | int | float | str | Kind | Size
-"""The Python values that are passed around as they are."""
+"""The Python values that need no model of their own."""
 
 Value = Ref | Instance | Method | Primitive | Box | PythonValue | tuple[object, ...] | None
 
 
 @dataclass(slots=True)
 class Frame:
-    """One activation of a method: the module it runs on, its variables, and the ops left to execute."""
+    """One running call of a method: its module, its variables, and the fuel, shared by all frames of a call.
+
+    ``fuel`` holds one number: how many more ops may run.
+    """
 
     owner: Instance
     names: dict[str, Value]
-    tank: list[int]
+    fuel: list[int]
 
     def assign(self, name: str, value: Value) -> None:
         """Bind a variable; ``names`` stays ordered by the latest binding."""
@@ -121,10 +129,10 @@ class Frame:
         self.names[name] = value
 
     def copy(self) -> Frame:
-        """A copy that shares nothing mutable, for trying out a statement."""
+        """A copy that shares nothing mutable with this frame, for trying out a statement."""
         memo: dict[int, object] = {}
         owner = _copy_instance(self.owner, memo)
-        return Frame(owner, {k: _copy(v, memo) for k, v in self.names.items()}, list(self.tank))
+        return Frame(owner, {k: _copy(v, memo) for k, v in self.names.items()}, list(self.fuel))
 
 
 def _copy(value: Value, memo: dict[int, object]) -> Value:
@@ -150,7 +158,7 @@ def _copy_ref(ref: Ref, memo: dict[int, object]) -> Ref:
     family = memo.get(id(ref.family))
     if not isinstance(family, Family):
         family = memo[id(ref.family)] = Family(ref.family.grad, ref.family.leaf, ref.family.gained)
-    copied = memo[id(ref)] = Ref(ref.type, storage, family, ref.born, ref.view)
+    copied = memo[id(ref)] = Ref(ref.type, storage, family, ref.restriction, ref.view)
     return copied
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 from harness.checks import CHECKS
 from harness.findings import Evidence, Finding, Kind, Relation, Stage
 from harness.judge.documented_limits import Question, limit_for
-from harness.observe.observation import Observation
-from harness.paths import Path
+from harness.observe.observation import EagerObservation, Observation
+from harness.path import Path
+from harness.paths import parse
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ def make_finding(
     message: str = "m",
 ) -> Finding:
     """Make a finding with the words of a signature behind check and kind."""
-    path = Path.parse(path) if isinstance(path, str) else path
+    path = parse(path) if isinstance(path, str) else path
     return Finding(path, check, Recorded(words, message, kind, stage, call))
 
 
@@ -49,13 +51,20 @@ def text(evidence: Evidence) -> str:
     return "\n".join(evidence.lines())
 
 
-def limit_name(evidence: Evidence, eager: Observation, seen: Observation) -> str:
+def as_eager(seen: Observation, **further: Any) -> EagerObservation:
+    """Return the same observation, as one of eager."""
+    if isinstance(seen, EagerObservation):
+        return seen
+    common = {each.name: getattr(seen, each.name) for each in fields(Observation)}
+    return EagerObservation(**common, **further)
+
+
+def limit_name(evidence: Evidence, eager: EagerObservation, seen: Observation) -> str:
     """Return the name of the documented limit that a difference is; empty if it is none."""
-    path = Path.parse(seen.path) if ":" in seen.path else Path("nonstrict", "module")
-    limit = limit_for(Question(evidence, path, eager, seen))
+    limit = limit_for(Question(evidence, eager, seen))
     return limit.name if limit else ""
 
 
-def found_by(check: str, eager: Observation, seen: Observation) -> list[Evidence]:
+def found_by(check: str, eager: EagerObservation, seen: Observation) -> list[Evidence]:
     """Return what the check finds, documented limits apart, as the verdict does."""
     return [each for each in CHECKS[check](eager, seen) if not limit_name(each, eager, seen)]

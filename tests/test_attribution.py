@@ -19,7 +19,8 @@ from harness.case import Case, case_from_source
 from harness.findings import Finding
 from harness.judge.verdict import Verdict
 from harness.known.attribution import explain, knowledge
-from harness.paths import Path
+from harness.path import Path
+from harness.paths import parse
 
 Judge: TypeAlias = Callable[[Case, Sequence[Path]], Verdict]
 
@@ -207,7 +208,7 @@ def test_what_a_fix_uncovers_on_another_path_is_another_finding(
     corpora: pathlib.Path, torch_like: ModuleType
 ) -> None:
     def on(*paths: str) -> Finding:
-        shown_on = tuple(map(Path.parse, paths))
+        shown_on = tuple(map(parse, paths))
         return replace(finding(VALUE), path=shown_on[0], shown_on=shown_on)
 
     def hidden(case: Case, paths: Sequence[Path]) -> Verdict:

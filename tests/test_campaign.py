@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from evidence_of import make_finding
 
-from harness.engine.campaign import Campaign, Settings
+from harness.engine.campaign import Campaign
 from harness.engine.events import (
     CampaignFinished,
     CampaignStarted,
@@ -27,6 +27,7 @@ from harness.engine.events import (
     KnownSeen,
 )
 from harness.engine.schedule import paths_for
+from harness.engine.settings import Settings
 from harness.engine.triage import MAX_ATTEMPTS
 from harness.engine.worker import ExampleResult, Job
 from harness.findings import Finding
@@ -61,11 +62,11 @@ def work(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
             time.sleep(600)
         if index == RAISES:
             raise ZeroDivisionError("ours")
-        source, features = source_of(job.seed, index, job.profile)
+        source, tags = source_of(job.seed, index, job.profile)
         findings = (found("third"), found("third")) if index % 3 == 0 else ()
         paths = tuple(PathResult(path, "ok") for path in job.paths)
         verdict = Verdict(True, "", paths, findings, 0.001)
-        results.append(ExampleResult(index, verdict, features, source if findings else "", 0.01))
+        results.append(ExampleResult(index, verdict, tags, source if findings else "", 0.01))
     return tuple(results)
 
 
@@ -76,7 +77,7 @@ def calm(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
 
 
 def explained(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
-    """Find what the corpus knows in every program."""
+    """Show in every program a finding that the corpus explains."""
     return tuple(
         replace(result, known={f.fingerprint: ("old",) for f in result.verdict.findings})
         for result in calm(job, indices)
@@ -84,8 +85,8 @@ def explained(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
     )
 
 
-def telling(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
-    """Take longer for telling what the corpus knows than an example may."""
+def slow_to_explain(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
+    """Take longer to attribute findings to the corpus than an example may take."""
     results = explained(job, indices) if job.corpora else work(job, indices)
     if any(result.known for result in results):
         time.sleep(3)
@@ -118,16 +119,16 @@ def test_a_death_in_a_batch_is_pinned_on_its_example_and_path() -> None:
         }
         event = next(e for e in events if isinstance(e, FindingFound) and e.example == index)
         assert (event.finding.kind, str(event.finding.path)) == (kind, UNFLATTEN)
-    # Also what was drawn again to find the culprit was drawn by the profile.
+    # A program that killed its worker was drawn again, with the same profile.
     assert {event.features for event in done} == {("a.b", "wide")}
     assert by_index[DIES].features == ("a.b", "wide")
     assert isinstance(events[0], CampaignStarted)
     assert events[-1].as_dict()["reason"] == "examples"
 
 
-def test_telling_known_bugs_takes_its_time(tmp_path: pathlib.Path) -> None:
+def test_attribution_may_take_longer_than_an_example(tmp_path: pathlib.Path) -> None:
     settings = Settings(NONSTRICT, examples=4, workers=2, example_seconds=1.0, corpora=tmp_path)
-    events = list(Campaign(settings, work=telling, source=source_of, confirm=yes).run())
+    events = list(Campaign(settings, work=slow_to_explain, source=source_of, confirm=yes).run())
     assert not [event for event in events if isinstance(event, HarnessError | FindingFound)]
     done = {event.index: event for event in events if isinstance(event, ExampleDone)}
     assert [done[index].known for index in range(4)] == [("old",), (), (), ("old",)]
@@ -140,12 +141,12 @@ def timeless(events: Sequence[Event]) -> list[dict[str, object]]:
     ]
 
 
-def test_workers_do_not_change_what_is_told() -> None:
-    told = [
+def test_the_number_of_workers_does_not_change_the_events() -> None:
+    one, two = [
         timeless(list(Campaign(Settings(NONSTRICT, seed=3, examples=10, workers=n)).run())) for n in (1, 2)
     ]
-    assert told[0] == told[1]
-    assert sum(e["event"] == "example_done" for e in told[0]) == 10
+    assert one == two
+    assert sum(e["event"] == "example_done" for e in one) == 10
 
 
 def test_the_smallest_program_that_confirms_stands_for_a_finding() -> None:
@@ -166,11 +167,11 @@ def test_new_findings_are_minimized_at_the_end_and_get_their_final_fingerprint()
     settings = Settings(NONSTRICT, examples=4, minimize_seconds=1.0)
     campaign = Campaign(settings, work=calm, source=source_of, confirm=yes, minimize=halved)
     events = list(campaign.run())
-    (told,) = [event for event in events if isinstance(event, FindingMinimized)]
-    assert events.index(told) == len(events) - 2
-    assert (told.was, told.tried, told.seconds) == (found("third").fingerprint, 7, 0.5)
-    assert told.finding.fingerprint != told.was
-    assert told.finding.fingerprint in told.repro
+    (event,) = (each for each in events if isinstance(each, FindingMinimized))
+    assert events.index(event) == len(events) - 2
+    assert (event.was, event.tried, event.seconds) == (found("third").fingerprint, 7, 0.5)
+    assert event.finding.fingerprint != event.was
+    assert event.finding.fingerprint in event.repro
     unconfirmed = Campaign(settings, work=calm, source=source_of, confirm=no, minimize=halved)
     assert not any(isinstance(event, FindingMinimized) for event in unconfirmed.run())
 
@@ -218,10 +219,10 @@ def test_shards_are_disjoint_and_complete() -> None:
     assert shards[0] == [0, 3, 6, 9]
 
 
-def test_dear_paths_run_on_every_fourth_program_only() -> None:
+def test_expensive_paths_run_on_every_fourth_program_only() -> None:
     every = core_paths()
-    dear = select_paths(["strict:*", "compile:compiled"])
+    expensive = select_paths(["strict:*", "compile:compiled"])
     assert [{path.mode for path in paths_for(i, every)} - {"nonstrict"} for i in range(5)] == [
         {"strict"}, set(), {"compile"}, set(), {"strict"},
     ]  # fmt: skip
-    assert all(paths_for(i, dear) == dear for i in range(5))
+    assert all(paths_for(i, expensive) == expensive for i in range(5))

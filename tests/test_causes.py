@@ -8,7 +8,7 @@ import pytest
 
 from harness.findings import Evidence, Finding, Kind, Relation, Stage
 from harness.judge.causes import Judged, Seen, folded, judged, over_paths
-from harness.paths import Path
+from harness.path import Path
 
 MODULE, UNFLATTEN = Path("nonstrict", "module"), Path("nonstrict", "unflatten")
 STRICT = Path("strict", "module")

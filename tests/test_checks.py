@@ -7,14 +7,22 @@ from dataclasses import replace
 
 import pytest
 import torch
-from evidence_of import found_by, text
+from evidence_of import as_eager, found_by, text
 
 from harness.checks.compare.crash import message_words, shortened
 from harness.checks.compare.leaves import LeafDifference, compare_leaf
 from harness.findings import Evidence, Relation, Stage
 from harness.observe.failure import Failure
-from harness.observe.observation import Call, Observation, Placeholder, Touch, World
+from harness.observe.observation import (
+    Call,
+    Environment,
+    ExportedObservation,
+    Observation,
+    Placeholder,
+    StageEffect,
+)
 from harness.observe.tensors import Leaf, State, Tree, snapshot, tree_snapshot
+from harness.paths import parse
 
 ONE = torch.tensor([1.0, 2.0])
 
@@ -32,8 +40,8 @@ def call(
     return Call(tree_snapshot(inputs), state(tensors), None if failed else tree_snapshot(outputs), failed)
 
 
-def seen(*calls: Call, before: State | None = None) -> Observation:
-    return Observation("eager@cpu", before=before or state(), calls=calls)
+def seen(*calls: Call, before: State | None = None) -> ExportedObservation:
+    return ExportedObservation(parse("nonstrict:module"), before=before or state(), calls=calls)
 
 
 def raised(message: str, stage: Stage = "run", kind: str = "RuntimeError", *frames: str) -> Failure:
@@ -41,7 +49,7 @@ def raised(message: str, stage: Stage = "run", kind: str = "RuntimeError", *fram
 
 
 def run(name: str, reference: Observation, candidate: Observation) -> list[Evidence]:
-    return found_by(name, reference, candidate)
+    return found_by(name, as_eager(reference), candidate)
 
 
 def whats(name: str, reference: Observation, candidate: Observation) -> list[tuple[str, ...]]:
@@ -132,7 +140,9 @@ def test_an_exception_where_eager_had_none() -> None:
 
 
 def test_an_exception_while_lowering() -> None:
-    candidate = Observation("x", failure=raised("no", "lower", "AssertionError", "unflatten.py:_copy_graph"))
+    candidate = Observation(
+        parse("nonstrict:module"), failure=raised("no", "lower", "AssertionError", "unflatten.py:_copy_graph")
+    )
     (found,) = run("outputs", seen(call()), candidate)
     assert (found.kind, found.stage, found.call) == ("crash", "lower", None)
 
@@ -215,7 +225,7 @@ def test_a_constant_that_is_assigned_is_no_matter_and_one_that_is_changed_is() -
 
     ours, theirs = observed(ONE), observed(ONE + 1)
     assert whats("state", ours, theirs) == [("value", "constant")]
-    assert whats("state", replace(ours, assigned=frozenset({"k"})), theirs) == []
+    assert whats("state", as_eager(ours, assigned=frozenset({"k"})), theirs) == []
 
 
 def test_where_a_clone_begins_is_no_matter() -> None:
@@ -301,7 +311,7 @@ def test_a_refused_probe(message: str, word: str) -> None:
 
 def test_unflatten_may_refuse_a_hinted_probe_halfway() -> None:
     probe = replace(call(failed=raised("shape '[2, 2]' is invalid for input of size 6")), probe=True)
-    rebuilt = replace(seen(call(), probe), path="nonstrict:unflatten@cpu")
+    rebuilt = replace(seen(call(), probe), path=parse("nonstrict:unflatten@cpu"))
     assert whats("outputs", seen(call(), call()), rebuilt) != []
     assert whats("outputs", seen(call(), call()), replace(rebuilt, may_narrow=True)) == []
 
@@ -369,7 +379,7 @@ def test_a_refusal_that_follows_from_a_wrong_record_is_no_second_finding() -> No
 
 # --- purity ---
 
-BEFORE = World(
+BEFORE = Environment(
     state({"n": ONE}),
     {"": True},
     {"": 0},
@@ -389,15 +399,15 @@ BEFORE = World(
         (lambda w: replace(w, training={"": False}), ("export", "training flag")),
         (lambda w: replace(w, hooks={"": 1}), ("export", "hooks")),
         (lambda w: replace(w, attributes={}), ("export", "attribute")),
-        (lambda w: replace(w, ambient={"grad mode": False}), ("export", "global", "grad mode")),
+        (lambda w: replace(w, process_state={"grad mode": False}), ("export", "global", "grad mode")),
         (
             lambda w: replace(w, inputs=Tree("", (Leaf("[0][0]", snapshot(ONE.view(1, 2))),))),
             ("export", "input", "shape"),
         ),
     ],
 )
-def test_purity(change: Callable[[World], World], what: tuple[str, ...] | None) -> None:
-    touched = replace(seen(), touches=(Touch("export", BEFORE, change(BEFORE)),))
+def test_purity(change: Callable[[Environment], Environment], what: tuple[str, ...] | None) -> None:
+    touched = replace(seen(), stage_effects=(StageEffect("export", BEFORE, change(BEFORE)),))
     assert whats("purity", seen(), touched) == ([what] if what else [])
 
 
@@ -405,21 +415,21 @@ def test_sharing_that_export_undoes_is_told() -> None:
     tensors = state({"a": ONE, "b": ONE}).tensors
     before, after = State(tensors, {}, AB, AB), State(tensors, {})
     for ours, theirs in ((before, after), (after, before)):
-        touch = Touch("export", replace(BEFORE, state=ours), replace(BEFORE, state=theirs))
-        assert whats("purity", seen(), replace(seen(), touches=(touch,))) == [("export", "sharing")]
+        touch = StageEffect("export", replace(BEFORE, state=ours), replace(BEFORE, state=theirs))
+        assert whats("purity", seen(), replace(seen(), stage_effects=(touch,))) == [("export", "sharing")]
 
 
 def test_a_new_name_shares_nothing_that_was_shared_before() -> None:
     shared = (frozenset({"n", "left behind"}),)
     after = State(state({"n": ONE}).tensors, state({"left behind": ONE}).tensors, shared, shared)
-    touch = Touch("export", BEFORE, replace(BEFORE, state=after))
-    assert whats("purity", seen(), replace(seen(), touches=(touch,))) == []
+    touch = StageEffect("export", BEFORE, replace(BEFORE, state=after))
+    assert whats("purity", seen(), replace(seen(), stage_effects=(touch,))) == []
 
 
 def test_a_buffer_that_changes_because_it_is_a_constant_is_told_once() -> None:
     shared = (frozenset({"n", "k"}),)
     before = State(state({"n": ONE}).tensors, state({"k": ONE}).tensors, shared, shared)
     after = State(state({"n": ONE + 1}).tensors, state({"k": ONE + 1}).tensors, shared, shared)
-    touch = Touch("export", replace(BEFORE, state=before), replace(BEFORE, state=after))
-    (found,) = run("purity", seen(), replace(seen(), touches=(touch,)))
+    touch = StageEffect("export", replace(BEFORE, state=before), replace(BEFORE, state=after))
+    (found,) = run("purity", seen(), replace(seen(), stage_effects=(touch,)))
     assert found.words() == ("export", "constant", "value") and found.relation is Relation.SPOILS_START

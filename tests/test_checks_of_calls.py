@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
-from evidence_of import found_by, text
+from evidence_of import as_eager, found_by, text
 from torch import nn
 
 from harness.findings import Evidence
@@ -16,11 +16,21 @@ from harness.inputs.copies import Examples
 from harness.inputs.deviations import DEVIATIONS, PROMISED, Deviation, deviations_of
 from harness.judge.documented_limits import LIMITS
 from harness.observe.aliasing import Memory, MutationProbe
-from harness.observe.environment import ambient
 from harness.observe.failure import Failure
 from harness.observe.gradients import Gradients
-from harness.observe.observation import Call, DeviatingCall, Observation, Prediction, Touch, World
+from harness.observe.observation import (
+    Call,
+    CompiledObservation,
+    DeviatingCall,
+    Environment,
+    ExportedObservation,
+    Observation,
+    Prediction,
+    StageEffect,
+)
+from harness.observe.process_state import read_process_state
 from harness.observe.tensors import State, Tree, snapshot, storage_id, tree_snapshot
+from harness.paths import parse
 
 if TYPE_CHECKING:
     from collections.abc import Set
@@ -35,12 +45,12 @@ def call(outputs: object = ONE, memory: Memory | None = None, failed: Failure | 
     return Call(inputs, STATE, seen, failed, memory=memory or Memory())
 
 
-def observed(*calls: Call) -> Observation:
-    return Observation("nonstrict:module@cpu", before=STATE, calls=calls)
+def observed(*calls: Call) -> ExportedObservation:
+    return ExportedObservation(parse("nonstrict:module@cpu"), before=STATE, calls=calls)
 
 
-def found(name: str, eager: Observation, path: Observation) -> list[Evidence]:
-    return found_by(name, eager, path)
+def found(name: str, reference: Observation, path: Observation) -> list[Evidence]:
+    return found_by(name, as_eager(reference), path)
 
 
 def whats(name: str, eager: Observation, path: Observation) -> list[tuple[str, ...]]:
@@ -121,7 +131,7 @@ def test_names_that_the_path_does_not_have_are_no_matter() -> None:
 
 
 def test_a_buffer_that_is_assigned_is_copied_into() -> None:
-    ours = replace(observed(call(memory=together("output", "n"))), rebound=frozenset("n"))
+    ours = as_eager(observed(call(memory=together("output", "n"))), rebound=frozenset("n"))
     assert whats("aliasing", ours, observed(call())) == []
 
 
@@ -140,7 +150,7 @@ def test_a_write_to_an_output() -> None:
 # --- gradients ---
 
 
-def flow(**of: torch.Tensor | None) -> Observation:
+def flow(**of: torch.Tensor | None) -> ExportedObservation:
     snapshots = {name: None if tensor is None else snapshot(tensor) for name, tensor in of.items()}
     return replace(observed(call()), gradients=Gradients(snapshots))
 
@@ -157,9 +167,11 @@ def test_a_compiled_backward_lays_out_as_it_foresaw() -> None:
     square = torch.ones(2, 3)
     eager, seen = flow(w=square), flow(w=torch.ones(3, 2).t())
     assert whats("gradients", eager, seen) == [("stride", "state")]
-    assert whats("gradients", eager, replace(seen, path="compile:compiled@cpu")) == [("stride", "state")]
-    assert whats("gradients", eager, replace(seen, path="compile:aot_eager@cpu")) == []
-    other = replace(flow(w=square + 1), path="compile:aot_eager@cpu")
+    assert whats("gradients", eager, replace(seen, path=parse("compile:compiled@cpu"))) == [
+        ("stride", "state")
+    ]
+    assert whats("gradients", eager, replace(seen, path=parse("compile:aot_eager@cpu"))) == []
+    other = replace(flow(w=square + 1), path=parse("compile:aot_eager@cpu"))
     assert whats("gradients", eager, other) == [("value", "state")]
 
 
@@ -185,7 +197,7 @@ def test_what_a_node_is_and_what_was_foretold() -> None:
 # --- calls that leave the spec ---
 
 
-def left(call: Call, deviation: str = "flag") -> Observation:
+def left(call: Call, deviation: str = "flag") -> ExportedObservation:
     made = DeviatingCall(deviation, "args[0] is False, not True", call, call.inputs, STATE)
     return replace(observed(), deviations=(made,))
 
@@ -202,7 +214,7 @@ def test_a_call_that_leaves_the_spec_is_refused_or_right() -> None:
 def test_metadata_is_static_for_export_and_guarded_by_compile() -> None:
     eager = left(call(), "dtype")
     assert whats("guards", eager, left(call(ONE + 1), "dtype")) == []
-    compiled = replace(left(call(ONE + 1), "dtype"), path="compile:compiled@cpu")
+    compiled = replace(left(call(ONE + 1), "dtype"), path=parse("compile:compiled@cpu"))
     assert whats("guards", eager, compiled) == [("accepted", "dtype")]
 
 
@@ -215,7 +227,13 @@ def test_a_refused_call_changes_nothing() -> None:
 def served(failure: Failure, deviation: str) -> list[tuple[str, ...]]:
     """What is found where a compiled call raises that eager does not."""
     eager = left(call(), deviation)
-    return whats("guards", eager, replace(left(call(failed=failure), deviation), reference=eager))
+    compiled = CompiledObservation(
+        parse("compile:compiled"),
+        before=STATE,
+        deviations=left(call(failed=failure), deviation).deviations,
+        reference=as_eager(eager),
+    )
+    return whats("guards", eager, compiled)
 
 
 def test_what_a_served_call_raises_names_its_cause_before_the_way_there() -> None:
@@ -244,14 +262,16 @@ def test_an_edit_has_to_act() -> None:
 
 
 def printed(stream: str, *, failed: bool = False) -> Observation:
-    world = World(STATE, {}, {}, {}, Tree("", ()), {})
-    return replace(observed(), touches=(Touch("export", world, world, {stream: "hello\n"}, failed),))
+    world = Environment(STATE, {}, {}, {}, Tree("", ()), {})
+    return replace(
+        observed(), stage_effects=(StageEffect("export", world, world, {stream: "hello\n"}, failed),)
+    )
 
 
 def test_prints() -> None:
     (difference,) = found("purity", observed(), printed("standard output"))
     assert difference.words() == ("export", "prints", "standard output") and "'hello'" in text(difference)
-    prints_itself = replace(observed(), notes={"prints": "the model itself prints"})
+    prints_itself = as_eager(observed(), prints=True)
     assert found("purity", prints_itself, printed("standard output")) == []
     assert found("purity", observed(), printed("standard error", failed=True)) == []
     assert len(found("purity", observed(), printed("standard error"))) == 1
@@ -277,18 +297,18 @@ def test_prints() -> None:
 def test_documented_failures_of_a_backend(says: str) -> None:
     types = ("torch._dynamo.exc.BackendCompilerFailed", "RuntimeError", "Exception")
     failed = observed(call(failed=Failure("run", types, says, ("graph.py:_engine_run_backward",))))
-    assert whats("outputs", observed(call()), replace(failed, path="compile:aot_eager@cpu")) == []
-    assert len(whats("outputs", observed(call()), replace(failed, path="compile:compiled@cpu"))) == 1
+    assert whats("outputs", observed(call()), replace(failed, path=parse("compile:aot_eager@cpu"))) == []
+    assert len(whats("outputs", observed(call()), replace(failed, path=parse("compile:compiled@cpu")))) == 1
     assert len(whats("outputs", observed(call()), failed)) == 1
     other = Failure("run", types, "backend='aot_eager' raised:\nRuntimeError: no", ("graph.py:run",))
-    seen = replace(observed(call(failed=other)), path="compile:aot_eager@cpu")
+    seen = replace(observed(call(failed=other)), path=parse("compile:aot_eager@cpu"))
     assert len(whats("outputs", observed(call()), seen)) == 1
 
 
 def test_what_machine_code_does_otherwise() -> None:
     def compiled(outputs: object, *, probe: bool = False, narrow: bool = False) -> Observation:
         seen = observed(replace(call(outputs), probe=probe))
-        return replace(seen, path="aoti:package@cpu", may_narrow=narrow, same_operators=False)
+        return replace(seen, path=parse("aoti:package@cpu"), may_narrow=narrow, same_operators=False)
 
     four, eager = torch.tensor(4), observed(call((4, ONE)))
     assert whats("outputs", eager, compiled((four, ONE))) == []
@@ -301,10 +321,10 @@ def test_what_machine_code_does_otherwise() -> None:
 
 def test_deviating_calls_may_round() -> None:
     eager, off = left(call(), "dtype"), left(call(ONE * (1 + 2**-23)), "dtype")
-    compiled = replace(off, path="compile:inductor@cpu")
+    compiled = replace(off, path=parse("compile:inductor@cpu"))
     assert whats("guards", eager, compiled) == [("accepted", "dtype")]
     assert whats("guards", eager, replace(compiled, same_operators=False)) == []
-    wrong = replace(left(call(ONE + 1), "dtype"), path="compile:inductor@cpu", same_operators=False)
+    wrong = replace(left(call(ONE + 1), "dtype"), path=parse("compile:inductor@cpu"), same_operators=False)
     assert whats("guards", eager, wrong) == [("accepted", "dtype")]
 
 
@@ -342,15 +362,17 @@ def test_each_alteration_is_told_in_words_of_its_own() -> None:
     ]
     made = deviations(leaves)
     assert {one.deviation for one in made} == DEVIATIONS.keys() - {"attribute"}
-    assert len({one.words for one in made}) == len(made) == len({one.key for one in made})
-    assert next(one.words for one in made if one.deviation == "alias") == "args[0] is args[1] once more"
-    assert next(one.words for one in made if one.deviation == "no-grad") == "torch.no_grad() is in force"
+    assert len({one.description for one in made}) == len(made) == len({one.key for one in made})
+    assert next(one.description for one in made if one.deviation == "alias") == "args[0] is args[1] once more"
+    assert (
+        next(one.description for one in made if one.deviation == "no-grad") == "torch.no_grad() is in force"
+    )
 
 
 def test_what_is_given_twice_gets_a_tensor_of_its_own_the_second_time() -> None:
     x = torch.arange(4.0)[::2]
     (one,) = deviations([x, 1, x], {"apart"})
-    assert (one.place, one.words) == (2, "args[2] is a tensor of its own")
+    assert (one.place, one.description) == (2, "args[2] is a tensor of its own")
     inputs = Examples((x, 1, x), {}).with_deviation(one)
     assert inputs.args[0].equal(inputs.args[2]) and inputs.args[0].stride() == inputs.args[2].stride()
     assert storage_id(inputs.args[0]) != storage_id(inputs.args[2])
@@ -371,7 +393,7 @@ def test_attributes_of_all_modules_and_not_what_torch_keeps_there() -> None:
 
     model = Model(nn.Dropout(0.5), nn.Identity())
     model.kind = "a"
-    made = {one.words: one for one in deviations_of([], [], {"attribute"}, model)}
+    made = {one.description: one for one in deviations_of([], [], {"attribute"}, model)}
     assert list(made) == [
         "model.training is False, not True",
         "model.kind is 'ax', not 'a'",
@@ -390,10 +412,10 @@ def test_surroundings_alter_no_argument() -> None:
     around = examples.deviations({name for name, one in DEVIATIONS.items() if one.around}, "")
     assert {one.deviation for one in around} == {"no-grad", "inference", "autocast"}
     for one in around:
-        before = ambient()
+        before = read_process_state()
         with one.surroundings():
-            assert ambient() != before
-        assert ambient() == before
+            assert read_process_state() != before
+        assert read_process_state() == before
         assert examples.with_deviation(one).snapshot().leaves[0].where == "[0][0]"
         assert examples.with_deviation(one).args[0].requires_grad
 

@@ -17,7 +17,7 @@ import pytest
 from harness.cli import main
 from harness.cli.arguments import duration, shard
 from harness.faults import FAULTS
-from strategies.features import TAGS
+from strategies.tags import TAGS
 
 ROOT = pathlib.Path(__file__).parents[1]
 
@@ -335,7 +335,7 @@ def test_faults_are_listed_one_a_line(capsys: pytest.CaptureFixture[str]) -> Non
     assert len(capsys.readouterr().out.splitlines()) == 2
 
 
-def test_a_fault_that_nobody_planted_is_2_and_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_fault_is_2_and_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["faults", "--fault", "export_*", "--fault", "nope*"]) == 2
     output = capsys.readouterr()
     assert output.out == "" and "'nope*' names no fault" in output.err

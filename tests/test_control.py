@@ -1,4 +1,4 @@
-"""What the functions of a control-flow operator may not do."""
+"""The machine rejects functions of control-flow operators that eager or export would not accept."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def more(name: str) -> Expr:
 
 
 def run_loop(*body: Stmt) -> object:
-    """What the machine makes of a while_loop with a body."""
+    """The result of the machine for a while_loop with this body."""
     step = Lambda("f", (COUNTER, "x"), (*body, Return(Group("tuple", (more(COUNTER), more("x"))))))
     loop = Control("while_loop", "y", (Var("x"),), (step,))
     model = ClassDef("Model", (), (Arg("x", "tensor"),), (loop, Return(Var("y"))))

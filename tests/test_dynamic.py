@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 import torch
 
-from harness.case import Case, Given, InvalidFactory, case_from_source
+from harness.case import CallArguments, Case, InvalidFactory, case_from_source
 from harness.faults import FAULTS
 from harness.findings import Finding
 from harness.inputs.copies import CALLS, Examples
 from harness.judge.verdict import Verdict, judge
-from harness.observe.observation import Observation
+from harness.observe.observation import ExportedObservation, Observation
 from harness.observe.tensors import TensorSnapshot
 from harness.paths import Stopwatch, observe_eager, observe_paths, select_paths
 from harness.paths.dynamism import may_narrow
@@ -118,8 +118,8 @@ def test_probes_end_where_sizes_are_0_or_1(sizes: tuple[int, ...], kept: int) ->
     assert Examples((torch.ones(4, 1),), {}, probes=probes).calls == CALLS + kept
 
 
-def _given(*args: torch.Tensor) -> Given:
-    return Given(args, {})
+def _given(*args: torch.Tensor) -> CallArguments:
+    return CallArguments(args, {})
 
 
 # --- paths ---
@@ -137,6 +137,7 @@ def test_every_path_makes_the_calls_and_then_the_probes() -> None:
 
 def test_a_symbolic_size_is_written_down_and_not_fixed() -> None:
     for seen in observed(program("x.t() * 2"))[1:]:
+        assert isinstance(seen, ExportedObservation)
         (recorded,) = [spot.recorded for spot in seen.placeholders]
         assert isinstance(recorded, TensorSnapshot)
         symbol, size = recorded.shape

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.faults.editing import edited
+from harness.patching.editing import edited
 
 
 def _decorated(function: Any) -> Any:

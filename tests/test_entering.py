@@ -1,4 +1,4 @@
-"""Into the corpus and about: adding, closing, listing, verifying, reporting."""
+"""The commands of the corpus: adding, closing, listing, verifying, reporting."""
 
 from __future__ import annotations
 

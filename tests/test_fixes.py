@@ -230,3 +230,13 @@ def test_a_preserved_call_with_a_size_is_noted_as_what_the_module_gets() -> None
     with applied([COMMITTED["preserved_call_before_pre_hooks"]]):
         program = torch.export.export(Model(), (x,), preserve_module_call_signature=("child",))
         assert torch.equal(torch.export.unflatten(program)(x), Model()(x))
+
+
+def test_what_a_fix_raises_on_purpose_stands_in_its_message(tmp_path: pathlib.Path) -> None:
+    diff = "--- a/torch/x.py\n+++ b/torch/x.py\n@@ -1,1 +1,1 @@\n-a\n+b\n"
+    file = tmp_path / "one.patch"
+    file.write_text(f"Refuse it\n\nFits: 2.13.0\nRefuses: UserError: cannot: hold\n---\n{diff}")
+    assert [(each.type, each.text) for each in read_fix(file).refuses] == [("UserError", "cannot: hold")]
+    file.write_text(f"Refuse it\n\nRefuses: no exception\n---\n{diff}")
+    with pytest.raises(FixError, match=r"one\.patch: write 'Refuses: EXCEPTION: text of its message'"):
+        read_fix(file)

@@ -1,4 +1,4 @@
-"""Which deviating calls are telling, by what eager does in them."""
+"""Which deviating calls are informative: eager runs other operators in them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import torch
 from harness.case import Case
 from harness.inputs.copies import build
 from harness.inputs.deviations import DEVIATIONS, Key
-from harness.observe.environment import ambient
+from harness.observe.process_state import read_process_state
 from harness.observe.tensors import state_snapshot
 from harness.paths.run import calls
-from harness.paths.run.calls import DEVIATING_CALLS, make_agenda
-from harness.paths.run.informative import Level, informative_first, telling
+from harness.paths.run.calls import DEVIATING_CALLS, plan_calls
+from harness.paths.run.informative import Level, informative_calls, informative_first
 
 ARGS = "(torch.ones(2, 3), torch.zeros(2, 3), 2, True)"
 
@@ -25,11 +25,11 @@ def forward(text: str) -> str:
 
 
 def told(case: Case, level: Level) -> set[Key]:
-    """Return the telling ones of all calls."""
+    """Return the informative ones of all calls."""
     _, examples = build(case, "cpu")
     keys = tuple(one.key for one in examples.deviations(DEVIATIONS.keys(), ""))
     assert len(keys) > 10
-    return set(telling(case, "cpu", level, keys))
+    return set(informative_calls(case, "cpu", level, keys))
 
 
 @pytest.mark.parametrize("level", ["operators", "functions"])
@@ -48,7 +48,7 @@ def told(case: Case, level: Level) -> set[Key]:
         ("return torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,)) * n", None),
     ],
 )
-def test_telling_is_what_makes_eager_do_something_else(
+def test_a_call_is_informative_if_eager_does_something_else(
     text: str, keys: set[Key] | None, level: Level, case: Callable[[str, str], Case]
 ) -> None:
     numbers: set[Key] = {("number", 2), ("float", 2)}
@@ -85,9 +85,9 @@ class Model(nn.Module):
 """,
         ARGS,
     )
-    before = {**ambient(), "global random number generator": b""}
+    before = {**read_process_state(), "global random number generator": b""}
     assert told(moving, "functions") == set()
-    assert {**ambient(), "global random number generator": b""} == before
+    assert {**read_process_state(), "global random number generator": b""} == before
     model, _ = build(moving, "cpu")
     assert type(model).__dict__["calls"] == 0
 
@@ -106,7 +106,9 @@ class Model(nn.Module):
     assert told(case(recast, "(torch.ones(2, 3), torch.zeros(2, 3), 3, True)"), "functions") == {("flag", 3)}
 
 
-def test_what_is_telling_comes_first_and_the_rest_as_it_was(case: Callable[[str, str], Case]) -> None:
+def test_informative_calls_come_first_and_the_rest_keeps_its_order(
+    case: Callable[[str, str], Case],
+) -> None:
     chosen = case(forward("return x + y if flag else x * n"), ARGS)
     _, examples = build(chosen, "cpu")
     usual = [one for one in examples.deviations(DEVIATIONS.keys(), "") if one.deviation != "flag"]
@@ -123,15 +125,15 @@ def test_all_modes_of_a_case_get_it_told_once(
     chosen = case(forward("return x + y if flag else x"), ARGS)
     model, examples = build(chosen, "cpu")
     state = state_snapshot(model)
-    telling.cache_clear()
+    informative_calls.cache_clear()
     for _ in range(3):
-        agenda = make_agenda(state, examples, ("nonstrict", "strict"), chosen)
-        assert len(agenda.deviations) == DEVIATING_CALLS and agenda.deviations[0].deviation == "flag"
-    assert telling.cache_info().misses == 1
+        plan = plan_calls(state, examples, ("nonstrict", "strict"), chosen)
+        assert len(plan.deviations) == DEVIATING_CALLS and plan.deviations[0].deviation == "flag"
+    assert informative_calls.cache_info().misses == 1
     monkeypatch.setattr(calls, "TRIED", 0)
-    telling.cache_clear()
+    informative_calls.cache_clear()
     rotated = {
-        make_agenda(state, examples, ("strict",), replace(chosen, source=f"{n}")).deviations[0].deviation
+        plan_calls(state, examples, ("strict",), replace(chosen, source=f"{n}")).deviations[0].deviation
         for n in range(9)
     }
     assert len(rotated) > 1

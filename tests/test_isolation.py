@@ -10,7 +10,8 @@ from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, Stateles
 
 from harness.case import Case
 from harness.judge.verdict import judge
-from harness.observe.isolation import Isolation, own_modes
+from harness.observe.isolation import Isolation
+from harness.observe.process_state import restore_modes
 from harness.paths import select_paths
 from harness.paths.run import exported as execute
 
@@ -99,7 +100,7 @@ def test_restores_values_metadata_and_history() -> None:
 def test_modes_that_a_stage_leaves_switched_are_put_back() -> None:
     weight = torch.nn.Parameter(torch.ones(2, 2))
     before = torch.get_default_dtype()
-    with pytest.raises(ZeroDivisionError), own_modes():
+    with pytest.raises(ZeroDivisionError), restore_modes():
         torch.set_grad_enabled(False)
         torch.set_default_dtype(torch.float64)
         torch.set_autocast_enabled("cpu", True)

@@ -1,4 +1,4 @@
-"""The layer table's promises: what a rule accepts runs in eager, and gives exactly what the rule says."""
+"""The rules of the layer table agree with eager: what a rule accepts runs, with the predicted result."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def build(spec: LayerSpec, params: LayerParams, training: bool, seed: int = 0) -
 
 
 def call(spec: LayerSpec, module: nn.Module, x: torch.Tensor) -> Any:
-    """What the layer makes of an input, called in its form."""
+    """The result of a layer, called in its form."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         return eval(FORMS[spec.form].format("layer", args="x"), {"layer": module, "x": x, "torch": torch})
 
 
 def inputs() -> Iterator[tuple[tuple[int, ...], str, str]]:
-    """Sizes, dtype and layout of inputs: every layout of float32, and some of the rest."""
+    """Sizes, dtype and layout of inputs: every layout with float32, some with other dtypes."""
     for number, shape in enumerate(SHAPES):
         for dtype in DTYPES:
             for layout in LAYOUTS if dtype == "float32" else LAYOUTS[number % 4 :][:1]:
@@ -71,10 +71,10 @@ def test_rule_is_eager(name: str, training: bool) -> None:
                 assert not result.numel() or (storage(result) == storage(x)) is outcome.alias, where
                 assert bool(x._version) is spec.mutates, where
                 assert largest(result) <= 1.02 * outcome.bound + 1e-3, where
-            moves = spec.moves(Given(type_of(x)), params) if training else {}
+            updates = spec.updates(Given(type_of(x)), params) if training else {}
             for key, value in module.named_buffers():
-                assert bool((value == buffers[key]).all()) or key in moves, where
-                assert largest(value) <= moves.get(key, largest(buffers[key])), where
+                assert bool((value == buffers[key]).all()) or key in updates, where
+                assert largest(value) <= updates.get(key, largest(buffers[key])), where
     if name != "dropout" or not training:
         assert len(layouts) > 2
 
@@ -86,12 +86,12 @@ def test_tensors_are_those_of_the_module(name: str) -> None:
     assert found
     for params in found:
         module = build(spec, params, False)
-        real, told = tensors(module), spec.tensors(params)
+        real, expected = tensors(module), spec.tensors(params)
         assert {key: kind for key, (kind, _) in real.items()} == {
-            key: kind for key, (kind, *_) in told.items()
+            key: kind for key, (kind, *_) in expected.items()
         }
         for key, (_, value) in real.items():
-            _, kind, bound = told[key]
+            _, kind, bound = expected[key]
             assert not mismatch(value, kind), (name, params, key)
             assert largest(value) <= bound, (name, params, key)
         other = tensors(build(spec, params, False, seed=1))
@@ -99,7 +99,7 @@ def test_tensors_are_those_of_the_module(name: str) -> None:
 
 
 def test_choices_fit_their_rules() -> None:
-    """Params are only offered where the rule then takes them, a few kinds of sizes apart."""
+    """The rule accepts the offered params, except for a few kinds of sizes."""
     for name, spec in LAYERS.items():
         offered = taken = 0
         for key in inputs():

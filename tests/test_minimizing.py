@@ -254,7 +254,7 @@ def test_a_call_through_two_classes_becomes_one_class() -> None:
     assert code_lines(reduce(WIDE, is_interesting).best) <= 5
 
 
-def test_a_run_that_was_cut_short_goes_on(tmp_path: pathlib.Path) -> None:
+def test_an_interrupted_run_is_continued(tmp_path: pathlib.Path) -> None:
     def is_interesting(text: str) -> bool:
         return ".t_()" in text and "make" in text and "flag" in text
 
@@ -266,7 +266,7 @@ def test_a_run_that_was_cut_short_goes_on(tmp_path: pathlib.Path) -> None:
             assert notes.best == best
             asked = [0]
 
-            def tell(now: Reducer, notes: Notes = notes, asked: list[int] = asked) -> None:
+            def report(now: Reducer, notes: Notes = notes, asked: list[int] = asked) -> None:
                 asked.append(now.tried)
                 if now.best not in (notes.best, WIDE):
                     notes.note(now.best)
@@ -277,7 +277,7 @@ def test_a_run_that_was_cut_short_goes_on(tmp_path: pathlib.Path) -> None:
                 over=lambda asked=asked: asked[-1] >= 40,  # type: ignore[misc]  # bound early
                 tried=notes.tried,
                 on_rejected=notes.reject,
-                on_tried=tell,
+                on_tried=report,
             )
             reducer.run()
             tried += reducer.tried
@@ -349,9 +349,9 @@ def make():
 def finding(source: str) -> Finding:
     from harness.case import case_from_source
     from harness.judge.judge_case import judge_case
-    from harness.paths import Path
+    from harness.paths import parse
 
-    verdict = judge_case(case_from_source(source), [Path.parse("nonstrict:module")])
+    verdict = judge_case(case_from_source(source), [parse("nonstrict:module")])
     return next(each for each in verdict.findings if each.check == "outputs")
 
 
@@ -402,9 +402,9 @@ def test_command(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> 
         str(out),
     ]
     assert main(arguments) == 0
-    told = capsys.readouterr().err
-    assert "minimizing: outputs mismatch on nonstrict:module@cpu" in told
-    assert "nothing shorter is known" in told
+    printed = capsys.readouterr().err
+    assert "minimizing: outputs mismatch on nonstrict:module@cpu" in printed
+    assert "no pass makes it smaller" in printed
     assert [each.name for each in tmp_path.glob("out*")] == ["out.py"]
     assert "def make():" in out.read_text()
     assert read_subject(str(out)).path == "nonstrict:module@cpu"
@@ -422,11 +422,11 @@ def test_command_without_a_finding(tmp_path: pathlib.Path, capsys: pytest.Captur
     [
         (["no.py"], "there is no such file"),
         (["model.txt"], "write FILE.py or FILE.py:NAME"),
-        (["bad.py"], "is no Python"),
+        (["bad.py"], "is not valid Python"),
         (["good.py:other"], "defines no 'other'"),
         (["good.py", "--path", "no"], "is not a path"),
         (["good.py", "--check", "no"], "there is no such check"),
-        (["good.py", "--out", "good.py"], "that is the file to be minimized"),
+        (["good.py", "--out", "good.py"], "this is the file to minimize"),
         (["good.py", "--out", "no/out.py"], "its folder must exist"),
     ],
 )
@@ -442,7 +442,7 @@ def test_command_on_bad_input(
     pathlib.Path("bad.py").write_text("def make(:\n")
     pathlib.Path("model.txt").write_text("")
     assert main(["minimize", *arguments]) == 2
-    told = capsys.readouterr().err
-    assert said in told
-    assert told.count("\n") == 1
+    printed = capsys.readouterr().err
+    assert said in printed
+    assert printed.count("\n") == 1
     assert pathlib.Path("good.py").read_text() == DIFFERS

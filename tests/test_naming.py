@@ -1,4 +1,4 @@
-"""Which names a Program may be given, whatever chance draws."""
+"""The names that a Program may get."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from strategies.program import Arg, Bind, Child, ClassDef, Fill, Init, New, Prog
 
 
 def program(*init: Init) -> Program:
-    """A model whose constructor does this; class ``A`` has nothing in it."""
+    """A model with these statements in its constructor; class ``A`` is empty."""
     x, body = (Arg("x", "tensor"),), (Return(Var("x")),)
     return Program((ClassDef("A", (), x, body), ClassDef("Model", init, x, body)), ())
 

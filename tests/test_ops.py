@@ -1,4 +1,4 @@
-"""The op table's promises: what a rule accepts runs in eager, and gives exactly what the rule says."""
+"""The rules of the op table agree with eager: what a rule accepts runs, with the predicted result."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strategies.ops import LIMIT, OPS, OpSpec, Outcome, Params, Rejected
-from strategies.ops.views import indexed, indices
+from strategies.ops.basic_index import indexed, indices
 from strategies.regions import PREAMBLES
 from strategies.types import (
     DTYPES,
@@ -56,7 +56,7 @@ INDICES = (
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """An operand as a rule sees it."""
+    """An operand of a rule."""
 
     type: TensorType
     bound: float = 2.0
@@ -64,7 +64,7 @@ class Given:
 
 
 def values(count: int, dtype: torch.dtype, pattern: str, bound: float) -> torch.Tensor:
-    """So many values within a bound, of a pattern."""
+    """``count`` values within a bound, in a pattern."""
     rising = torch.linspace(-bound, bound, count, dtype=torch.float64)
     flat = {
         "mixed": rising.roll(count // 3),
@@ -81,7 +81,7 @@ def values(count: int, dtype: torch.dtype, pattern: str, bound: float) -> torch.
 
 
 def make(shape: tuple[int, ...], dtype: str, layout: str, pattern: str, bound: float = 2.0) -> torch.Tensor:
-    """A tensor laid out in memory in one of several ways."""
+    """A tensor in one of several memory layouts."""
     kind = getattr(torch, dtype)
     sizes = list(shape)
     if layout == "transposed" and len(sizes) > 1:
@@ -110,7 +110,7 @@ def type_made(shape: tuple[int, ...], dtype: str, layout: str) -> TensorType:
 
 @cache
 def names() -> dict[str, Any]:
-    """What the source of a program has in scope."""
+    """The global names in the source of a program."""
     found: dict[str, Any] = {"torch": torch, "F": F}
     for need in sorted({spec.preamble for spec in OPS.values() if spec.preamble}):
         exec("\n".join(PREAMBLES[need]), found)
@@ -124,7 +124,7 @@ def compiled(template: str, params: Params, statement: bool) -> CodeType:
 
 
 def run(spec: OpSpec, params: Params, tensors: list[torch.Tensor]) -> Any:
-    """What the op's text does to real tensors."""
+    """Run the text of an op on real tensors."""
     scope = {**names(), "a": tensors[0], "b": 2 if spec.integer else 0.5 if spec.real else tensors[-1]}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -139,7 +139,7 @@ GRID: list[Key] = [(shape, dtype, layout) for shape in SHAPES for dtype in DTYPE
 
 @dataclass(frozen=True)
 class Use:
-    """One accepted application of an op; a second operand of None is the first one again."""
+    """One accepted application of an op; None as the second operand means the first one again."""
 
     first: Key
     second: Key | None
@@ -157,7 +157,7 @@ def listed(spec: OpSpec, first: Given, chance: random.Random) -> list[Params]:
 
 
 def uses(name: str, accepted: int = ACCEPTED, tries: int = TRIES, bound: float = 2.0) -> Iterator[Use]:
-    """Accepted applications of an op to operands all over the grid."""
+    """Accepted applications of an op to operands from all parts of the grid."""
     spec, chance = OPS[name], random.Random(name)
     for _ in range(tries):
         shape, dtype, layout = first = chance.choice(GRID)
@@ -186,7 +186,7 @@ def uses(name: str, accepted: int = ACCEPTED, tries: int = TRIES, bound: float =
 
 
 def mismatch(tensor: torch.Tensor, kind: TensorType) -> str:
-    """How a tensor is not of a type; the stride of a dimension with one place means nothing."""
+    """How a tensor differs from a type; the stride of a dimension of size 1 does not count."""
     have = type_of(tensor)
     if (have.shape, have.dtype) != (kind.shape, kind.dtype):
         return f"is {have}, not {kind}"
@@ -202,14 +202,14 @@ def storage(tensor: torch.Tensor) -> int:
 
 
 def largest(tensor: torch.Tensor) -> float:
-    """The largest absolute value, of complex numbers that of a part; nan where one is not finite."""
+    """The largest absolute value (for complex numbers, of a part); nan if one is not finite."""
     if tensor.is_complex():
         tensor = torch.view_as_real(tensor)
     return float(tensor.detach().double().abs().max()) if tensor.numel() else 0.0
 
 
 def check(spec: OpSpec, use: Use, pattern: str) -> str:
-    """What is wrong with a rule's verdict; nothing if all is as it says."""
+    """How the outcome of a rule is wrong; empty if it is right."""
     first = make(*use.first, pattern, use.bound)
     second = first if use.second is None else make(*use.second, pattern, use.bound)
     before, outcome = type_of(first), use.outcome
@@ -258,7 +258,7 @@ ROW_MAJOR_ONLY = {"as_strided", "as_strided_", "detach_"}
 
 @pytest.mark.parametrize("name", OPS)
 def test_large_values_stay_finite(name: str) -> None:
-    """A bound that is within the limit is one of finite values, in every dtype."""
+    """A bound within the limit means finite values, in every dtype."""
     for bound in (60.0, 9000.0):
         for use in uses(name, 15, 150, bound):
             problem = check(OPS[name], use, "negative" if bound > 100 else "mixed")
@@ -267,14 +267,14 @@ def test_large_values_stay_finite(name: str) -> None:
 
 @pytest.mark.parametrize("name", OPS)
 def test_requires_grad_as_the_machine_says(name: str) -> None:
-    """The result (or target) requires grad if an operand does, and the op and dtype let it."""
+    """The result (or target) requires grad if an operand does, and the op and dtype allow it."""
     spec = OPS[name]
     for number, use in enumerate(uses(name, 15, 400)):
         tensors = [make(*use.first, "mixed"), make(*(use.second or use.first), "mixed")][: spec.arity]
         for place in range(spec.arity):
             inexact = category(type_of(tensors[place]).dtype) in ("float", "complex")
             if inexact and (number + 1) >> place & 1:
-                # In place, autograd takes no leaf.
+                # Autograd forbids in-place ops on leaves.
                 tensors[place] = tensors[place].clone().requires_grad_()
                 tensors[place] = tensors[place] * 1 if spec.mutates else tensors[place]
         wanted = any(tensor.requires_grad for tensor in tensors) and not spec.stops_grad
@@ -295,7 +295,7 @@ def test_requires_grad_as_the_machine_says(name: str) -> None:
 
 @pytest.mark.parametrize("name", OPS)
 def test_autocast_lowers_what_the_table_says(name: str) -> None:
-    """Of the other ops it changes nothing; cat and stack fail on float16 then."""
+    """Autocast does not affect the other ops, except that cat and stack fail on float16."""
     spec = OPS[name]
     for use in uses(name, 15, 400):
         if "float16" in (use.first[1], use.second and use.second[1]):
@@ -365,7 +365,7 @@ def test_castable_is_that_of_torch() -> None:
 
 
 def scrambled(chance: random.Random, shape: list[int]) -> torch.Tensor:
-    """A tensor of these sizes, its dimensions in any order of memory, sliced and expanded."""
+    """A tensor of these sizes, with dimensions in any memory order, sliced and expanded."""
     order = chance.sample(range(len(shape)), len(shape))
     tensor = torch.ones([shape[dim] * chance.choice((1, 1, 2)) for dim in order])
     tensor = tensor.permute([order.index(dim) for dim in range(len(shape))])

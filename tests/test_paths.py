@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -7,9 +8,19 @@ import pytest
 import torch
 
 from harness.case import Case
-from harness.observe.observation import Observation
+from harness.observe.observation import ExportedObservation
 from harness.observe.tensors import TensorSnapshot
-from harness.paths import Path, Stopwatch, all_paths, core_paths, observe_eager, observe_paths, select_paths
+from harness.paths import (
+    MODES,
+    RUNNERS,
+    Stopwatch,
+    all_paths,
+    core_paths,
+    observe_eager,
+    observe_paths,
+    parse,
+    select_paths,
+)
 
 NAMES = ["nonstrict:module@cpu", "nonstrict:unflatten@cpu", "strict:module@cpu", "strict:unflatten@cpu"]
 COMPILED = "compile:compiled@cpu"
@@ -29,8 +40,9 @@ class Model(nn.Module):
 ARGS = "(torch.ones(2, 3), True), {'scale': torch.full((3,), 0.5)}"
 
 
-def observations(case: Case, *globs: str) -> list[Observation]:
-    return list(observe_paths(case, select_paths(globs), Stopwatch()))
+def observations(case: Case, *globs: str) -> list[ExportedObservation]:
+    seen = observe_paths(case, select_paths(globs), Stopwatch())
+    return [each for each in seen if isinstance(each, ExportedObservation)]
 
 
 def test_canonical_order_and_names() -> None:
@@ -39,10 +51,17 @@ def test_canonical_order_and_names() -> None:
     assert [path.device for path in core_paths(["cpu", "cuda"])] == ["cpu"] * 5 + ["cuda"] * 5
 
 
+def test_runners_fit_their_modes() -> None:
+    assert {mode for runner in RUNNERS.values() for mode in runner.modes} == set(MODES)
+    for runner in RUNNERS.values():
+        exports = {MODES[mode].export is not None for mode in runner.modes}
+        assert runner.promise and exports == {re.search(r"\bep\b", runner.expression) is not None}
+
+
 @pytest.mark.parametrize("name", map(str, all_paths()))
 def test_parse_undoes_str(name: str) -> None:
-    assert str(Path.parse(name)) == name
-    assert Path.parse(name.removesuffix("@cpu")) == Path.parse(name)
+    assert str(parse(name)) == name
+    assert parse(name.removesuffix("@cpu")) == parse(name)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +80,7 @@ def test_what_is_no_path_is_refused_with_a_reason(text: str) -> None:
     with pytest.raises(
         ValueError, match=r"not a path|no mode|no runner|no transform|exports nothing|come in the order"
     ):
-        Path.parse(text)
+        parse(text)
 
 
 def test_globs() -> None:
@@ -77,7 +96,7 @@ def test_globs() -> None:
 def test_every_path_sees_what_eager_sees(case: Callable[[str, str], Case]) -> None:
     model = case(MODEL, ARGS)
     eager = observe_eager(model, "cpu", Stopwatch())
-    assert len(eager.calls) == 3 and not eager.notes
+    assert len(eager.calls) == 3 and not (eager.invalid or eager.first_call_only or eager.prints)
     first = eager.calls[0].outputs
     assert first is not None and [leaf.where for leaf in first.leaves] == ["['out']", "['in']"]
     assert [leaf.role for leaf in first.leaves] == ["fresh", "output-is-input"]
@@ -123,7 +142,7 @@ class Model(nn.Module):
 """
     for seen in observations(case(branches), "nonstrict:*"):
         assert seen.failure is not None and seen.failure.stage == "export"
-        assert seen.calls == () and seen.before is None and len(seen.touches) == 1
+        assert seen.calls == () and seen.before is None and len(seen.stage_effects) == 1
 
 
 def test_a_change_of_python_state_is_noted(case: Callable[[str], Case]) -> None:
@@ -138,7 +157,7 @@ class Model(nn.Module):
         return x + self.calls
 """
     eager = observe_eager(case(counts), "cpu", Stopwatch())
-    assert "calls" in eager.notes["first call only"]
+    assert eager.first_call_only and eager.assigned == {"calls"}
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")

@@ -12,6 +12,7 @@ from torch.export import Dim
 from harness.case import Case
 from harness.inputs.copies import CALLS
 from harness.judge.verdict import judge
+from harness.observe.observation import PipelinedObservation
 from harness.paths import Stopwatch, observe_paths, select_paths
 
 PATHS = select_paths(["pipeline:stages"])
@@ -26,7 +27,7 @@ def test_it_has_no_probes(case: Callable[[str], Case]) -> None:
         probes=lambda: [((torch.ones(4, 3),), {})],
     )
     (seen,) = observe_paths(dynamic, PATHS, Stopwatch())
-    assert seen.reference is not None and len(seen.calls) == len(seen.reference.calls) == CALLS
+    assert isinstance(seen, PipelinedObservation) and len(seen.calls) == len(seen.reference.calls) == CALLS
     assert judge(dynamic, PATHS).findings == ()
 
 

@@ -11,7 +11,7 @@ from torch import nn
 from harness.case import Case
 from harness.checks.outputs import outputs
 from harness.judge.precision import in_float64, with_exact_values
-from harness.observe.observation import Observation
+from harness.observe.observation import EagerObservation, Observation
 from harness.paths import Stopwatch, observe_eager
 
 
@@ -32,7 +32,7 @@ class Sum(nn.Module):
         return total + self.error
 
 
-def observed(*, backwards: bool = False, error: float = 0.0) -> Observation:
+def observed(*, backwards: bool = False, error: float = 0.0) -> EagerObservation:
     return observe_eager(case(backwards=backwards, error=error), "cpu", Stopwatch())
 
 
@@ -41,7 +41,7 @@ def case(*, backwards: bool = False, error: float = 0.0) -> Case:
     return Case("sum", "", lambda: (Sum(backwards=backwards, error=error), (x,)))
 
 
-def words(eager: Observation, path: Observation) -> list[str]:
+def words(eager: EagerObservation, path: Observation) -> list[str]:
     found = [each for each in outputs(eager, path) if each.call == 0]
     return [each.words()[0] for each in found if not limit_name(each, eager, path)]
 

@@ -22,9 +22,10 @@ from harness.checks.state import StateLeaf
 from harness.findings import Evidence
 from harness.judge.verdict import Verdict, judge
 from harness.observe.aliasing import Memory
-from harness.observe.observation import Call, Observation
+from harness.observe.observation import Call, EagerObservation, ExportedObservation, Observation
 from harness.observe.tensors import State, state_snapshot, tree_snapshot
-from harness.paths import Path
+from harness.path import Path
+from harness.paths import parse, stem
 from harness.paths.read.graph_inputs import written_back
 from harness.paths.transforms.programs import reexport, reexport_unflattened
 from harness.processes.script import run_file
@@ -43,7 +44,7 @@ class Model(nn.Module):
 
 
 def along(case: Case, *paths: str) -> Verdict:
-    return judge(case, [Path.parse(path) for path in paths])
+    return judge(case, [parse(path) for path in paths])
 
 
 # --- exporting again ---
@@ -99,8 +100,8 @@ def test_a_copy_is_recorded_as_what_it_is(case: Callable[[str, str], Case]) -> N
 
 
 def test_what_changes_a_program_in_place_has_an_export_of_its_own() -> None:
-    assert Path.parse("nonstrict+todevice:module").stem != Path.parse("nonstrict:module").stem
-    assert Path.parse("nonstrict+reload:module").stem == Path.parse("nonstrict:module").stem
+    assert stem(parse("nonstrict+todevice:module")) != stem(parse("nonstrict:module"))
+    assert stem(parse("nonstrict+reload:module")) == stem(parse("nonstrict:module"))
 
 
 # --- one cause, one signature ---
@@ -143,10 +144,13 @@ def test_names_of_what_is_written_back() -> None:
     assert written_back(ep.run_decompositions(), handed_in) == {"buf", "input args[1]"}
 
 
-def decomposed(*shared: set[str], path: str = "nonstrict+decompose:module@cpu") -> Observation:
+EAGER = Path("eager", "model")
+
+
+def decomposed(*shared: set[str], path: str = "nonstrict+decompose:module@cpu") -> ExportedObservation:
     groups = tuple(map(frozenset, shared))
     call = Call(tree_snapshot(((), {})), State({}, {}), memory=Memory(same=groups, shared=groups))
-    return Observation(path, calls=(call,), written=frozenset({"buf"}))
+    return ExportedObservation(parse(path), calls=(call,), written=frozenset({"buf"}))
 
 
 VALUE = LeafDifference("value", "1.0", "2.0")
@@ -154,7 +158,7 @@ HISTORY = LeafDifference("requires-grad", "True", "False")
 
 
 def excuse(found: Evidence, path: Observation) -> str:
-    return limit_name(found, path, path)
+    return limit_name(found, EagerObservation(EAGER, calls=path.calls), path)
 
 
 def identity(*names: str) -> Evidence:
@@ -195,7 +199,8 @@ def test_a_write_shows_everywhere_but_in_what_is_written_back() -> None:
     assert excuse(write("output", "buf"), decomposed()) == name
     assert excuse(write("output", "kept"), decomposed()) == ""
     # Eager writes to a buffer, and returns it and a view of it: here the view is one of the new value.
-    eager = decomposed({"buf", "output[0]", "output[1]"}, path="eager")
+    calls = decomposed({"buf", "output[0]", "output[1]"}).calls
+    eager = EagerObservation(EAGER, calls=calls)
     apart = write("output[0]", "output[1]")
     for path, expected in ((decomposed({"buf", "output[0]"}), name), (decomposed(), "")):
         assert limit_name(apart, eager, path) == expected
@@ -288,7 +293,7 @@ class Model(nn.Module):
 
 
 def test_a_copied_parameter_is_packed(case: Callable[[str, str], Case]) -> None:
-    paths = [Path.parse("nonstrict+deepcopy:module"), Path.parse("nonstrict+duplicate:module")]
+    paths = [parse("nonstrict+deepcopy:module"), parse("nonstrict+duplicate:module")]
     assert judge(case(GAPS, "(torch.ones(3),)"), paths, ["state", "outputs"]).findings == ()
 
 
@@ -307,7 +312,7 @@ class Model(nn.Module):
 
 
 def test_a_copied_parameter_has_memory_of_its_own(case: Callable[[str, str], Case]) -> None:
-    paths = [Path.parse("nonstrict+deepcopy:module"), Path.parse("nonstrict+duplicate:module")]
+    paths = [parse("nonstrict+deepcopy:module"), parse("nonstrict+duplicate:module")]
     parameter = case(VIEWED.format(attr="w", made="nn.Parameter(torch.ones(3))"), "(torch.ones(3),)")
     assert judge(parameter, paths, ["state", "outputs", "sharing", "aliasing"]).findings == ()
     assert copy.deepcopy(parameter.build().model)(torch.ones(3)).tolist() == [2, 2, 2]
@@ -321,9 +326,9 @@ def test_copied_buffers_keep_the_memory_that_they_share() -> None:
     model.w = nn.Parameter(torch.ones(2))
     model.register_buffer("b", torch.ones(2))
     model.register_buffer("c", torch.ones(2))
-    copied = Observation("nonstrict+deepcopy:module@cpu", before=state(model))
+    copied = ExportedObservation(parse("nonstrict+deepcopy:module@cpu"), before=state(model))
     for pair, name in (("w", "b"), "copied-parameters-have-memory-of-their-own"), (("b", "c"), ""):
-        eager = Observation("eager@cpu", before=state(model, *pair))
+        eager = EagerObservation(EAGER, before=state(model, *pair))
         (apart,) = sharing(eager, copied)
         assert limit_name(apart, eager, copied) == name
 
@@ -341,7 +346,7 @@ def test_copied_buffers_keep_the_memory_that_they_share() -> None:
 )
 def test_refusals(case: Callable[[str, str], Case], body: str, args: str, path: str, reason: str) -> None:
     # That export itself updates constants is another matter.
-    (result,) = judge(case(body, args), [Path.parse(path)], ["outputs"]).paths
+    (result,) = judge(case(body, args), [parse(path)], ["outputs"]).paths
     assert (result.status, result.reason) == ("unsupported", reason)
 
 

@@ -16,7 +16,7 @@ from harness.judge.judge_case import judge_case
 from harness.known.attribution import explain, knowledge
 from harness.paths import core_paths
 from harness.repro import repro_source
-from strategies import draw_program, render
+from strategies import draw_program, render, tags_of
 
 SEED = 137013
 EXAMPLES = 120
@@ -35,7 +35,7 @@ def test_exported_programs_do_what_eager_does(part: int, tmp_path: pathlib.Path)
         case = case_from_source(source)
         verdict = judge_case(case, paths_for(index // PARTS, core_paths(["cpu"])))
         valid += verdict.valid
-        known = explain(case, verdict.findings, program.features, knowledge(CORPORA))
+        known = explain(case, verdict.findings, tags_of(program), knowledge(CORPORA))
         for finding in verdict.findings:
             if finding.fingerprint not in known:
                 file = tmp_path / f"{finding.fingerprint}.py"

@@ -1,4 +1,4 @@
-"""``exportdiff replay``: one word a file, and no file that can spoil it for the others."""
+"""``exportdiff replay``: one word for each file, and no file affects the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Listeners: what they make of a stream of events."""
+"""Listeners: what they write for a stream of events."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ from harness.engine.events import (
 )
 from harness.errors import UsageError
 from harness.judge.verdict import PathResult, Status
-from harness.paths import Path
+from harness.paths import parse
 from harness.reporting.console import ConsoleReport
 from harness.reporting.folder import Folder
 from harness.reporting.ndjson import NdjsonLog
 from harness.reporting.repro_files import ReproFiles
-from harness.reporting.summary import SummaryFile, Tally
+from harness.reporting.summary import SummaryFile, summary_document
+from harness.reporting.tally import Tally
 from harness.reporting.text import show_command
 
 MODULE, UNFLATTEN = "nonstrict:module@cpu", "nonstrict:unflatten@cpu"
@@ -41,9 +42,9 @@ OTHER = make_finding("dtype")
 def example(index: int, *fingerprints: str, refused: bool = False, valid: bool = True) -> Event:
     status: Status = "unsupported" if refused else "ok"
     paths = (
-        PathResult(Path.parse(MODULE), status, "data-dependent" if refused else ""),
+        PathResult(parse(MODULE), status, "data-dependent" if refused else ""),
         PathResult(
-            Path.parse(UNFLATTEN),
+            parse(UNFLATTEN),
             "finding" if fingerprints else status,
             "data-dependent" if refused else "",
         ),
@@ -84,7 +85,7 @@ def test_minimized_findings_keep_their_file_and_the_same_bug_is_counted_once(fol
         tally(event)
         files(event)
     assert folder.repro(FINDING.fingerprint).read_text() == "small\n"
-    (finding,) = tally.as_dict()["findings"]
+    (finding,) = summary_document(tally)["findings"]
     assert (finding["fingerprint"], finding["count"]) == ("abcdef0123", 3)
     assert finding["repro"] == f"findings/{FINDING.fingerprint}.py"
 
@@ -93,7 +94,7 @@ def test_known_findings_point_to_their_files(folder: Folder) -> None:
     tally = Tally(folder.root, folder.root.parent / "corpora")
     tally(KnownSeen(1.0, "adds_wrongly", FINDING, 3))
     tally(ExampleDone(1.0, 3, True, "", (), (), (), ("adds_wrongly",), 0.5, 0.6))
-    (finding,) = tally.as_dict()["findings"]
+    (finding,) = summary_document(tally)["findings"]
     assert (finding["known"], finding["entry"], finding["count"]) == (True, "adds_wrongly", 1)
     assert finding["repro"] == "../corpora/open/adds_wrongly.py"
     assert tally.new == tally.unconfirmed == 0
@@ -169,12 +170,14 @@ def test_summary_has_the_promised_shape(folder: Folder) -> None:
 
 
 def test_ndjson_is_on_disk_after_every_event(folder: Folder) -> None:
-    log = NdjsonLog(folder.log)
-    for number, event in enumerate(EVENTS, 1):
-        log(event)
-        lines = folder.log.read_text().splitlines()
-        assert len(lines) == number
-        assert json.loads(lines[-1])["at"] == event.at
+    with NdjsonLog(folder.log) as log:
+        for number, event in enumerate(EVENTS, 1):
+            log(event)
+            lines = folder.log.read_text().splitlines()
+            assert len(lines) == number
+            assert json.loads(lines[-1])["at"] == event.at
+    with pytest.raises(ValueError, match="closed"):
+        log(EVENTS[0])
     names = [json.loads(line)["event"] for line in lines]
     assert names[0] == "campaign_started"
     assert names[3:6] == ["finding_found", "example_done", "finding_unconfirmed"]
@@ -217,7 +220,7 @@ def test_console_shows_program_difference_and_commands(folder: Folder, *, termin
         assert not any(line != line.rstrip() for line in shown.splitlines() if "=" in line)
 
 
-def test_console_says_how_to_go_on_when_there_is_nothing(folder: Folder) -> None:
+def test_console_says_what_to_do_next_when_there_is_no_finding(folder: Folder) -> None:
     screen = io.StringIO()
     tally = Tally()
     report = ConsoleReport(Console(file=screen, width=100), folder, tally)

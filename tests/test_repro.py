@@ -63,9 +63,12 @@ from harness.inputs.copies import build
 from harness.inputs.deviations import DEVIATIONS
 from harness.judge.verdict import judge
 from harness.known.entry import read_entry
+from harness.observe.caches import nothing_cached
 from harness.observe.failure import Failure
-from harness.observe.isolation import nothing_cached, own_modes
-from harness.paths import Path, select_paths
+from harness.observe.process_state import restore_modes
+from harness.path import Path
+from harness.paths import is_core, select_paths
+from harness.paths.catalog import parse
 from harness.repro import NoReproError, repro_source
 from harness.repro.templates.settings import SETTINGS
 from harness.repro.writers.table import WRITERS
@@ -89,7 +92,7 @@ def run(file: pathlib.Path) -> tuple[object, str]:
     """Run a file as a script in this process, where a fault may be planted."""
     printed = io.StringIO()
     quiet = contextlib.redirect_stdout(printed)
-    with own_modes(), nothing_cached(), quiet, pytest.raises(SystemExit) as end:
+    with restore_modes(), nothing_cached(), quiet, pytest.raises(SystemExit) as end:
         runpy.run_path(str(file), run_name="__main__")
     return end.value.code, printed.getvalue()
 
@@ -98,7 +101,7 @@ def run(file: pathlib.Path) -> tuple[object, str]:
 def test_file_shows_the_bug_only_while_it_is_there(name: str, tmp_path: pathlib.Path) -> None:
     fault = FAULTS[name]
     named = select_paths([fault.paths])
-    paths = [path for path in named if path.is_core] or named
+    paths = [path for path in named if is_core(path)] or named
     case = replace(case_from_source(fault.source), thorough=True)
     with fault.plant():
         verdict = judge(case, paths)
@@ -122,7 +125,7 @@ def test_file_shows_the_bug_only_while_it_is_there(name: str, tmp_path: pathlib.
 
 
 def finding(evidence: Evidence, check: str = "outputs", path: str = "nonstrict:unflatten@cpu") -> Finding:
-    return Finding(Path.parse(path), check, evidence)
+    return Finding(parse(path), check, evidence)
 
 
 def leaf(word: str = "value") -> LeafDifference:
@@ -411,7 +414,7 @@ def test_every_way_to_leave_the_spec_has_a_file_that_runs(
     path = "nonstrict:module@cpu" if noticed and what != "left" else "compile:compiled@cpu"
     for one in calls:
         value = repr(one.leaf) if isinstance(one.place, str) else ""
-        altered = Altered(deviation, one.words, one.where, value)
+        altered = Altered(deviation, one.description, one.where, value)
         evidence: dict[str, tuple[str, Evidence]] = {
             "accepted": ("guards", WrongAnswer(3, altered, "output['a']", leaf())),
             "served": ("guards", DeviatingCallRaised(3, altered, failure())),

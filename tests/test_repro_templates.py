@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import nn
 
+from harness.observe.process_state import read_process_state
 from harness.repro.parts import Deviating
 from harness.repro.paste import Template, Values, with_helpers
 from harness.repro.program import program_of, read_program
@@ -178,6 +179,7 @@ def test_properties_are_those_of_a_tensor(word: str) -> None:
 
 def test_settings_can_be_read() -> None:
     assert [read() for read in settings.SETTINGS.values()][:3] == [True, torch.float32, False]
+    assert settings.SETTINGS.keys() == read_process_state().keys()
 
 
 class Model(nn.Module):

@@ -1,4 +1,4 @@
-"""Whatever is found must shrink: a Program is reduced towards a feature tag, for one tag after the other."""
+"""Findings must shrink: for one tag after the other, a Program with that tag is reduced."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import itertools
 
 from hypothesis import HealthCheck, find, settings
 
-from strategies import programs, render
-from strategies.features import TAGS
+from strategies import programs, render, tags_of
 from strategies.narrowing import narrow
 from strategies.program import Program
 from strategies.seeds import draw_example
+from strategies.tags import TAGS
 
 FEW = 6
-"""Tags that are shrunk in every run of the tests: one takes ten to twenty seconds."""
+"""The number of tags that every run of the tests shrinks: each takes ten to twenty seconds."""
 
 ENOUGH = settings(
     database=None,
@@ -25,16 +25,16 @@ ENOUGH = settings(
 
 
 def lines(program: Program) -> int:
-    """Lines of source; blank ones between definitions do not count."""
+    """Lines of source, without blank ones."""
     return sum(bool(line.strip()) for line in render(program).splitlines())
 
 
 def smallest(tag: str) -> Program:
-    """The Program that Hypothesis shrinks to, from the features of the first example with that tag."""
+    """The Program that Hypothesis shrinks to, with the switches of the first example that has the tag."""
     drawn = (draw_example(0, number) for number in itertools.count())
-    first = next(example for example in drawn if tag in example.program.features)
-    features = narrow(first.features, lambda program: tag in program.features)
-    return find(programs(features=features), lambda program: tag in program.features, settings=ENOUGH)
+    first = next(example for example in drawn if tag in tags_of(example.program))
+    switches = narrow(first.switches, lambda program: tag in tags_of(program))
+    return find(programs(switches=switches), lambda program: tag in tags_of(program), settings=ENOUGH)
 
 
 def test_everything_shrinks_to_one_class_that_adds_one() -> None:
@@ -44,7 +44,7 @@ def test_everything_shrinks_to_one_class_that_adds_one() -> None:
 
 
 def test_tags_shrink_to_15_lines_on_average(every_tag: bool) -> None:
-    """Of a few tags all over the table, or with ``pytest --every-tag`` (an hour) of all of them."""
+    """A few tags from all parts of the table; with ``pytest --every-tag`` (an hour), all of them."""
     tags = list(TAGS)[:: 1 if every_tag else len(TAGS) // FEW]
     sizes = {tag: lines(smallest(tag)) for tag in tags}
     assert sum(sizes.values()) / len(sizes) <= 15, sizes

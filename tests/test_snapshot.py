@@ -9,7 +9,7 @@ from torch import nn
 from torch.utils import _pytree as pytree
 
 from harness.inputs.copies import Examples
-from harness.observe.environment import world
+from harness.observe.environment import read_environment
 from harness.observe.failure import Failure, failure
 from harness.observe.tensors import Roles, TensorSnapshot, snapshot, state_snapshot, tree_snapshot
 
@@ -137,13 +137,13 @@ def test_a_failure_keeps_class_message_and_frames_of_torch() -> None:
 
 def test_the_world_sees_hooks_flags_attributes_and_random_numbers() -> None:
     model, inputs = Parent(), Examples((torch.ones(1),), {}).fresh()
-    before = world(model, inputs)
-    assert world(model, inputs).ambient == before.ambient
+    before = read_environment(model, inputs)
+    assert read_environment(model, inputs).process_state == before.process_state
     model.one.register_forward_hook(lambda *_: None)
     model.eval()
     model.extra = 3  # type: ignore[assignment]  # a plain attribute, on purpose
     torch.rand(1)
-    after = world(model, inputs)
+    after = read_environment(model, inputs)
     assert before.hooks != after.hooks and before.training != after.training
-    assert before.attributes != after.attributes and before.ambient != after.ambient
+    assert before.attributes != after.attributes and before.process_state != after.process_state
     assert isinstance(after.inputs.leaves[0].value, TensorSnapshot)

@@ -1,4 +1,4 @@
-"""The strategies' promises: programs run, mean what the abstract machine says, and are reproducible."""
+"""Programs run in eager, do what the abstract machine predicts, and are reproducible."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ import torch
 from hypothesis import HealthCheck, given, settings
 
 from harness.case import case_from_source
-from strategies import Program, draw_program, programs, render
-from strategies.features import TAGS, can_meet
-from strategies.inputs import arguments
-from strategies.machine import CALLS, FUEL, Machine
+from strategies import Program, draw_program, programs, render, tags_of
+from strategies.machine import CALLS, FUEL, Machine, arguments
 from strategies.naming import attribute_names, renamed
 from strategies.ops import OPS
 from strategies.profiles import BASE, MIX, NAMES, PROFILES
 from strategies.program import If, New, Op, of_type
+from strategies.tags import TAGS, can_meet
 from strategies.tidy import tidy
 from strategies.trace import Trace
 from strategies.values import Box, Ref, Value
@@ -60,7 +59,7 @@ def real_leaves(value: Any) -> list[object]:
 
 
 def predicted_leaves(value: Value) -> list[Value]:
-    """The same of what the machine says."""
+    """The same for the prediction of the machine."""
     if isinstance(value, Box):
         return [leaf for item in value.items.values() for leaf in predicted_leaves(item)]
     return [value]
@@ -99,11 +98,11 @@ def test_machine_predicts_eager(program: Program) -> None:
 
 
 def assert_alike(ref: Ref, tensor: object) -> None:
-    """The machine's tensor is the real one."""
+    """The tensor that the machine predicts is like the real one."""
     assert isinstance(tensor, torch.Tensor)
     assert ref.type.shape == tuple(tensor.shape)
     assert ref.type.dtype == str(tensor.dtype).removeprefix("torch.")
-    # Older views of what a write brought gradients to are leaves until autograd looks at them again.
+    # After a write that makes a tensor require grad, older views stay leaves until autograd uses them.
     assert ref.grad == tensor.requires_grad or (ref.view and ref.family.gained)
     if ref.type.stride is not None and tensor.numel() > 1:
         real_stride = [s for n, s in zip(tensor.shape, tensor.stride(), strict=True) if n > 1]
@@ -116,7 +115,7 @@ def assert_alike(ref: Ref, tensor: object) -> None:
 @QUICK
 @given(programs())
 def test_programs_are_tidy(program: Program) -> None:
-    """Tidying twice changes no more than tidying once, and what is left still runs."""
+    """Tidying twice changes no more than tidying once, and the tidied Program still runs."""
     machine = Machine(program.classes, program.training)
     trace = machine.trace = Trace()
     machine.run_program(program)
@@ -153,7 +152,7 @@ def test_an_unknown_profile_is_named() -> None:
         draw_program(0, 0, "fast")
 
 
-def test_profiles_weigh_known_features() -> None:
+def test_profiles_weigh_known_switches() -> None:
     assert set(MIX) == set(PROFILES)
     for weights in PROFILES.values():
         assert weights.keys() == BASE.keys()
@@ -172,7 +171,7 @@ def test_profiles_weigh_known_features() -> None:
 )
 def test_a_profile_leans_towards_its_name(profile: str, tag: str) -> None:
     def count(name: str) -> int:
-        return sum(tag in draw_program(8, example, name).features for example in range(200))
+        return sum(tag in tags_of(draw_program(8, example, name)) for example in range(200))
 
     assert count(profile) > count("core")
 
@@ -180,10 +179,10 @@ def test_a_profile_leans_towards_its_name(profile: str, tag: str) -> None:
 def test_every_tag_is_drawn_and_meets_only_what_it_can() -> None:
     seen: Counter[str] = Counter()
     for example in range(3000):
-        features = draw_program(2, example).features
-        seen.update(features)
-        apart = [(a, b) for a in features for b in features if a < b and not can_meet(a, b)]
-        assert not apart, f"example {example}"
+        tags = tags_of(draw_program(2, example))
+        seen.update(tags)
+        excluded = [(a, b) for a in tags for b in tags if a < b and not can_meet(a, b)]
+        assert not excluded, f"example {example}"
     assert set(TAGS) - set(seen) == set()
 
 
@@ -212,9 +211,9 @@ def test_a_call_may_only_execute_so_many_ops() -> None:
     machine = Machine(program.classes, program.training)
     model = machine.builder.build(New(program.root.name), None)
     args, kwargs = arguments(program)
-    tank = [FUEL]
-    machine.call(model, args, kwargs, tank)
-    assert 0 <= tank[0] <= FUEL
+    fuel = [FUEL]
+    machine.call(model, args, kwargs, fuel)
+    assert 0 <= fuel[0] <= FUEL
 
 
 @given(programs(profile="sharing"))
@@ -225,6 +224,6 @@ def test_an_attribute_is_renamed_wherever_it_is_named(program: Program) -> None:
         text = render(other)
         assert "another" in text
         assert render(renamed(other, {"another": name}, {})) == render(program)
-        # An op may bear the same name as a method of a tensor: `self.another.add_(1)`.
+        # An op may have the same name as a method of a tensor: `self.another.add_(1)`.
         left = re.findall(rf"self(?:\[[^]]+\]|\.\w+)*\.{name}\b", text)
         assert not left or hasattr(torch.Tensor, name)

@@ -29,10 +29,11 @@ from harness.faults.registry import wrapped
 from harness.findings import Evidence, Relation
 from harness.judge.verdict import judge
 from harness.observe.graphs import Exported, Frame, Hierarchy, Listing, Operand, Rebuilt, Spec, Step, Visit
-from harness.observe.observation import Observation
+from harness.observe.observation import EagerObservation, ExportedObservation, Observation
 from harness.observe.tensors import State, snapshot
-from harness.paths import Stopwatch, observe_eager, observe_paths, select_paths
-from harness.paths.read.hierarchy import Watch
+from harness.path import Path
+from harness.paths import Stopwatch, observe_eager, observe_paths, parse, select_paths
+from harness.paths.read.hierarchy import CallRecorder
 from harness.paths.read.listing import Reader
 from harness.paths.read.rebuilt import read_rebuilt
 from harness.repro import repro_source
@@ -54,8 +55,8 @@ def listing(*steps: Step, returns: Operand = 0) -> Listing:
 
 
 # The model calls a, which calls a.b, and then c.
-EAGER = Observation(
-    "eager@cpu",
+EAGER = EagerObservation(
+    Path("eager", "model"),
     before=State({"a.w": snapshot(nn.Parameter(torch.ones(2))), "c.t": snapshot(torch.ones(2))}, {}),
     hierarchy=Hierarchy(
         first={name: name for name in NAMES},
@@ -97,18 +98,18 @@ REBUILT = Rebuilt(
 )
 
 
-def seen(exported: Exported = EXPORTED, rebuilt: Rebuilt | None = REBUILT) -> Observation:
-    return Observation("nonstrict:unflatten@cpu", exported=exported, rebuilt=rebuilt)
+def seen(exported: Exported = EXPORTED, rebuilt: Rebuilt | None = REBUILT) -> ExportedObservation:
+    return ExportedObservation(parse("nonstrict:unflatten@cpu"), exported=exported, rebuilt=rebuilt)
 
 
-def whats(candidate: Observation, reference: Observation = EAGER) -> list[tuple[str, ...]]:
+def whats(candidate: Observation, reference: EagerObservation = EAGER) -> list[tuple[str, ...]]:
     return [difference.words() for difference in structure(reference, candidate)]
 
 
 def test_what_is_as_in_eager_is_no_difference() -> None:
     assert whats(seen()) == []
     assert whats(seen(rebuilt=None)) == []
-    assert whats(Observation("strict:module@cpu")) == []
+    assert whats(ExportedObservation(parse("strict:module@cpu"))) == []
 
 
 @pytest.mark.parametrize(
@@ -218,7 +219,7 @@ def test_modules_that_were_rebuilt(change: dict[str, Any], what: tuple[str, ...]
     assert whats(seen(rebuilt=replace(REBUILT, **change)))[:1] == ([what] if what else [])
 
 
-def running(*steps: Step, returns: Operand = 2, **change: Any) -> Observation:
+def running(*steps: Step, returns: Operand = 2, **change: Any) -> ExportedObservation:
     return seen(rebuilt=replace(REBUILT, listing=listing(*steps, returns=returns), **change))
 
 
@@ -242,7 +243,7 @@ def running(*steps: Step, returns: Operand = 2, **change: Any) -> Observation:
         (running(*MADE, step("mul", 0)), None),
     ],
 )
-def test_steps_that_run(candidate: Observation, what: tuple[str, ...] | None) -> None:
+def test_steps_that_run(candidate: ExportedObservation, what: tuple[str, ...] | None) -> None:
     assert whats(candidate) == ([("steps", *what)] if what else [])
 
 
@@ -382,8 +383,8 @@ class Watched(nn.Module):
         return out
 
 
-def watch(model: nn.Module) -> Hierarchy:
-    watched = Watch(model)
+def recorded(model: nn.Module) -> Hierarchy:
+    watched = CallRecorder(model)
     with watched():
         out = model(torch.ones(1, 2))
     watched.finish([out])
@@ -393,7 +394,7 @@ def watch(model: nn.Module) -> Hierarchy:
 
 def test_calls_are_noted_in_order_with_what_happens_in_hooks() -> None:
     original = nn.Module.__call__
-    hierarchy = watch(Watched())
+    hierarchy = recorded(Watched())
     assert nn.Module.__call__ is original
     assert [(visit.module, visit.within) for visit in hierarchy.visits] == [
         ("unused", None),
@@ -411,7 +412,7 @@ def test_calls_are_noted_in_order_with_what_happens_in_hooks() -> None:
 
 def test_a_model_that_raises_leaves_nothing_behind() -> None:
     original = nn.Module.__call__
-    with pytest.raises(RuntimeError), Watch(model := Watched())():
+    with pytest.raises(RuntimeError), CallRecorder(model := Watched())():
         model(torch.ones(5))
     assert nn.Module.__call__ is original
 
@@ -527,6 +528,7 @@ def differences(case: Case, mode: str) -> list[Evidence]:
     assert reference.hierarchy is not None and reference.hierarchy.visits
     found: list[Evidence] = []
     for observation in observe_paths(case, select_paths([f"{mode}:*"]), Stopwatch()):
+        assert isinstance(observation, ExportedObservation)
         assert observation.failure is None and observation.exported is not None
         found += structure(reference, observation)
     return found

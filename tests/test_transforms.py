@@ -10,7 +10,7 @@ from torch import nn
 
 from harness.case import Case
 from harness.judge.verdict import judge
-from harness.paths import Path
+from harness.paths import parse
 from harness.paths.transforms import TRANSFORMS
 
 VIEWS = """
@@ -78,7 +78,7 @@ def test_calls_by_each_name_of_a_module_are_preserved(case: Callable[[str], Case
 @pytest.mark.parametrize("body", [VIEWS, TWICE, NAMES])
 @pytest.mark.parametrize("name", ["swap", "swap_leaves", "swap_one"])
 def test_swapped_models_share_what_eager_shares(case: Callable[[str], Case], body: str, name: str) -> None:
-    verdict = judge(case(body), [Path.parse(f"nonstrict+preserve+{name}:unflatten")])
+    verdict = judge(case(body), [parse(f"nonstrict+preserve+{name}:unflatten")])
     assert verdict.valid and verdict.findings == ()
     assert [result.status for result in verdict.paths] == ["ok"]
 
@@ -106,13 +106,13 @@ class Model(nn.Module):
     def forward(self, x):
         return self.seq[:1](self.seq(self.other(x)))
 """
-    verdict = judge(case(sliced), [Path.parse("nonstrict+preserve+swap:unflatten")])
+    verdict = judge(case(sliced), [parse("nonstrict+preserve+swap:unflatten")])
     assert verdict.findings == ()
     assert verdict.paths[0].excused == ("slices-have-names-of-their-own",)
 
 
 def test_what_unflatten_clears_away_is_there_for_the_next_path(case: Callable[[str], Case]) -> None:
     paths = ["nonstrict:unflatten", "nonstrict+retie:module"]
-    verdict = judge(case(CLEARED), [Path.parse(path) for path in paths])
+    verdict = judge(case(CLEARED), [parse(path) for path in paths])
     assert {str(finding.path) for finding in verdict.findings} == {"nonstrict:unflatten@cpu"}
     assert [result.status for result in verdict.paths] == ["finding", "ok"]

@@ -128,7 +128,7 @@ class Model(nn.Module):
     def forward(self, x):
         {forward}
 """
-    assert "first call only" in observe_eager(case(body), "cpu", Stopwatch()).notes
+    assert observe_eager(case(body), "cpu", Stopwatch()).first_call_only
 
 
 def test_an_attribute_is_assigned_even_where_the_new_tensor_takes_the_old_ones_place(
@@ -166,7 +166,7 @@ class Model(nn.Module):
 
 
 def test_state_that_moves_in_place_is_judged_on_all_calls(case: Callable[[str], Case]) -> None:
-    assert not observe_eager(case(FINE), "cpu", Stopwatch()).notes
+    assert not observe_eager(case(FINE), "cpu", Stopwatch()).first_call_only
 
 
 def test_one_cause_is_one_finding_with_its_consequences(case: Callable[[str], Case]) -> None:

@@ -31,6 +31,6 @@ class ProcessDied(Evidence):
         return (self.reason if self.kind == "abort" else "",)
 
     def lines(self) -> Iterator[str]:
-        """Say what becomes of the process."""
+        """Say how the process ends."""
         what = "never ends" if self.kind == "hang" else "takes the process down"
         yield f"eager runs; this path {what} ({self.reason})"

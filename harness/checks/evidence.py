@@ -14,9 +14,9 @@ from harness.findings import Evidence, Relation
 if TYPE_CHECKING:
     from harness.checks.compare.leaves import LeafDifference
     from harness.findings import Kind, Stage
-    from harness.observe.observation import Observation
+    from harness.observe.observation import EagerObservation, Observation
 
-Check = Callable[["Observation", "Observation"], Iterable[Evidence]]
+Check = Callable[["EagerObservation", "Observation"], Iterable[Evidence]]
 """Takes what eager did and what a path did; returns how they differ. Pure; runs no model."""
 
 

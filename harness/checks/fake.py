@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from harness.checks.compare.metadata import unlike_recorded
 from harness.checks.evidence import OfLeaf, WithoutCall
 from harness.findings import Evidence, Relation
+from harness.observe.observation import ExportedObservation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,8 +48,9 @@ class WrongFake(OfLeaf, WithoutCall):
 
 def fake(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
     """Compare dtype, shape, stride and offset of every node with the fake tensor's; report the first."""
-    mode_and_transforms, _, _ = candidate.path.partition(":")
-    reloaded = "reload" in mode_and_transforms.split("+")
+    if not isinstance(candidate, ExportedObservation):
+        return
+    reloaded = "reload" in candidate.path.transforms
     for each in candidate.predictions:
         if (unlike := unlike_recorded(each.actual, each.predicted)) is not None:
             yield WrongFake(each.node, each.operator, unlike, reloaded)

@@ -12,6 +12,7 @@ from harness.checks.compare.mappings import unequal
 from harness.checks.evidence import InCall, OfLeaf, WithoutCall
 from harness.checks.state import sort_of
 from harness.findings import Evidence, Relation
+from harness.observe.observation import ExportedObservation
 from harness.observe.tensors import argument
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from harness.checks.compare.groups import Groups
     from harness.checks.compare.leaves import LeafDifference
     from harness.findings import Stage
-    from harness.observe.observation import Call, Observation, Touch
+    from harness.observe.observation import Call, EagerObservation, Observation, StageEffect
     from harness.observe.tensors import State, TensorSnapshot
 
 
@@ -52,7 +53,7 @@ class StateChanged(_Changed):
         if self.missing:
             return "missing"
         if self.sort == "constant" and self.leaf.word in ("requires-grad", "sign-of-zero", "rounding"):
-            # An in-place operation ran on it for real: one cause, whatever is left to see of it.
+            # An in-place operation ran on the real tensor: one cause, whichever property differs.
             return "value"
         return self.leaf.word
 
@@ -125,7 +126,7 @@ class ProcessChanged(_Changed):
 
     stage: Stage
     names: tuple[str, ...]
-    """By the names in ``World.ambient``."""
+    """By the names in ``Environment.process_state``."""
 
     def words(self) -> tuple[str, ...]:
         """Return stage and the first name."""
@@ -166,7 +167,7 @@ class ProcessLeftDifferent(InCall):
 
     call: int
     name: str
-    """One of the names in ``World.ambient``."""
+    """One of the names in ``Environment.process_state``."""
     altered: Altered | None
     """How the call differs from the example; None: it is an ordinary call."""
     raised: str
@@ -201,12 +202,12 @@ def _shown(names: tuple[str, ...]) -> str:
     return ", ".join(repr(name) if name == "" else name for name in names[:5])
 
 
-def purity(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
-    """Compare the world before and after each stage that must not change it, and what calls leave behind."""
-    for touch in candidate.touches:
-        stage, before, after = touch.stage, touch.before, touch.after
-        yield from _state(touch)
-        yield from _inputs(touch)
+def purity(reference: EagerObservation, candidate: Observation) -> Iterator[Evidence]:
+    """Compare the environment before and after each stage, and the process after each call."""
+    for effect in candidate.stage_effects if isinstance(candidate, ExportedObservation) else ():
+        stage, before, after = effect.stage, effect.before, effect.after
+        yield from _state(effect)
+        yield from _inputs(effect)
         for sort, ours, theirs in (
             ("training flag", before.training, after.training),
             ("hooks", before.hooks, after.hooks),
@@ -214,31 +215,31 @@ def purity(reference: Observation, candidate: Observation) -> Iterator[Evidence]
         ):
             if names := _names(ours, theirs):
                 yield ModuleChanged(stage, sort, names)
-        if names := _names(before.ambient, after.ambient):
+        if names := _names(before.process_state, after.process_state):
             yield ProcessChanged(stage, names)
-        if "prints" not in reference.notes:
-            for stream, text in touch.printed.items():
-                yield Printed(stage, stream, text, touch.failed)
-    yield from _left_behind(reference, candidate)
+        if not reference.prints:
+            for stream, text in effect.printed.items():
+                yield Printed(stage, stream, text, effect.failed)
+    yield from _after_calls(reference, candidate)
 
 
 def _names(before: Mapping[str, object], after: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(name for name in {**before, **after} if before.get(name) != after.get(name))
 
 
-def _state(touch: Touch) -> Iterator[Evidence]:
-    before, after = touch.before.state, touch.after.state
+def _state(effect: StageEffect) -> Iterator[Evidence]:
+    before, after = effect.before.state, effect.after.state
     reported: set[str] = set()
-    for sort, name, tensor, later in _pairs(touch):
+    for sort, name, tensor, later in _pairs(effect):
         found = compare_leaf(tensor, later or "nothing", metadata=True)
         if found is not None and name not in reported:
-            yield StateChanged(touch.stage, name, sort, found, missing=later is None)
+            yield StateChanged(effect.stage, name, sort, found, missing=later is None)
             # What shares its memory has changed with it.
             reported.update(*(group for group in before.shared if name in group))
     # A new name is reported as a new attribute.
     names = frozenset(before.tensors) | frozenset(before.constants)
     if any(set(ours) != _among(names, theirs) for ours, theirs in _groups(before, after)):
-        yield StateSharingChanged(touch.stage)
+        yield StateSharingChanged(effect.stage)
 
 
 def _groups(before: State, after: State) -> tuple[tuple[Groups, Groups], ...]:
@@ -249,8 +250,8 @@ def _among(names: frozenset[str], groups: Groups) -> set[frozenset[str]]:
     return {group & names for group in groups if len(group & names) > 1}
 
 
-def _pairs(touch: Touch) -> Iterator[tuple[str, str, TensorSnapshot, TensorSnapshot | None]]:
-    before, after = touch.before.state, touch.after.state
+def _pairs(effect: StageEffect) -> Iterator[tuple[str, str, TensorSnapshot, TensorSnapshot | None]]:
+    before, after = effect.before.state, effect.after.state
     # Constants first: a tensor that is a buffer as well changes because it is a constant.
     for name, tensor in before.constants.items():
         yield "constant", name, tensor, after.constants.get(name)
@@ -258,19 +259,19 @@ def _pairs(touch: Touch) -> Iterator[tuple[str, str, TensorSnapshot, TensorSnaps
         yield sort_of(tensor), name, tensor, after.tensors.get(name)
 
 
-def _inputs(touch: Touch) -> Iterator[Evidence]:
-    for leaf, later in zip(touch.before.inputs.leaves, touch.after.inputs.leaves, strict=False):
+def _inputs(effect: StageEffect) -> Iterator[Evidence]:
+    for leaf, later in zip(effect.before.inputs.leaves, effect.after.inputs.leaves, strict=False):
         found = compare_leaf(leaf.value, later.value, metadata=True)
         if found is not None:
-            yield ExampleInputChanged(touch.stage, argument(leaf.where), found)
+            yield ExampleInputChanged(effect.stage, argument(leaf.where), found)
 
 
-def _left_behind(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
+def _after_calls(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
     """Compare what is switched for the whole process, after calls that raised as well; report the first."""
-    made = {each.words: each.call for each in reference.deviations}
+    made = {each.description: each.call for each in reference.deviations}
     usual = [(n, None, ours, theirs) for n, ours, theirs in comparable(reference, candidate)]
     deviations = [
-        (len(candidate.calls), Altered.of(each), made.get(each.words), each.call)
+        (len(candidate.calls), Altered.of(each), made.get(each.description), each.call)
         for each in candidate.deviations
     ]
     for number, altered, ours, theirs in (*usual, *deviations):
@@ -290,7 +291,7 @@ def _first_left(ours: Call, theirs: Call) -> tuple[str, tuple[str, str] | None] 
     """Return the first thing that one call left different from the other, and both values."""
     if (ours.failure is None) != (theirs.failure is None) or not ours.aftermath or not theirs.aftermath:
         return None
-    for name, one, other in unequal(ours.aftermath.ambient, theirs.aftermath.ambient):
+    for name, one, other in unequal(ours.aftermath.process_state, theirs.aftermath.process_state):
         if ours.failure is not None and name in _ON_THE_WAY:
             continue
         return name, None if isinstance(one, bytes) else (str(one), str(other))

@@ -12,6 +12,7 @@ from harness.checks.evidence import InCall, OfLeaf, WithoutCall
 from harness.checks.state import sort_of
 from harness.findings import Evidence, Relation
 from harness.inputs.edits import FACTOR, plan_edits
+from harness.observe.observation import ExportedObservation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -175,7 +176,7 @@ def sharing(reference: Observation, candidate: Observation) -> Iterator[Evidence
     """Compare who is the same object as whom, who shares memory with whom, and what an edit does."""
     if reference.before is not None and candidate.before is not None:
         yield from _compare(reference.before, candidate.before)
-    if candidate.still_shared:
+    if isinstance(candidate, ExportedObservation) and candidate.still_shared:
         yield CopyShares(candidate.still_shared)
     yield from _edited(reference, candidate)
 

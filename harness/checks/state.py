@@ -10,6 +10,7 @@ from harness.checks.compare.leaves import SEVERITY, compare_leaf
 from harness.checks.compare.mappings import unequal
 from harness.checks.evidence import InCall, OfLeaf, WithoutCall
 from harness.findings import Evidence, Relation
+from harness.observe.observation import ExportedObservation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -136,6 +137,8 @@ def _missing(ours: State, theirs: State) -> Iterator[Evidence]:
 
 def _lost(before: State, after: State, candidate: Observation, call: int) -> Iterator[Evidence]:
     """Look for tensors that eager updates and that the path has under no name."""
+    if not isinstance(candidate, ExportedObservation):
+        return
     here = candidate.before
     present = here.tensors.keys() if here is not None else set()
     names = present | here.constants.keys() if here is not None else set()

@@ -1,4 +1,4 @@
-"""The command line: ``exportdiff``. One file per subcommand; torch is imported only inside them."""
+"""The command line: ``exportdiff``. One file for each command; no command imports torch before it runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COMMANDS = (fuzz, check, minimize, replay, corpus, issue, show, features, faults
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says in one line what is wrong with the arguments, without the usage above it."""
+    """Prints one line about a wrong argument, without the usage."""
 
     def error(self, message: str) -> NoReturn:
         """Exit with 2."""
@@ -28,7 +28,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code (0: nothing found, 1: found, 2: could not run)."""
     parser = _Parser(
         prog="exportdiff",
-        description="Differential testing of torch.export: random models, eager against exported.",
+        description="Differential testing of torch.export: run random models eagerly and exported, and "
+        "report every difference.",
+        epilog="exportdiff COMMAND --help describes a command",
     )
     parser.add_argument("--version", action="version", version=f"exportdiff {_version()}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")

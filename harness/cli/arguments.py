@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from harness.errors import UsageError
 from harness.programs import DEFAULT_PROFILE, profile_names
 
+# Functions import the modules that import torch, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from harness.paths import Path
+    from harness.path import Path
 
 _DURATION = re.compile(r"(?P<number>\d+(\.\d+)?)(?P<unit>[smh]?)")
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -23,7 +24,7 @@ def duration(text: str) -> float:
     """Read ``90s``, ``10m``, ``1h``, or a bare number of seconds."""
     match = _DURATION.fullmatch(text)
     if match is None or not float(match["number"]):
-        raise argparse.ArgumentTypeError(f"{text!r} is no duration; write 90s, 10m or 1h")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a duration; write 90s, 10m or 1h")
     return float(match["number"]) * _UNITS[match["unit"]]
 
 
@@ -33,21 +34,21 @@ def duration_or_none(text: str) -> float:
 
 
 def natural(text: str) -> int:
-    """Read an integer from 0 up."""
+    """Read a whole number from 0 up."""
     if not text.isascii() or not text.isdigit():
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 up")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 up")
     return int(text)
 
 
 def positive(text: str) -> int:
-    """Read an integer from 1 up."""
+    """Read a whole number from 1 up."""
     if not natural(text):
         raise argparse.ArgumentTypeError("must be at least 1")
     return int(text)
 
 
 def workers(text: str) -> int:
-    """Read a number of processes; ``auto`` is one a core."""
+    """Read a number of processes; ``auto`` is one for each core."""
     if text != "auto":
         return positive(text)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -57,7 +58,7 @@ def shard(text: str) -> tuple[int, int]:
     """Read ``2/5``: the second of five parts."""
     match = re.fullmatch(r"(\d+)/(\d+)", text)
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
-        raise argparse.ArgumentTypeError(f"{text!r} is no shard; write I/N with I from 1 to N")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a shard; write I/N with I from 1 to N")
     return int(match[1]), int(match[2])
 
 
@@ -68,32 +69,43 @@ def add_path_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="GLOB",
-        help="only paths like this, e.g. 'nonstrict:*'; may be repeated (default: all, "
-        "but campaigns leave out those that take seconds)",
+        help="use only the paths that match GLOB, e.g. 'nonstrict:*'; repeat it for more (default: all "
+        "paths, but 'fuzz' and 'faults' leave out paths that take seconds)",
     )
     parser.add_argument(
         "--device",
         choices=("cpu", "cuda", "auto"),
         default="auto",
-        help="where models run; auto: on the cpu, and on cuda as well if there is one (default: auto)",
+        help="where models run; auto: on the CPU, and on CUDA as well if there is a device (default: auto)",
     )
 
 
 def chosen_paths(globs: Sequence[str], device: str, *, expensive: bool = True) -> tuple[Path, ...]:
-    """Turn those options into paths; ``expensive``: whether all paths hold those that take seconds.
+    """Turn ``--paths`` and ``--device`` into paths. Raises UsageError.
 
-    Raises UsageError.
+    ``expensive``: whether no ``--paths`` means all paths; else paths that take seconds are left out.
     """
-    from harness.paths import EXPENSIVE, available_devices, select_paths
+    from harness.paths import EXPENSIVE, available_devices, cost, select_paths
 
     available = available_devices()
     if device not in (*available, "auto"):
-        raise UsageError(f"--device {device}: torch sees none here; use --device cpu")
+        raise UsageError(f"--device {device}: torch finds no such device; use --device cpu")
     try:
         paths = select_paths(globs, available if device == "auto" else (device,))
-        return tuple(path for path in paths if expensive or globs or path.cost < EXPENSIVE)
+        return tuple(path for path in paths if expensive or globs or cost(path) < EXPENSIVE)
     except ValueError as error:
         raise UsageError(f"--paths {error}") from None
+
+
+def add_seed_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--seed``."""
+    parser.add_argument(
+        "--seed",
+        type=natural,
+        default=0,
+        metavar="S",
+        help="the same seed gives the same programs (default: 0)",
+    )
 
 
 def add_profile_option(parser: argparse.ArgumentParser) -> None:
@@ -102,12 +114,12 @@ def add_profile_option(parser: argparse.ArgumentParser) -> None:
         "--profile",
         default=DEFAULT_PROFILE,
         metavar="NAME",
-        help="what kind of programs to draw; a wrong name lists those that there are (default: default)",
+        help="what kind of programs to draw; a wrong name prints the list of names (default: default)",
     )
 
 
 def chosen_profile(name: str) -> str:
-    """Return the name of a profile. Raises UsageError."""
+    """Return the name of a profile if it exists. Raises UsageError."""
     names = profile_names()
     if name not in names:
         raise UsageError(f"--profile {name}: there is no such profile; there are {', '.join(names)}")

@@ -1,4 +1,4 @@
-"""``exportdiff check``: every path and check on one model of the user's own."""
+"""``exportdiff check``: run every path and check on one model of the user's own."""
 
 from __future__ import annotations
 
@@ -7,28 +7,34 @@ import sys
 from typing import TYPE_CHECKING
 
 from harness.cli.arguments import add_path_options, chosen_paths, duration
+from harness.engine.target import Target
 from harness.errors import UsageError
 from harness.known.entry import CORPORA
+from harness.processes.child import Death
 
+# Functions import the modules that import torch or rich, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
     from harness.cli.types import Subparsers
-    from harness.engine.user_model import Target
     from harness.findings import Finding
     from harness.judge.verdict import Verdict
     from harness.paths import Path
-    from harness.processes.pool import Death
 
 
 def add(commands: Subparsers) -> None:
     """Add the command."""
-    parser = commands.add_parser("check", help="compare your own model, eager to exported")
+    parser = commands.add_parser(
+        "check",
+        help="compare your own model: eager against exported",
+        description="Export your own model along every path, and compare what it does with eager. "
+        "Exit code: 0 no difference, 1 a difference, 2 the model or an argument is wrong.",
+    )
     parser.add_argument(
         "target",
         metavar="TARGET",
-        help="FILE.py:NAME or package.module:NAME; a callable that returns (model, args) or "
+        help="FILE.py:NAME or package.module:NAME; NAME is a callable that returns (model, args) or "
         "(model, args, kwargs)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
@@ -37,7 +43,7 @@ def add(commands: Subparsers) -> None:
         type=duration,
         default=600.0,
         metavar="TIME",
-        help="for the model, e.g. 90s (default: 10m)",
+        help="time limit for judging the model, e.g. 90s (default: 10m)",
     )
     add_path_options(parser)
     parser.set_defaults(run=run)
@@ -45,8 +51,6 @@ def add(commands: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Judge the model in fresh processes; return 1 if there is a finding, else 0."""
-    from harness.engine.user_model import Target
-
     target = Target.parse(arguments.target)
     paths = chosen_paths(arguments.paths, arguments.device)
     verdict = _verdict(target, paths, arguments.limit)
@@ -61,16 +65,20 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _verdict(target: Target, paths: Sequence[Path], limit: float) -> Verdict:
-    """Judge once; what is found must show again in a second process."""
+    """Judge once; keep the findings that a second process shows as well."""
+    from harness.cli.judging import call, judged_one_by_one
+    from harness.engine.user_model import judge_target
     from harness.judge.verdict import Verdict
-    from harness.processes.pool import Death
 
-    first = _judged(target, paths, limit)
+    def judge(chosen: Sequence[Path]) -> Verdict | Death:
+        return call(limit, judge_target, target, tuple(chosen))
+
+    first = judge(paths)
     if isinstance(first, Death):
-        return _one_by_one(target, paths, limit)
+        return judged_one_by_one(target.written, judge, paths)
     if not first.findings:
         return first
-    second = _judged(target, paths, limit)
+    second = judge(paths)
     again = set() if isinstance(second, Death) else {f.fingerprint for f in second.findings}
     confirmed = tuple(f for f in first.findings if f.fingerprint in again)
     dropped = len(first.findings) - len(confirmed)
@@ -79,68 +87,25 @@ def _verdict(target: Target, paths: Sequence[Path], limit: float) -> Verdict:
     return Verdict(True, "", first.paths, confirmed, first.torch_seconds)
 
 
-def _judged(target: Target, paths: Sequence[Path], limit: float) -> Verdict | Death:
-    from harness.engine.user_model import judge_target
-    from harness.processes.pool import Failure, call_fresh
-
-    answer = call_fresh(limit, judge_target, target, tuple(paths))
-    if isinstance(answer, str):
-        raise UsageError(answer)
-    if isinstance(answer, Failure):
-        raise answer.error
-    return answer
-
-
-def _one_by_one(target: Target, paths: Sequence[Path], limit: float) -> Verdict:
-    """Find the paths that take the process down: first eager alone, then one path at a time."""
-    from harness.engine.campaign import add_death
-    from harness.judge.verdict import PathResult, Verdict
-    from harness.processes.pool import Death
-
-    eager = _judged(target, (), limit)
-    if isinstance(eager, Death):
-        what = "hangs" if eager.kind == "hang" else "takes the process down"
-        raise UsageError(f"{target.written} {what} by itself ({eager.reason})")
-    results: list[PathResult] = []
-    findings: list[Finding] = []
-    seconds = 0.0
-    for path in paths:
-        one = _judged(target, (path,), limit)
-        if isinstance(one, Death):
-            add_death(findings, path, one)
-            results.append(PathResult(path, "finding", one.reason))
-        elif not one.valid:
-            return one
-        else:
-            results.extend(one.paths)
-            findings.extend(one.findings)
-            seconds += one.torch_seconds
-    return Verdict(True, "", tuple(results), tuple(findings), seconds)
-
-
-def _known(target: Target, findings: Sequence[Finding], limit: float) -> dict[str, tuple[str, ...]]:
-    """Ask a fresh process which findings the corpus explains, if there is one here."""
+def _known(target: Target, findings: Sequence[Finding], limit: float) -> Mapping[str, tuple[str, ...]]:
+    """Find out in a fresh process which findings the corpus explains, if the folder has a corpus."""
+    from harness.cli.judging import call
     from harness.engine.user_model import explain_target
-    from harness.processes.pool import Death, Failure, call_fresh
 
     if not findings or not CORPORA.is_dir():
         return {}
-    answer = call_fresh(limit, explain_target, target, tuple(findings), CORPORA.resolve())
-    if isinstance(answer, Failure):
-        raise answer.error
+    answer = call(limit, explain_target, target, tuple(findings), CORPORA.resolve())
     return {} if isinstance(answer, Death) else answer
 
 
 def _print_json(verdict: Verdict, known: Mapping[str, tuple[str, ...]]) -> None:
-    from harness.reporting.summary import finding_dict
-
     document = {
         "paths": {
             str(r.path): {"status": r.status, "reason": r.reason, "excused": r.excused} for r in verdict.paths
         },
         "findings": [
             {
-                **finding_dict(finding),
+                **finding.as_dict(),
                 "known": finding.fingerprint in known,
                 "entries": list(known.get(finding.fingerprint, ())),
             }

@@ -1,4 +1,4 @@
-"""``exportdiff corpus``: list, verify, add and close the entries of the corpus."""
+"""``exportdiff corpus``: list, verify, add and close entries of the corpus."""
 
 from __future__ import annotations
 
@@ -8,35 +8,53 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from harness.errors import UsageError
-from harness.known.entry import CORPORA, FIXES
+from harness.known.entry import CORPORA, FIXES, find_files, read_entry
+from harness.patching.fixes import read_fixes
+from harness.programs import tag_names
 
+# Functions import the modules that import torch, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
     from harness.cli.types import Subparsers
-    from harness.patching.fixes import Fix
 
 
 def add(commands: Subparsers) -> None:
     """Add the command."""
-    parser = commands.add_parser("corpus", help="list, verify, add and close the committed bugs")
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    listing = actions.add_parser("list", help="print one line an entry")
-    listing.add_argument("--json", action="store_true", help="print JSON, with all that the headers say")
-    listing.set_defaults(run=run_list)
-    adding = actions.add_parser("add", help="take a repro file into corpora/open")
-    adding.add_argument("file", type=pathlib.Path, metavar="FILE")
-    adding.add_argument("--name", required=True, metavar="NAME", help="what is wrong: export_forgets_offsets")
-    adding.add_argument(
-        "--title", default="", metavar="TEXT", help="default: the first line of its docstring"
+    parser = commands.add_parser(
+        "corpus",
+        help="list, verify, add and close the bugs in corpora/",
+        description="Maintain the corpus: the known bugs, each a repro file in corpora/.",
     )
-    adding.add_argument("--force", action="store_true", help="although a fix of the corpus mends it")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    listing = actions.add_parser("list", help="print one line for each entry")
+    listing.add_argument("--json", action="store_true", help="print JSON, with every field of the headers")
+    listing.set_defaults(run=run_list)
+    adding = actions.add_parser("add", help="copy a repro file to corpora/open, with a header")
+    adding.add_argument("file", type=pathlib.Path, metavar="FILE", help="the repro file")
+    adding.add_argument(
+        "--name",
+        required=True,
+        metavar="NAME",
+        help="what is wrong, e.g. export_forgets_offsets",
+    )
+    adding.add_argument(
+        "--title",
+        default="",
+        metavar="TEXT",
+        help="one line about the bug (default: the first line of the docstring)",
+    )
+    adding.add_argument(
+        "--force", action="store_true", help="add the file although a fix of the corpus mends it"
+    )
     adding.set_defaults(run=run_add)
-    closing = actions.add_parser("close", help="move an open entry that passes now to corpora/fixed")
-    closing.add_argument("file", type=pathlib.Path, metavar="FILE")
+    closing = actions.add_parser("close", help="move an open entry that now passes to corpora/fixed")
+    closing.add_argument("file", type=pathlib.Path, metavar="FILE", help="the file of the entry")
     closing.set_defaults(run=run_close)
-    verify = actions.add_parser("verify", help="does each entry show its bug, does its fix mend it?")
+    verify = actions.add_parser(
+        "verify", help="check that each entry shows its bug, and that its fix mends it"
+    )
     verify.add_argument(
         "files", nargs="*", type=pathlib.Path, metavar="FILE", help="files or folders (default: corpora/)"
     )
@@ -45,23 +63,21 @@ def add(commands: Subparsers) -> None:
 
 def run_list(arguments: argparse.Namespace) -> int:
     """Print the entries; return 0."""
-    from harness.known.entry import find_files, read_entry
-
     entries = [read_entry(file) for file in find_files(_wanted(()))]
     if arguments.json:
         documents = [{**asdict(entry), "file": str(entry.file)} for entry in entries]
         print(json.dumps(documents, indent=1, ensure_ascii=False))
         return 0
     for entry in entries:
-        told = f"fix {entry.fix}" if entry.fix else ", ".join(entry.trigger)
-        row = (entry.status, entry.file, entry.path, entry.check, entry.kind, told, entry.upstream)
+        reason = f"fix {entry.fix}" if entry.fix else ", ".join(entry.trigger)
+        row = (entry.status, entry.file, entry.path, entry.check, entry.kind, reason, entry.upstream)
         line = "  ".join(str(cell) for cell in row if cell)
         print(f"{entry.file} {entry.problem}" if entry.problem else line)
     return 0
 
 
 def run_add(arguments: argparse.Namespace) -> int:
-    """Take a file in; return 0."""
+    """Add a file to the corpus; return 0."""
     from harness.known.entering import enter
 
     added = enter(arguments.file, arguments.name, CORPORA, title=arguments.title, force=arguments.force)
@@ -73,7 +89,7 @@ def run_add(arguments: argparse.Namespace) -> int:
 
 
 def run_close(arguments: argparse.Namespace) -> int:
-    """Move an entry; return 0."""
+    """Move an entry to corpora/fixed; return 0."""
     from harness.known.entering import close
 
     print(f"moved to {close(arguments.file, CORPORA)}")
@@ -81,12 +97,10 @@ def run_close(arguments: argparse.Namespace) -> int:
 
 
 def run_verify(arguments: argparse.Namespace) -> int:
-    """Print one line an entry, and what is wrong with it below; return 0 if nothing is."""
-    from harness.known.entry import find_files
+    """Print one line for each entry, and its problems below; return 0 if there are none, else 1."""
     from harness.known.verify import verify_file
-    from harness.programs import tag_names
 
-    fixes, tags, wrong = _fixes(), tag_names(), 0
+    fixes, tags, wrong = read_fixes(CORPORA / FIXES), tag_names(), 0
     files = list(find_files(_wanted(arguments.files)))
     for file in files:
         found = verify_file(file, fixes, tags)
@@ -102,9 +116,3 @@ def _wanted(files: Sequence[pathlib.Path]) -> Sequence[pathlib.Path]:
     if not files and not CORPORA.is_dir():
         raise UsageError("there is no corpora/ here; name the files")
     return files or [CORPORA]
-
-
-def _fixes() -> dict[str, Fix]:
-    from harness.patching.fixes import read_fixes
-
-    return read_fixes(CORPORA / FIXES)

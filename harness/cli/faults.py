@@ -1,21 +1,30 @@
-"""``exportdiff faults``: plant bugs in torch, fuzz, and see which are noticed."""
+"""``exportdiff faults``: plant bugs in torch, fuzz, and report which of them a check detects."""
 
 from __future__ import annotations
 
 import json
 import sys
 from fnmatch import fnmatchcase
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from harness.cli.arguments import add_path_options, chosen_paths, duration, natural, positive, workers
+from harness.cli.arguments import (
+    add_path_options,
+    add_seed_option,
+    chosen_paths,
+    duration,
+    positive,
+    workers,
+)
 from harness.errors import UsageError
 
+# Functions import the modules that import torch or rich, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
     from harness.cli.types import Subparsers
-    from harness.engine.detection import Hunted
+    from harness.engine.detection import Detection
     from harness.faults import Fault
 
 SECONDS = 60.0
@@ -23,27 +32,33 @@ SECONDS = 60.0
 
 def add(commands: Subparsers) -> None:
     """Add the command."""
-    parser = commands.add_parser("faults", help="plant bugs in torch; how soon does fuzzing notice each?")
-    parser.add_argument("--list", action="store_true", help="print one line a fault; plant none")
+    parser = commands.add_parser(
+        "faults",
+        help="plant bugs in torch, and measure how soon fuzzing detects them",
+        description="Plant each fault in torch, in a process of its own, and fuzz until a check detects it. "
+        "Exit code: 0 every fault was detected, 1 some were not, 2 exportdiff failed or an argument is "
+        "wrong.",
+    )
+    parser.add_argument("--list", action="store_true", help="print one line for each fault, and plant none")
     parser.add_argument(
         "--fault",
         action="append",
         default=[],
         metavar="GLOB",
-        help="only faults with names like this; may be repeated (default: all)",
+        help="plant only the faults whose names match GLOB; repeat it for more (default: all)",
     )
     budget = parser.add_mutually_exclusive_group()
     budget.add_argument(
-        "--time", type=duration, metavar="TIME", help="give each fault so long (default: 60s)"
+        "--time", type=duration, metavar="TIME", help="fuzz for TIME for each fault (default: 60s)"
     )
-    budget.add_argument("--examples", type=positive, metavar="N", help="give each fault N programs")
-    parser.add_argument("--seed", type=natural, default=0, metavar="S", help="default: 0")
+    budget.add_argument("--examples", type=positive, metavar="N", help="draw N programs for each fault")
+    add_seed_option(parser)
     parser.add_argument(
         "--workers",
         type=workers,
         default="auto",
         metavar="N",
-        help="faults to hunt at a time, or auto: one a core (default: auto)",
+        help="number of faults at a time; auto: one for each core (default: auto)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     add_path_options(parser)
@@ -51,12 +66,12 @@ def add(commands: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the table; return 0 if all are caught, 1 if some are not, 2 if exportdiff itself failed."""
+    """Print the table; return 0 if all faults were detected, 1 if not, 2 if exportdiff itself failed."""
     chosen = _chosen(arguments.fault)
     if arguments.list:
         _list(chosen)
         return 0
-    results = _hunt(arguments, chosen)
+    results = _detect(arguments, chosen)
     if arguments.json:
         print(json.dumps(_document(arguments, chosen, results), indent=1, ensure_ascii=False))
     else:
@@ -87,28 +102,26 @@ def _list(faults: Sequence[Fault]) -> None:
         print(f"{cells}  {fault.why}{f' ({fault.cites})' if fault.cites else ''}")
 
 
-def _hunt(arguments: argparse.Namespace, faults: Sequence[Fault]) -> list[Hunted]:
-    from harness.engine.detection import Settings, hunt_all
+def _detect(arguments: argparse.Namespace, faults: Sequence[Fault]) -> list[Detection]:
+    from harness.engine.detection import Settings, detect_all
     from harness.engine.worker import Job
 
     seconds = None if arguments.examples else arguments.time or SECONDS
     job = Job(arguments.seed, chosen_paths(arguments.paths, arguments.device, expensive=False))
     results = []
     names = [fault.name for fault in faults]
-    for result in hunt_all(names, Settings(job, seconds, arguments.examples), arguments.workers):
+    for result in detect_all(names, Settings(job, seconds, arguments.examples), arguments.workers):
         results.append(result)
-        # The table comes at the end, which may be an hour away.
+        # The table comes at the end, perhaps an hour later.
         word = "caught" if result.findings else "MISSED"
-        told = f"{word} {result.fault} after {result.programs} programs, {result.seconds:.1f} s"
-        print(f"[{len(results)}/{len(faults)}] {told}", file=sys.stderr, flush=True)
+        outcome = f"{word} {result.fault} after {result.programs} programs, {result.seconds:.1f} s"
+        print(f"[{len(results)}/{len(faults)}] {outcome}", file=sys.stderr, flush=True)
     return results
 
 
 def _document(
-    arguments: argparse.Namespace, faults: Sequence[Fault], results: Sequence[Hunted]
+    arguments: argparse.Namespace, faults: Sequence[Fault], results: Sequence[Detection]
 ) -> dict[str, object]:
-    from importlib.metadata import version
-
     return {
         "torch": version("torch"),
         "seed": arguments.seed,
@@ -118,7 +131,7 @@ def _document(
     }
 
 
-def _entry(fault: Fault, result: Hunted) -> dict[str, object]:
+def _entry(fault: Fault, result: Detection) -> dict[str, object]:
     return {
         "fault": fault.name,
         "why": fault.why,
@@ -137,7 +150,7 @@ def _entry(fault: Fault, result: Hunted) -> dict[str, object]:
     }
 
 
-def _print_table(results: Sequence[Hunted]) -> None:
+def _print_table(results: Sequence[Detection]) -> None:
     from harness.reporting.text import make_console, table
 
     console = make_console()

@@ -1,12 +1,14 @@
-"""``exportdiff features``: how often each feature, and each two of them together, are drawn."""
+"""``exportdiff features``: how often random programs have each tag, and each pair of tags."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
 
-from harness.cli.arguments import add_profile_option, chosen_profile, natural, positive
+from harness.cli.arguments import add_profile_option, add_seed_option, chosen_profile, positive
+from harness.programs import count_tags
 
+# Functions import the module that imports rich, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
     import argparse
 
@@ -16,18 +18,23 @@ if TYPE_CHECKING:
 
 def add(commands: Subparsers) -> None:
     """Add the command."""
-    parser = commands.add_parser("features", help="count the feature tags of random models; runs none")
-    parser.add_argument("--examples", type=positive, default=1000, metavar="N", help="default: 1000")
-    parser.add_argument("--seed", type=natural, default=0, metavar="S", help="default: 0")
+    parser = commands.add_parser(
+        "features",
+        help="count the tags of random programs, without running them",
+        description="Draw random programs, and count how many have each tag, and each pair of tags. A tag "
+        "says what a program contains. No program is run.",
+    )
+    parser.add_argument(
+        "--examples", type=positive, default=1000, metavar="N", help="draw N programs (default: 1000)"
+    )
+    add_seed_option(parser)
     add_profile_option(parser)
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the counts, the rarest tag first."""
-    from harness.programs import count_tags
-
+    """Print the counts, the rarest tag first; return 0."""
     counted = count_tags(arguments.seed, arguments.examples, chosen_profile(arguments.profile))
     if arguments.json:
         print(json.dumps(_document(counted), indent=1, ensure_ascii=False))
@@ -51,7 +58,7 @@ def _print_table(counted: TagCount) -> None:
     console = make_console()
     rows = table("tag", "meaning", "count", "percent")
     for tag, number in sorted(counted.tags.items(), key=lambda pair: pair[1]):
-        # What was not drawn at all is what one looks for here.
+        # Tags that no program has are what a reader looks for in this table.
         style = "bold red" if number == 0 else None
         rows.add_row(tag, counted.meanings[tag], str(number), _percent(number, counted.examples), style=style)
     console.print(rows)

@@ -1,4 +1,4 @@
-"""``exportdiff fuzz``: a campaign."""
+"""``exportdiff fuzz``: run a campaign."""
 
 from __future__ import annotations
 
@@ -11,18 +11,27 @@ from typing import TYPE_CHECKING
 from harness.cli.arguments import (
     add_path_options,
     add_profile_option,
+    add_seed_option,
     chosen_paths,
     chosen_profile,
     duration,
     duration_or_none,
-    natural,
     positive,
     shard,
     workers,
 )
+from harness.engine.settings import Settings
 from harness.errors import UsageError
 from harness.known.entry import CORPORA, FIXES
+from harness.patching.fixes import read_fixes
+from harness.processes.server import server
+from harness.reporting.folder import Folder
+from harness.reporting.ndjson import NdjsonLog
+from harness.reporting.repro_files import ReproFiles
+from harness.reporting.summary import SummaryFile
+from harness.reporting.tally import Tally
 
+# Functions import the modules that import torch or rich, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
@@ -33,21 +42,25 @@ if TYPE_CHECKING:
 
 def add(commands: Subparsers) -> None:
     """Add the command."""
-    parser = commands.add_parser("fuzz", help="draw random models and compare eager to exported")
+    parser = commands.add_parser(
+        "fuzz",
+        help="draw random models, and compare eager with exported",
+        description="Draw random models, run each eagerly and along other paths, and report every difference "
+        "that the corpus does not explain. Exit code: 0 nothing new, 1 new findings, 2 exportdiff failed or "
+        "an argument is wrong.",
+    )
     budget = parser.add_mutually_exclusive_group()
     budget.add_argument("--examples", type=positive, metavar="N", help="stop after N programs")
     budget.add_argument(
         "--time", type=duration, metavar="TIME", help="stop after 90s, 10m, 1h (default: never)"
     )
-    parser.add_argument(
-        "--seed", type=natural, default=0, metavar="S", help="same seed, same programs (default: 0)"
-    )
+    add_seed_option(parser)
     parser.add_argument(
         "--workers",
         type=workers,
         default="auto",
         metavar="N",
-        help="processes, or auto: one a core (default: auto)",
+        help="number of processes; auto: one for each core (default: auto)",
     )
     add_path_options(parser)
     add_profile_option(parser)
@@ -56,48 +69,43 @@ def add(commands: Subparsers) -> None:
         type=pathlib.Path,
         default=pathlib.Path("exportdiff-out"),
         metavar="DIR",
-        help="folder for summary.json, events.ndjson and findings/ (default: exportdiff-out)",
+        help="write summary.json, events.ndjson and findings/ to this folder (default: exportdiff-out)",
     )
     parser.add_argument(
         "--shard",
         type=shard,
         default=(1, 1),
         metavar="I/N",
-        help="run every N-th example only, the I-th of each N",
+        help="split the examples into N parts, and run part I only",
     )
     parser.add_argument(
         "--minimize",
         type=duration_or_none,
         default=60.0,
         metavar="TIME",
-        help="for the program of each new finding, at the end; 0: none (default: 60s)",
+        help="at the end, spend TIME on minimizing the program of each new finding; 0: do not minimize "
+        "(default: 60s)",
     )
     parser.add_argument(
         "--corpora",
         type=pathlib.Path,
         default=CORPORA,
         metavar="DIR",
-        help="the corpus whose bugs are known (default: corpora/)",
+        help="the corpus of the known bugs (default: corpora/)",
     )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run a campaign; return 0 (nothing new), 1 (new findings) or 2 (the harness failed)."""
-    from harness.engine.campaign import Campaign, Settings
-    from harness.patching.fixes import read_fixes
-    from harness.processes.pool import server
+    """Run a campaign; return 0 (nothing new), 1 (new findings) or 2 (exportdiff itself failed)."""
+    from harness.engine.campaign import Campaign
     from harness.reporting.console import ConsoleReport
-    from harness.reporting.folder import Folder
-    from harness.reporting.ndjson import NdjsonLog
-    from harness.reporting.repro_files import ReproFiles
-    from harness.reporting.summary import SummaryFile, Tally
     from harness.reporting.text import make_console
 
     if arguments.corpora != CORPORA and not arguments.corpora.is_dir():
         raise UsageError(f"--corpora {arguments.corpora}: there is no such folder")
-    read_fixes(arguments.corpora / FIXES)  # what cannot be read is told here, not by every worker
-    server()  # it imports torch while we do
+    read_fixes(arguments.corpora / FIXES)  # here, so that a broken fix is reported once, not by every worker
+    server()  # it imports torch while this process does
     settings = Settings(
         paths=chosen_paths(arguments.paths, arguments.device, expensive=False),
         seed=arguments.seed,
@@ -113,14 +121,14 @@ def run(arguments: argparse.Namespace) -> int:
     folder = Folder(arguments.out)
     folder.prepare()
     tally = Tally(folder.root, arguments.corpora)
-    listeners = (
-        tally,
-        NdjsonLog(folder.log),
-        ReproFiles(folder),
-        SummaryFile(folder, tally),
-        ConsoleReport(make_console(), folder, tally),
-    )
-    with _interruptible() as stop:
+    with NdjsonLog(folder.log) as log, _interruptible() as stop:
+        listeners = (
+            tally,
+            log,
+            ReproFiles(folder),
+            SummaryFile(folder, tally),
+            ConsoleReport(make_console(), folder, tally),
+        )
         for event in Campaign(settings, stop=stop).run():
             for listener in listeners:
                 listener(event)
@@ -131,7 +139,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 @contextmanager
 def _interruptible() -> Iterator[threading.Event]:
-    """Turn the first Ctrl-C into a clean end; the second ends at once."""
+    """Let the first Ctrl-C end the campaign cleanly, and the second end it at once."""
     stop = threading.Event()
 
     def ask(number: int, frame: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""``exportdiff issue``: a repro file as a bug report that can be filed."""
+"""``exportdiff issue``: turn a repro file into a bug report for PyTorch."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ import sys
 from typing import TYPE_CHECKING
 
 from harness.errors import UsageError
+from harness.known.entry import CORPORA, FIXES, read_entry
+from harness.known.upstream import FORM, LABEL, report
+from harness.patching.fixes import read_fix
+from harness.processes.script import run_file
 
 if TYPE_CHECKING:
     import argparse
@@ -16,21 +20,21 @@ if TYPE_CHECKING:
 
 def add(commands: Subparsers) -> None:
     """Add the command."""
-    parser = commands.add_parser("issue", help="print a repro file as a report in PyTorch's issue form")
+    parser = commands.add_parser(
+        "issue",
+        help="turn a repro file into a report in PyTorch's issue form",
+        description="Run a repro file, and print a bug report in PyTorch's issue form.",
+    )
     parser.add_argument(
-        "file", type=pathlib.Path, metavar="FILE", help="a corpus file, or one that a campaign wrote"
+        "file", type=pathlib.Path, metavar="FILE", help="a corpus file, or a repro file that a campaign wrote"
     )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the file, and print the report; return 0. What to do with it goes to stderr."""
+    """Run the file, and print the report; print on stderr where to file it. Return 0."""
+    # Here, so that ``exportdiff --help`` does not import torch.
     from torch.utils.collect_env import get_pretty_env_info
-
-    from harness.known.entry import CORPORA, FIXES, read_entry
-    from harness.known.upstream import FORM, LABEL, report
-    from harness.patching.fixes import read_fix
-    from harness.processes.script import run_file
 
     entry = read_entry(arguments.file)
     if entry.problem:
@@ -39,10 +43,10 @@ def run(arguments: argparse.Namespace) -> int:
     if shown.problem or shown.code != 1:
         raise UsageError(f"{arguments.file} does not show its bug here: {shown.problem or shown.last_line}")
     fix = read_fix(CORPORA / FIXES / f"{entry.fix}.patch") if entry.fix else None
-    versions = get_pretty_env_info()  # type: ignore[no-untyped-call]  # torch leaves it bare
+    versions = get_pretty_env_info()  # type: ignore[no-untyped-call]  # torch has no annotation here
     print(report(entry, shown, versions, fix), end="")
     if entry.upstream:
-        print(f"known already: {entry.upstream}; add to that thread instead", file=sys.stderr)
+        print(f"already reported: {entry.upstream}; add to that thread instead", file=sys.stderr)
     else:
         print(f"file it at {FORM}\nwith the label {LABEL!r}; the first line is the title", file=sys.stderr)
     return 0

@@ -1,4 +1,4 @@
-"""``exportdiff paths``: the ways to run a model, what they promise and cost, and what they have found."""
+"""``exportdiff paths``: list the paths, what each promises and costs, and how many bugs it shows."""
 
 from __future__ import annotations
 
@@ -8,25 +8,30 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from harness.cli.arguments import add_path_options, chosen_paths
+from harness.known.entry import find_files, read_entry
 
+# Functions import the modules that import torch or rich, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
     import argparse
 
     from harness.cli.types import Subparsers
-    from harness.paths import Path
+    from harness.path import Path
 
 
 def add(commands: Subparsers) -> None:
     """Add the command."""
     parser = commands.add_parser(
-        "paths", help="list the paths: promise, cost, and how often they found something"
+        "paths",
+        help="list the paths: what each promises, costs, and has found",
+        description="List the ways to run a model: what each path promises, what it costs, how often a "
+        "campaign uses it, and how many open bugs of the corpus it shows.",
     )
     parser.add_argument(
         "--corpora",
         type=pathlib.Path,
         default=pathlib.Path("corpora"),
         metavar="DIR",
-        help="where the files are that count as found (default: corpora)",
+        help="the corpus whose open bugs are counted (default: corpora)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     add_path_options(parser)
@@ -34,9 +39,8 @@ def add(commands: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print one line a path, in the canonical order."""
+    """Print one line for each path, in the canonical order; return 0."""
     from harness.engine.schedule import share
-    from harness.known.entry import find_files, read_entry
 
     paths = chosen_paths(arguments.paths, arguments.device)
     files = find_files([arguments.corpora]) if arguments.corpora.is_dir() else ()
@@ -50,20 +54,23 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _document(path: Path, every: int, found: int) -> dict[str, object]:
+    from harness.paths import cost, promise
+
     return {
         "path": str(path),
-        "promise": path.promise,
-        "milliseconds": path.cost,
+        "promise": promise(path),
+        "milliseconds": cost(path),
         "every": every,
         "found": found,
     }
 
 
 def _print_table(rows: list[tuple[Path, int, int]]) -> None:
+    from harness.paths import cost, promise
     from harness.reporting.text import make_console, table
 
     console = make_console()
     shown = table("path", "promise", "ms", "one program in", "corpus files")
     for path, every, found in rows:
-        shown.add_row(str(path), path.promise, f"{path.cost:g}", str(every), str(found))
+        shown.add_row(str(path), promise(path), f"{cost(path):g}", str(every), str(found))
     console.print(shown)

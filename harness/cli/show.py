@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.cli.arguments import add_profile_option, chosen_profile, natural
+from harness.cli.arguments import add_profile_option, add_seed_option, chosen_profile, natural
+from harness.programs import program_source
 
 if TYPE_CHECKING:
     import argparse
@@ -14,20 +15,24 @@ if TYPE_CHECKING:
 
 def add(commands: Subparsers) -> None:
     """Add the command."""
-    parser = commands.add_parser("show", help="print the source of one example of a campaign")
-    parser.add_argument("--seed", type=natural, default=0, metavar="S", help="default: 0")
-    parser.add_argument("--example", type=natural, required=True, metavar="K", help="its index")
+    parser = commands.add_parser(
+        "show",
+        help="print the program of one example of a campaign",
+        description="Draw one example of a campaign, and print its program as Python source.",
+    )
+    add_seed_option(parser)
+    parser.add_argument(
+        "--example", type=natural, required=True, metavar="K", help="the index of the example"
+    )
     add_profile_option(parser)
-    parser.add_argument("--features", action="store_true", help="print its feature tags as well")
+    parser.add_argument("--features", action="store_true", help="print the tags of the program as well")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the source; with ``--features``, the tags as comments below."""
-    from harness.programs import program_source
-
-    source, features = program_source(arguments.seed, arguments.example, chosen_profile(arguments.profile))
+    """Print the source, with ``--features`` the tags in a comment below; return 0."""
+    source, tags = program_source(arguments.seed, arguments.example, chosen_profile(arguments.profile))
     print(source.rstrip("\n"))
     if arguments.features:
-        print("\n# features: " + " ".join(features))
+        print("\n# features: " + " ".join(tags))
     return 0

@@ -1,4 +1,4 @@
-"""A name for what argparse leaves unnamed."""
+"""A name for a private type of argparse."""
 
 from __future__ import annotations
 

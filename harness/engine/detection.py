@@ -1,54 +1,49 @@
-"""Hunting a planted fault: after how many random programs does a check notice?
+"""Plants a fault and fuzzes: after how many random programs does a check detect it?
 
-Blind: of the fault only the patch is used, not its check, its paths or its model. Each hunt has a process
-of its own, because a fault patches torch for the whole process; where a program takes that process down,
-the hunt goes on in another one.
+The fuzzing is blind: it uses the patch of the fault, not its check, its paths or its model. A fault patches
+torch for a whole process, so each is planted in a process of its own; when a program kills that process, the
+fuzzing goes on in another one.
 """
 
 from __future__ import annotations
 
 import gc
-import os
 import time
 import traceback
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import count
+from threading import Event
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from harness.engine.campaign import add_death
+from harness.case import case_from_source
+from harness.engine.postmortem import post_mortem
 from harness.engine.schedule import paths_for
 from harness.engine.worker import Job
+from harness.faults import FAULTS
 from harness.judge.judge_case import judge_case
 from harness.paths import Stopwatch
-from harness.processes.pool import (
-    POLL_SECONDS,
-    Death,
-    Failure,
-    Stopped,
-    call_fresh,
-    end,
-    exit_reason,
-    quiet,
-    server,
-)
+from harness.processes.calls import call_fresh
+from harness.processes.child import NOWHERE, Child, Death, Failure, Stopped
+from harness.processes.server import server
 from harness.programs import program_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from multiprocessing.connection import Connection
-    from threading import Event
 
     from harness.case import Case
     from harness.faults import Fault
     from harness.findings import Finding
     from harness.judge.verdict import Verdict
-    from harness.paths import Path
+    from harness.path import Path
 
 Judge: TypeAlias = "Callable[[Case, Sequence[Path]], Verdict]"
 
 COLLECT_EVERY = 8
+"""Programs between two collections of garbage."""
 
 WARM_UP = """
 import torch
@@ -61,11 +56,11 @@ def make():
 
 @dataclass(frozen=True)
 class Settings:
-    """What the hunts for all faults have in common: a campaign's programs and paths, and when to give up."""
+    """What is the same for all faults: the programs and paths of a campaign, and the limits."""
 
     job: Job
     seconds: float | None = None
-    """Per fault, of fuzzing: neither starting the process nor telling its doing from torch's is counted."""
+    """Limit of the fuzzing for one fault; ``Detection.seconds`` says what counts."""
     examples: int | None = None
     example_seconds: float = 60.0
     """A program that takes longer hangs."""
@@ -74,106 +69,92 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Hunted:
-    """How the hunt for one fault ended."""
+class Detection:
+    """How the fuzzing for one fault ended."""
 
     fault: str
     findings: tuple[Finding, ...]
-    """What the last program shows with the fault planted, and does not without it; empty: never caught."""
+    """What the last program shows with the fault, and does not show without it; empty: never detected."""
     programs: int
     seconds: float
-    """Spent fuzzing; telling the fault's doing from torch's own bugs, which no fuzzing needs, is left out."""
+    """Time spent fuzzing; without the start of processes, and without judging again to rule out torch's own
+    bugs, which a campaign does not do."""
     errors: tuple[str, ...] = ()
     """Programs on which exportdiff itself failed, each with its traceback."""
 
 
 @dataclass(frozen=True)
-class _Step:
-    """Sent before each program, so that the parent knows which one killed the process."""
+class _Progress:
+    """The child sends it before each program, so that the parent knows which program killed the child."""
 
     index: int
     seconds: float
 
 
-def hunt(fault: str, settings: Settings, stop: Event) -> Hunted:
-    """Fuzz with the fault planted until a check notices or the budget is spent.
+def detect(fault: str, settings: Settings, stop: Event) -> Detection:
+    """Fuzz with the fault planted until a check detects it or the budget is spent.
 
     Raises Stopped soon after ``stop`` is set.
     """
-    index, spent = 0, 0.0
+    start = _Progress(0, 0.0)
     errors: tuple[str, ...] = ()
     while True:
         if stop.is_set():
             raise Stopped
-        last, answer = _follow(fault, settings, _Step(index, spent), stop)
-        if isinstance(answer, Hunted):
-            return Hunted(fault, answer.findings, answer.programs, answer.seconds, errors + answer.errors)
+        last, answer = _listen(fault, settings, start, stop)
+        if isinstance(answer, Detection):
+            errors += answer.errors
+            return Detection(fault, answer.findings, answer.programs, answer.seconds, errors)
         if isinstance(answer, Failure):
-            return Hunted(fault, (), last.index, last.seconds, (*errors, str(answer.error)))
-        findings, problem = _post_mortem(fault, settings, last.index)
-        index, spent = last.index + 1, last.seconds
+            return Detection(fault, (), last.index, last.seconds, (*errors, str(answer.error)))
+        findings, problem = _deaths(fault, settings, last.index)
+        start = _Progress(last.index + 1, last.seconds)
         if findings:
-            return Hunted(fault, findings, index, spent, errors)
+            return Detection(fault, findings, start.index, start.seconds, errors)
         errors += (problem,) if problem else ()
 
 
-def _follow(
-    fault: str, settings: Settings, first: _Step, stop: Event
-) -> tuple[_Step, Hunted | Death | Failure]:
-    """Let a process of its own hunt on from a step; return the last step it began, and its answer."""
-    receiver, sender = server().Pipe(duplex=False)
-    process = server().Process(target=_search, args=(sender, fault, settings, first))
-    process.start()
-    sender.close()
-    last, heard = first, time.monotonic()
-    try:
+def _listen(
+    fault: str, settings: Settings, start: _Progress, stop: Event
+) -> tuple[_Progress, Detection | Death | Failure]:
+    """Let a child fuzz from ``start`` on; return the last program it began, and its answer."""
+    last, heard = start, time.monotonic()
+    with Child(_fuzz, fault, settings, start, output=NOWHERE) as child:
         while True:
-            silent = time.monotonic() - heard
-            if stop.is_set():
-                raise Stopped
-            if receiver.poll(POLL_SECONDS):
-                answer: _Step | Hunted | Failure = receiver.recv()
-                if not isinstance(answer, _Step):
-                    return last, answer
-                last, heard = answer, time.monotonic()
-            elif silent > settings.example_seconds:
-                hung = _Step(last.index, last.seconds + silent)
-                return hung, Death("hang", f"no answer within {settings.example_seconds:g} s")
-    except EOFError:
-        process.join(POLL_SECONDS)
-        return last, Death("abort", exit_reason(process.exitcode))
-    finally:
-        end(process)
+            answer: _Progress | Detection | Death | Failure
+            answer = child.receive(settings.example_seconds, stop)
+            if not isinstance(answer, _Progress):
+                break
+            last, heard = answer, time.monotonic()
+    if isinstance(answer, Death) and answer.kind == "hang":
+        last = _Progress(last.index, last.seconds + time.monotonic() - heard)
+    return last, answer
 
 
-def _search(sender: Connection, fault: str, settings: Settings, first: _Step) -> None:
-    """Run in a process of its own."""
-    os.setpgid(0, 0)
-    quiet()
+def _fuzz(pipe: Connection, fault: str, settings: Settings, start: _Progress) -> None:
+    """Run in the child."""
     gc.disable()
-    answer: Hunted | Failure
+    answer: Detection | Failure
     try:
-        answer = _searched(sender, fault, settings, first)
+        answer = _detected(pipe, fault, settings, start)
     except Exception:
         answer = Failure(RuntimeError(traceback.format_exc()))
-    sender.send(answer)
+    pipe.send(answer)
 
 
-def _searched(sender: Connection, name: str, settings: Settings, first: _Step) -> Hunted:
-    from harness.case import case_from_source
-    from harness.faults import FAULTS
-
+def _detected(pipe: Connection, name: str, settings: Settings, start: _Progress) -> Detection:
     fault, job = FAULTS[name], settings.job
+    # The first program pays for imports and caches; that is no fuzzing time.
     program_source(job.seed, 0, job.profile)
     judge_case(case_from_source(WARM_UP), job.paths)
     errors: list[str] = []
     aside = Stopwatch()
-    began = time.perf_counter() - first.seconds
-    for index in count(first.index):
+    began = time.perf_counter() - start.seconds
+    for index in count(start.index):
         seconds = time.perf_counter() - began - aside.seconds
-        if _spent(settings, index, seconds):
+        if _is_spent(settings, index, seconds):
             break
-        sender.send(_Step(index, seconds))
+        pipe.send(_Progress(index, seconds))
         try:
             source, _ = program_source(job.seed, index, job.profile)
             case = case_from_source(source)
@@ -183,14 +164,14 @@ def _searched(sender: Connection, name: str, settings: Settings, first: _Step) -
             continue
         if findings:
             seconds = time.perf_counter() - began - aside.seconds
-            return Hunted(name, findings, index + 1, seconds, tuple(errors))
+            return Detection(name, findings, index + 1, seconds, tuple(errors))
         if index % COLLECT_EVERY == 0:
             gc.collect()
             gc.freeze()
-    return Hunted(name, (), index, seconds, tuple(errors))
+    return Detection(name, (), index, seconds, tuple(errors))
 
 
-def _spent(settings: Settings, index: int, seconds: float) -> bool:
+def _is_spent(settings: Settings, index: int, seconds: float) -> bool:
     return (settings.examples is not None and index >= settings.examples) or (
         settings.seconds is not None and seconds >= settings.seconds
     )
@@ -199,21 +180,21 @@ def _spent(settings: Settings, index: int, seconds: float) -> bool:
 def shown_by(
     fault: Fault, case: Case, paths: Sequence[Path], judge: Judge = judge_case, aside: Stopwatch | None = None
 ) -> tuple[Finding, ...]:
-    """Return what a case shows with the fault planted, and not without it; ``aside`` times the second part.
+    """Return what a case shows with the fault planted, and does not show without it.
 
-    Torch has bugs of its own. And what shows with the fault, not without it, and with it again, is no
-    accident.
+    Torch has bugs of its own, so the case is judged without the fault as well; and then with it once more,
+    to rule out an accident. ``aside`` measures the time of these two.
     """
     with fault.plant():
         planted = judge(case, paths).findings
     if not planted:
         return ()
-    # Modes know nothing of each other: those that agree need not run again.
+    # Modes do not influence each other: a mode without a finding need not run again.
     modes = {finding.mode for finding in planted}
     paths = [path for path in paths if path.mode in modes]
     with aside or nullcontext():
-        lifted = set(map(_cause, judge(case, paths).findings))
-        new = [finding for finding in planted if _cause(finding) not in lifted]
+        without = set(map(_cause, judge(case, paths).findings))
+        new = [finding for finding in planted if _cause(finding) not in without]
         if not new:
             return ()
         with fault.plant():
@@ -225,45 +206,40 @@ def _cause(finding: Finding) -> tuple[str, ...]:
     return (str(finding.path), *finding.signature)
 
 
-def _post_mortem(fault: str, settings: Settings, index: int) -> tuple[tuple[Finding, ...], str]:
-    """Find the path that kills the process with the fault planted; or say what else went wrong.
+def _deaths(fault: str, settings: Settings, index: int) -> tuple[tuple[Finding, ...], str]:
+    """Find the paths that kill the process with the fault planted; or say what else went wrong.
 
-    A program that kills it without the fault as well is not the fault's doing.
+    The fault is not to blame for a program that kills the process without the fault as well.
     """
+
+    def judge(planted: str, paths: tuple[Path, ...]) -> Literal[True] | Death | Failure:
+        return call_fresh(settings.example_seconds, _survives, planted, settings, index, paths)
+
     paths = paths_for(index, settings.job.paths)
-    plain = call_fresh(settings.example_seconds, _outlives, "", settings, index, paths)
-    if isinstance(plain, Death):
+    without = judge("", paths)
+    if isinstance(without, Death):
         return (), ""
-    if isinstance(plain, Failure):
-        return (), f"program {index}: {plain.error}"
-    findings: list[Finding] = []
-    for path in paths:
-        answer = call_fresh(settings.example_seconds, _outlives, fault, settings, index, (path,))
-        if isinstance(answer, Death):
-            add_death(findings, path, answer)
-    return tuple(findings), ""
+    if isinstance(without, Failure):
+        return (), f"program {index}: {without.error}"
+    # Eager survived without the fault, and with the fault a death in eager is a detection as well.
+    found = post_mortem(lambda chosen: judge(fault, chosen), paths, check_eager=False)
+    return found.findings, ""
 
 
-def _outlives(fault: str, settings: Settings, index: int, paths: Sequence[Path]) -> Literal[True]:
-    """Judge one program, with a fault planted if one is named; the answer is that the process lives."""
-    from harness.case import case_from_source
-    from harness.faults import FAULTS
-
+def _survives(fault: str, settings: Settings, index: int, paths: Sequence[Path]) -> Literal[True]:
+    """Judge one program, with a fault planted if one is named; return only if the process survives."""
     source, _ = program_source(settings.job.seed, index, settings.job.profile)
     with FAULTS[fault].plant() if fault else nullcontext():
         settings.judge(case_from_source(source), paths)
     return True
 
 
-def hunt_all(faults: Sequence[str], settings: Settings, workers: int) -> Iterator[Hunted]:
-    """Hunt for each fault, ``workers`` at a time; yields in the order of the faults."""
-    from concurrent.futures import ThreadPoolExecutor
-    from threading import Event
-
-    server()  # in this thread, before the others ask for it at once
+def detect_all(faults: Sequence[str], settings: Settings, workers: int) -> Iterator[Detection]:
+    """Fuzz for each fault, ``workers`` faults at a time; yield in the order of the faults."""
+    server()  # start it here: the threads would all start it at once
     stop = Event()
     with ThreadPoolExecutor(workers) as threads:
         try:
-            yield from threads.map(lambda name: hunt(name, settings, stop), faults)
+            yield from threads.map(lambda name: detect(name, settings, stop), faults)
         finally:
             stop.set()

@@ -1,4 +1,4 @@
-"""What a campaign tells its listeners. Frozen plain data; the engine does not know who listens."""
+"""The events of a campaign: frozen plain data. The engine does not know who listens to them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Event:
     at: float
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready: the event's name in snake case, and its fields."""
+        """Return JSON-ready data: the name of the event in snake case, and its fields."""
         name = "".join(f"_{c.lower()}" if c.isupper() else c for c in type(self).__name__)
         fields = asdict(self)
         if isinstance(self, ExampleDone):
@@ -50,20 +50,21 @@ class CampaignStarted(Event):
 
 @dataclass(frozen=True)
 class ExampleDone(Event):
-    """One program was judged; these come in the order of their index."""
+    """One program was judged. These events come in the order of the index."""
 
     index: int
     valid: bool
     invalid_reason: str
     features: tuple[str, ...]
+    """The tags of the program."""
     paths: tuple[PathResult, ...]
     fingerprints: tuple[str, ...]
-    """Of its new findings, confirmed or not."""
+    """The fingerprints of its new findings, confirmed or not."""
     known: tuple[str, ...]
-    """The entries of the corpus that explain its other findings."""
+    """The names of the corpus entries that explain its other findings."""
     torch_seconds: float
     seconds: float
-    """All of the time it took in its worker."""
+    """The time it took in its worker, all included."""
 
 
 @dataclass(frozen=True)
@@ -75,22 +76,22 @@ class FindingFound(Event):
     source: str
     """The program."""
     repro: str
-    """The self-contained file that was run to confirm it."""
+    """The text of the self-contained file that was run to confirm the finding."""
 
 
 @dataclass(frozen=True)
 class KnownSeen(Event):
-    """The first program that shows a bug which the corpus has as open."""
+    """The first program that shows an open bug of the corpus."""
 
     entry: str
-    """The name of its file, without folder and suffix."""
+    """The name of the corpus file, without folder and suffix."""
     finding: Finding
     example: int
 
 
 @dataclass(frozen=True)
 class FindingUnconfirmed(Event):
-    """A fresh process did not show the difference: not a finding."""
+    """A fresh process did not show the difference: it does not count as a finding."""
 
     finding: Finding
     example: int
@@ -99,7 +100,7 @@ class FindingUnconfirmed(Event):
 
 @dataclass(frozen=True)
 class FindingShrunk(Event):
-    """A smaller program shows the same finding, and was confirmed too."""
+    """A smaller program shows the same finding, and a fresh process confirmed it too."""
 
     finding: Finding
     example: int
@@ -109,10 +110,10 @@ class FindingShrunk(Event):
 
 @dataclass(frozen=True)
 class FindingMinimized(Event):
-    """The program of a finding was made as small as it would become; the last that is told of a finding."""
+    """The program of a finding was minimized and confirmed: the last event of a finding."""
 
     was: str
-    """The fingerprint that the finding had until now."""
+    """The fingerprint that the finding had in earlier events."""
     finding: Finding
     example: int
     source: str
@@ -124,7 +125,7 @@ class FindingMinimized(Event):
 
 @dataclass(frozen=True)
 class HarnessError(Event):
-    """An exception in our own code. Never the model's fault, never a finding."""
+    """An exception in exportdiff's own code: never the fault of the model, never a finding."""
 
     example: int | None
     traceback: str

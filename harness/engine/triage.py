@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from harness.findings import Finding
 
 MAX_ATTEMPTS = 3
-"""So many programs of one fingerprint may fail to confirm before it is given up."""
+"""A campaign gives up on a fingerprint after so many programs that a fresh process did not confirm."""
 KEPT = 3
-"""Small programs that a cause remembers: the smallest may not confirm, its neighbour may."""
+"""How many small programs a cause remembers: if the smallest does not confirm, the next may."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Witness:
 
     @property
     def size(self) -> tuple[int, int, int]:
-        """Smaller is better to read: fewer lines, then fewer characters, then the earlier example."""
+        """Smaller is easier to read: fewer lines, then fewer characters, then the earlier example."""
         return (self.source.count("\n"), len(self.source), self.example)
 
 
@@ -34,20 +34,20 @@ class Cause:
 
     attempts: int = 0
     shown: Witness | None = None
-    """The confirmed witness that stands for the cause."""
+    """The confirmed program that stands for the cause."""
     smallest: list[Witness] = field(default_factory=list)
 
     def add(self, witness: Witness) -> None:
-        """Remember a witness if it is among the smallest."""
+        """Remember a program if it is among the smallest."""
         self.smallest = sorted([*self.smallest, witness], key=lambda w: w.size)[:KEPT]
 
     @property
     def wants_confirming(self) -> bool:
-        """Whether the next witness should be run in a fresh process."""
+        """Whether the next program should be run in a fresh process."""
         return self.shown is None and self.attempts < MAX_ATTEMPTS
 
     @property
     def better(self) -> list[Witness]:
-        """Witnesses smaller than the one that is shown, smallest first."""
+        """Programs smaller than the one that is shown, the smallest first."""
         shown = self.shown
         return [w for w in self.smallest if shown is not None and w.size < shown.size]

@@ -1,4 +1,4 @@
-"""``FILE.py:NAME`` or ``package.module:NAME`` -> a Case of the user's own model."""
+"""Loads and judges the user's own model."""
 
 from __future__ import annotations
 
@@ -7,47 +7,26 @@ import importlib.util
 import pathlib
 import sys
 import traceback
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from harness.case import Case, InvalidFactory
 from harness.errors import UsageError
+from harness.judge.judge_case import judge_case
+from harness.known.attribution import explain, knowledge
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
 
-    from harness.case import Case
+    from harness.engine.target import Target
     from harness.findings import Finding
     from harness.judge.verdict import Verdict
-    from harness.paths import Path
-
-
-@dataclass(frozen=True)
-class Target:
-    """Where a factory is to be found."""
-
-    written: str
-    module: str
-    """A file, if it ends in ``.py``; else the dotted name of a module."""
-    name: str
-
-    @classmethod
-    def parse(cls, text: str) -> Target:
-        """Split the text. Raises UsageError."""
-        module, colon, name = text.rpartition(":")
-        if not colon or not module or not name.isidentifier():
-            raise UsageError(f"{text!r}: write FILE.py:NAME or package.module:NAME")
-        if module.endswith(".py") and not pathlib.Path(module).is_file():
-            raise UsageError(f"{module}: there is no such file")
-        if not module.endswith(".py") and not all(map(str.isidentifier, module.split("."))):
-            raise UsageError(f"{module!r} is neither a .py file nor the name of a module")
-        return cls(text, module, name)
+    from harness.path import Path
 
 
 def judge_target(target: Target, paths: Sequence[Path]) -> Verdict | str:
-    """Judge the user's model in this process; return the text of the mistake if it is theirs."""
-    from harness.judge.judge_case import judge_case
-
+    """Judge the user's model in this process; return a message if the user made a mistake."""
     try:
         return judge_case(load(target), paths)
     except UsageError as error:
@@ -57,19 +36,15 @@ def judge_target(target: Target, paths: Sequence[Path]) -> Verdict | str:
 def explain_target(
     target: Target, findings: Sequence[Finding], corpora: pathlib.Path
 ) -> dict[str, tuple[str, ...]]:
-    """Say which of the findings a fix of the corpus explains; see ``attribution.explain``.
+    """Return which findings a fix of the corpus explains; see ``attribution.explain``.
 
-    Of a user's own model the feature tags are not known, so no trigger fits it.
+    A user's own model has no tags, so no trigger of the corpus matches it.
     """
-    from harness.known.attribution import explain, knowledge
-
     return explain(load(target), findings, (), knowledge(corpora))
 
 
 def load(target: Target) -> Case:
-    """Import the target and build it once. Raises UsageError, naming the exception and its line."""
-    from harness.case import Case, InvalidFactory
-
+    """Import the target and build it once. Raises UsageError, which names the exception and its line."""
     module = _import(target)
     file = getattr(module, "__file__", None)
     if not hasattr(module, target.name):
@@ -92,7 +67,7 @@ def load(target: Target) -> Case:
 
 def _import(target: Target) -> ModuleType:
     file = pathlib.Path(target.module)
-    # A child of the fork server does not start in a script's folder, as ``python FILE`` would.
+    # ``python FILE`` can import from the folder of FILE; a child of the fork server cannot.
     sys.path.insert(0, str(file.resolve().parent) if target.module.endswith(".py") else "")
     try:
         if not target.module.endswith(".py"):
@@ -102,7 +77,7 @@ def _import(target: Target) -> ModuleType:
         if spec is None or spec.loader is None:
             raise UsageError(f"{file} cannot be imported")
         module = importlib.util.module_from_spec(spec)
-        # Dynamo re-imports the module of every function that it inlines.
+        # Dynamo imports the module of every function that it inlines.
         sys.modules[name] = module
         spec.loader.exec_module(module)
     except UsageError:
@@ -114,7 +89,7 @@ def _import(target: Target) -> ModuleType:
 
 
 def _described(error: BaseException, file: str | None) -> str:
-    """``NameError: name 'x' is not defined (line 3)``."""
+    """Return ``NameError: name 'x' is not defined (line 3)``."""
     lines = str(error).strip().splitlines()
     text = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
     if isinstance(error, SyntaxError):

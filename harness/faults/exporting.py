@@ -13,9 +13,9 @@ from torch._export.passes import (
 )
 from torch.fx.experimental import proxy_tensor
 
-from harness.faults.editing import edited
 from harness.faults.models import INPUT_IN_PLACE, TIED, TWO_NAMES
 from harness.faults.registry import fault
+from harness.patching.editing import edited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,8 +10,8 @@ from torch import _meta_registrations, _prims
 from torch._subclasses import fake_impls
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from harness.faults.editing import edited
 from harness.faults.registry import fault
+from harness.patching.editing import edited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from torch.export import UnflattenedModule
 
-from harness.faults.editing import edited
 from harness.faults.registry import fault, wrapped
+from harness.patching.editing import edited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

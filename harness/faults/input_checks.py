@@ -8,10 +8,10 @@ import torch._export.utils as export_utils
 import torch.export._unlift as unlifting
 from torch.export import UnflattenedModule
 
-from harness.faults.editing import edited
 from harness.faults.exporting import LINEAR
 from harness.faults.registry import fault, wrapped
 from harness.faults.unlifting import REST
+from harness.patching.editing import edited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

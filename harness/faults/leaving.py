@@ -10,9 +10,9 @@ from torch._functorch._aot_autograd import frontend_utils
 from torch.nn.modules import module
 from torch.nn.utils import stateless
 
-from harness.faults.editing import edited
 from harness.faults.exporting import COUNTER, LINEAR
 from harness.faults.registry import fault, wrapped
+from harness.patching.editing import edited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from torch.export import UnflattenedModule
 from torch.export.graph_signature import ExportGraphSignature
 
-from harness.faults.editing import edited
 from harness.faults.exporting import COUNTER, LINEAR
 from harness.faults.hierarchy import CALLED_TWICE, unflattening
 from harness.faults.models import INPUT_IN_PLACE, TIED, TWO_NAMES
 from harness.faults.registry import fault, wrapped
+from harness.patching.editing import edited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,10 +9,10 @@ import torch.export._unlift as unlifting
 import torch.fx
 from torch.export import UnflattenedModule
 
-from harness.faults.editing import edited
 from harness.faults.exporting import LINEAR
 from harness.faults.hierarchy import unflattening
 from harness.faults.registry import fault, wrapped
+from harness.patching.editing import edited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

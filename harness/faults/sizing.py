@@ -9,9 +9,9 @@ from torch._export import non_strict_utils
 from torch.fx.experimental import proxy_tensor
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
-from harness.faults.editing import edited
 from harness.faults.models import SIZE
 from harness.faults.registry import fault, wrapped
+from harness.patching.editing import edited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

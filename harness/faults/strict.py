@@ -9,9 +9,9 @@ from torch._dynamo import functional_export
 from torch._dynamo.variables.nn_module import UnspecializedNNModuleVariable
 from torch._dynamo.variables.tensor import TensorVariable
 
-from harness.faults.editing import edited
 from harness.faults.exporting import TRANSPOSE
 from harness.faults.registry import fault
+from harness.patching.editing import edited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

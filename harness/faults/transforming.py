@@ -17,9 +17,9 @@ from torch.export.pt2_archive._package import AOTICompiledModel
 from torch.export.unflatten import InterpreterModule, _ModuleFrame
 from torch.fx.experimental import proxy_tensor
 
-from harness.faults.editing import edited
 from harness.faults.exporting import LINEAR, VIEW
 from harness.faults.registry import fault, wrapped
+from harness.patching.editing import edited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

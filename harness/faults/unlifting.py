@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import torch.export._unlift as unlifting
 
-from harness.faults.editing import edited
 from harness.faults.exporting import LINEAR
 from harness.faults.models import INPUT_IN_PLACE
 from harness.faults.rebuilding import FORGOTTEN, LITERAL, SCRATCH
 from harness.faults.registry import fault
+from harness.patching.editing import edited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

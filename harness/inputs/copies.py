@@ -9,14 +9,15 @@ import torch
 from torch.utils import _pytree as pytree
 
 from harness.inputs.deviations import Deviation, deviations_of, in_rotation
-from harness.observe.tensors import Leaf, Tree, flatten, leaf_snapshot, named_state, storage_id
+from harness.observe.arguments import Inputs
+from harness.observe.tensors import flatten, named_state, storage_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence, Set
 
     from torch import nn
 
-    from harness.case import Case, Given
+    from harness.case import CallArguments, Case
 
     Change = Callable[[torch.Tensor], None]
 
@@ -24,50 +25,10 @@ CALLS = 3
 """How many consecutive calls a path makes with inputs like the example; the probes come after them."""
 
 
-class Inputs:
-    """The arguments of one call, with the leaves of ``(args, kwargs)`` in order and their places."""
-
-    def __init__(self, leaves: list[object], places: tuple[str, ...], spec: pytree.TreeSpec) -> None:
-        """Put the leaves together."""
-        self.leaves = leaves
-        self.places = places
-        """Where each leaf is in ``(args, kwargs)``, as ``pytree.keystr`` writes it."""
-        self.args: tuple[Any, ...]
-        self.kwargs: dict[str, Any]
-        self.args, self.kwargs = _sizes_again(pytree.tree_unflatten(leaves, spec), spec)
-
-    def snapshot(self) -> Tree:
-        """Copy what the leaves hold now. A call may change tensors, but not which ones they are."""
-        return Tree(
-            "",
-            tuple(
-                Leaf(place, leaf_snapshot(leaf)) for place, leaf in zip(self.places, self.leaves, strict=True)
-            ),
-        )
-
-
-def _sizes_again(value: Any, spec: pytree.TreeSpec) -> Any:
-    """Make a torch.Size of what was one: torch puts it together as a plain tuple."""
-    if spec.type is torch.Size:
-        # An altered one may hold what none can.
-        return torch.Size(value) if all(isinstance(item, int) for item in value) else value
-    if spec.type in (tuple, list):
-        return spec.type(_sizes_again(*pair) for pair in zip(value, _parts(spec), strict=True))
-    if spec.type is dict:
-        parts = zip(value.items(), _parts(spec), strict=True)
-        return {key: _sizes_again(item, part) for (key, item), part in parts}
-    return value
-
-
-def _parts(spec: pytree.TreeSpec) -> list[pytree.TreeSpec]:
-    # Older versions of torch have the attribute alone, newer ones warn of it.
-    return spec.children() if hasattr(spec, "children") else spec.children_specs
-
-
 class Copier:
-    """Copies tensors storage by storage, so that what aliased before aliases after.
+    """Copies tensors storage by storage, so that the copies alias as the originals do.
 
-    One Copier remembers what it copied: tensors of one storage may come in several calls.
+    A Copier remembers its copies: tensors of one storage may come in several calls.
     """
 
     def __init__(self, device: str = "cpu", change: Change | None = None) -> None:
@@ -76,10 +37,10 @@ class Copier:
         self._change = change
         self._storages: dict[int, torch.UntypedStorage] = {}
         self._copies: dict[int, torch.Tensor] = {}
-        self._keep: list[torch.Tensor] = []  # ids are only good while their owners live
+        self._keep: list[torch.Tensor] = []  # an id is valid only while its object lives
 
     def __call__(self, tensor: torch.Tensor) -> torch.Tensor:
-        """Copy one tensor; the same object gives the same copy."""
+        """Copy one tensor. For the same object it returns the same copy."""
         if id(tensor) in self._copies:
             return self._copies[id(tensor)]
         copy = self._copy(tensor)
@@ -90,7 +51,7 @@ class Copier:
     def _copy(self, tensor: torch.Tensor) -> torch.Tensor:
         requires_grad = tensor.requires_grad
         if tensor.layout is not torch.strided or tensor.is_conj() or tensor.is_neg():
-            # No storage to speak of, or one that does not tell the values: copy by value.
+            # There is no storage, or it does not hold the values as they are: copy by value.
             return tensor.detach().clone().to(self._device).requires_grad_(requires_grad)
         key = storage_id(tensor)
         if key not in self._storages:
@@ -111,32 +72,32 @@ class Copier:
 
 
 class Examples:
-    """The example inputs of a case and its probes, of which fresh ones are made as often as needed."""
+    """Makes fresh copies of the example inputs and the probes of a case."""
 
     def __init__(
         self,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         device: str = "cpu",
-        probes: Sequence[Given] = (),
+        probes: Sequence[CallArguments] = (),
     ) -> None:
-        """Keep the originals, which no model gets to see."""
+        """Keep the originals, which no model receives."""
         self._example = _Flat(*flatten((args, kwargs)))
         given = [_Flat(*flatten((probe.args, probe.kwargs))) for probe in probes]
         self._probes = list(takewhile(self._is_general, given))
         self.device = device
-        """Where the inputs are made."""
+        """The device of the copies."""
 
     @property
     def calls(self) -> int:
-        """How many calls there are inputs for: CALLS, and one for each probe."""
+        """The number of calls: CALLS, and one for each probe."""
         return CALLS + len(self._probes)
 
     def fresh(self, call: int = 0) -> Inputs:
-        """Return inputs for the given call: 0 is the example, the next ones have other tame values.
+        """Return inputs for a call: 0 is the example, the next ones have other small values.
 
-        They all agree in metadata, aliasing, integers and Python values. After them come the probes, as
-        they are.
+        They all agree in metadata, aliasing, integers and Python values. The probes come after them,
+        unchanged.
         """
         given = self._example if call < CALLS else self._probes[call - CALLS]
         copier = Copier(self.device, CHANGES[call] if call < CALLS else None)
@@ -146,12 +107,12 @@ class Examples:
     def deviations(self, names: Set[str], salt: str, model: nn.Module | None = None) -> list[Deviation]:
         """Return the example's deviations of the named kinds, in an order that ``salt`` determines.
 
-        A ``model`` that is itself what runs can be altered as well.
+        With a ``model``, also those of its attributes; that is for paths that run the model itself.
         """
         return in_rotation(deviations_of(self._example.leaves, self._example.places, names, model), salt)
 
     def with_deviation(self, one: Deviation) -> Inputs:
-        """Return fresh inputs like the example but for the leaf that is altered, if one is."""
+        """Return fresh inputs like the example, except for the leaf that the deviation changes, if any."""
         copier = Copier(self.device)
         given = list(self._example.leaves)
         if isinstance(one.place, int):
@@ -160,10 +121,10 @@ class Examples:
         return Inputs(leaves, self._example.places, self._example.spec)
 
     def _is_general(self, probe: _Flat) -> bool:
-        """Whether a probe is one that export speaks of: no size of 0 or 1 where the example's is larger.
+        """Whether export promises anything for a probe: no size is 0 or 1 where the example's is larger.
 
-        It assumes that dynamic sizes are neither, and says so (tutorials, torch.export, '0/1
-        specialization'): what such a probe gives proves nothing, nor does any call after it.
+        Export documents that it assumes larger sizes (tutorials, torch.export, '0/1 specialization'). Such a
+        probe, and any call after it, proves nothing.
         """
         for ours, theirs in zip(self._example.leaves, probe.leaves, strict=False):
             if isinstance(ours, torch.Tensor) and isinstance(theirs, torch.Tensor):
@@ -173,7 +134,7 @@ class Examples:
         return True
 
     def shares_memory(self, model: nn.Module) -> bool:
-        """Whether an input lives in the same storage as some of the model's state."""
+        """Whether an input shares memory with the model's state."""
         state = {storage_id(tensor) for _, tensor in named_state(model)}
         leaves = (leaf for given in (self._example, *self._probes) for leaf in given.leaves)
         return any(isinstance(leaf, torch.Tensor) and storage_id(leaf) in state for leaf in leaves)
@@ -197,7 +158,7 @@ def _affine(scale: float, shift: float) -> Change:
     return change
 
 
-# Integers stay: they may be indices. The factors are exact in binary and keep small values small.
+# Integers do not change: they may be indices. The factors are exact in binary and keep values small.
 CHANGES: tuple[Change | None, ...] = (None, _affine(-0.5, 0.25), _affine(0.75, -0.125))
 
 
@@ -208,7 +169,7 @@ def build(case: Case, device: str) -> tuple[nn.Module, Examples]:
 
 
 def move_model(model: nn.Module, device: str) -> nn.Module:
-    """Move a model in place; unlike ``Module.to``, keeps which buffers and attributes share memory."""
+    """Move a model in place. Unlike ``Module.to``, buffers and attributes that share memory still do."""
     if device == "cpu":
         return model
     copier = Copier(device)

@@ -1,7 +1,7 @@
-"""Deviating calls: they differ from the example in one respect that its spec holds fixed.
+"""Deviating calls: they differ from the example in one respect that export holds fixed.
 
-That is one argument, what is in force around the call, or an attribute of the model. What was exported has to
-refuse such a call or to be right about it.
+The respect is one argument, a context manager around the call, or an attribute of the model. An exported
+program has to refuse such a call or to answer it correctly.
 """
 
 from __future__ import annotations
@@ -24,36 +24,36 @@ T = TypeVar("T")
 
 
 Key = tuple[str, int | str | None]
-"""An deviation and its place: the same of all copies of the example."""
+"""A kind of deviation and its place: identifies a deviation, whichever copy of the example it changes."""
 
 
 @dataclass(frozen=True)
 class Deviation:
-    """One call, altered: in one leaf, in what surrounds it, or in the model that is called."""
+    """One change to the example call: of a leaf, of the context around the call, or of the model."""
 
     deviation: str
-    words: str
+    description: str
     """For people: ``args[1] is False, not True``."""
     place: int | str | None = None
-    """Which of the leaves of ``(args, kwargs)``, or the name of an attribute; none for surroundings."""
+    """The number of the leaf in ``(args, kwargs)``, or the name of the attribute; None for a context."""
     leaf: Any = None
-    """What is there instead."""
+    """The new value of the leaf or the attribute."""
     where: str = ""
-    """What is altered, as one would write it: ``args[1]``, ``model.scale``; none for surroundings."""
+    """What is altered, as one would write it: ``args[1]``, ``model.scale``; empty for surroundings."""
 
     @property
     def key(self) -> Key:
-        """Return what tells it from the other calls of one example."""
+        """Return what identifies this deviation among those of one example."""
         return self.deviation, self.place
 
     def prepare(self, model: nn.Module) -> None:
-        """Assign the attribute, if it is one."""
+        """Assign the attribute, if the deviation changes one."""
         if isinstance(self.place, str):
             owner, _, name = self.place.rpartition(".")
             setattr(model.get_submodule(owner), name, self.leaf)
 
     def surroundings(self) -> contextlib.AbstractContextManager[object]:
-        """Return what to make the call under."""
+        """Return the context manager to make the call in."""
         around = DEVIATIONS[self.deviation].around
         made: contextlib.AbstractContextManager[object] = (
             eval(_code(around), {"torch": torch}) if around else _NONE
@@ -66,20 +66,20 @@ _NONE = contextlib.nullcontext()
 
 @dataclass(frozen=True)
 class DeviationKind:
-    """One way to leave the spec, as Python text: repro files show it, and the harness runs it.
+    """One kind of deviation, as Python expressions: repro files show them, and the harness runs them.
 
-    The texts about a leaf speak of ``leaf``, which is the one ``at`` that place of all the ``leaves`` of
-    ``(args, kwargs)``, and of ``torch``.
+    The expressions can use ``leaf``, ``leaves`` (all leaves of ``(args, kwargs)``), ``at`` (the index of the
+    leaf) and ``torch``.
     """
 
     applies: str = "False"
-    """Whether there is anything to alter in the leaf."""
+    """Whether this kind can change the leaf."""
     expression: str = ""
-    """The other leaf."""
+    """The new leaf."""
     around: str = ""
-    """Instead of both: a context manager to make the call under, the leaves being those of the example."""
+    """Instead of both: a context manager to make the call in, with the leaves of the example."""
     of_model: bool = False
-    """Whether the leaves are the plain attributes of the model's modules instead."""
+    """Whether the leaves are the plain attributes of the model's modules, not the arguments."""
 
 
 _TENSOR = "type(leaf) is torch.Tensor and leaf.layout is torch.strided"
@@ -88,7 +88,7 @@ _TWIN = "t is not leaf and type(t) is torch.Tensor and (t.shape, t.dtype) == (le
 DEVIATIONS: dict[str, DeviationKind] = {
     "flag": DeviationKind("type(leaf) is bool", "not leaf"),
     "number": DeviationKind("type(leaf) in (int, float)", "leaf + 1"),
-    # Equal to what it was, but not of its type.
+    # Equal to the example's number, but of another type.
     "float": DeviationKind("type(leaf) is int and float(leaf) == leaf", "float(leaf)"),
     "int": DeviationKind("type(leaf) is float and leaf.is_integer()", "int(leaf)"),
     "text": DeviationKind("type(leaf) is str", 'leaf + "x"'),
@@ -101,12 +101,12 @@ DEVIATIONS: dict[str, DeviationKind] = {
         "leaf is None and any(type(t) is torch.Tensor for t in leaves)",
         "next(t for t in leaves if type(t) is torch.Tensor).clone()",
     ),
-    # The last place of the last dimension twice. It comes out contiguous: so must what it is made of.
+    # The last place of the last dimension twice. The result is contiguous: so must the leaf be.
     "size": DeviationKind(
         f"{_TENSOR} and leaf.dim() and leaf.numel() and leaf.is_contiguous()",
         "torch.cat([leaf, leaf[..., -1:]], -1)",
     ),
-    # One dimension more, at the end: those of the example keep their sizes.
+    # One dimension more, at the end: the other dimensions keep their sizes.
     "rank": DeviationKind(
         f"{_TENSOR} and leaf.dtype is not torch.bool", "torch.stack([leaf, leaf + leaf], -1)"
     ),
@@ -123,11 +123,11 @@ DEVIATIONS: dict[str, DeviationKind] = {
     "alias": DeviationKind(
         f"{_TENSOR} and any({_TWIN} for t in leaves)", f"next(t for t in leaves if {_TWIN})"
     ),
-    # What is given a second time becomes a tensor of its own, with the same strides in such a memory.
+    # An argument that is given twice becomes two tensors, with the same strides.
     "apart": DeviationKind(
         f"{_TENSOR} and leaf.is_leaf and any(t is leaf for t in leaves[:at])", "leaf.__deepcopy__({})"
     ),
-    # The training flag of a module is one of them.
+    # The training flag of a module is an attribute too.
     "attribute": DeviationKind(
         "type(leaf) in (bool, int, float, str)",
         'not leaf if type(leaf) is bool else leaf + ("x" if type(leaf) is str else 1)',
@@ -144,15 +144,14 @@ PROMISED = {
     "nonstrict": frozenset(("flag", "number", "text", "member", "none", "size", "rank")),
     "strict": frozenset(("flag", "number", "text", "member", "none", "size", "rank")),
 }
-"""By mode, the ways that are promised to be noticed.
+"""By mode, the kinds of deviation that torch promises to notice.
 
 Of an exported program's inputs, "passing a different value at run time will result in an error" for
 Python values, and sizes are static by default; "other forms of Tensor metadata (e.g. device, dtype)"
-are static as well, with no word of an error (PyTorch docs, torch.export Programming Model). There is no
-word about numbers that are equal and of another type, nor about what is in force around a call, and it has
-no attributes of its own.
+are static as well, but no error is promised (PyTorch docs, torch.export Programming Model). The docs do not
+mention equal numbers of another type, nor context managers around a call; a program has no attributes.
 
-torch.compile guards on all that TENSOR_MATCH looks at (PyTorch docs, TorchDynamo Deeper Dive, 'What is a
+torch.compile guards on all that TENSOR_MATCH compares (PyTorch docs, TorchDynamo Deeper Dive, 'What is a
 guard?'); on types and values of what is Python's, on which arguments are one tensor, and on the global state,
 grad mode and autocast among it (torch/_dynamo/guards.py, EQUALS_MATCH, DUPLICATE_INPUT, GLOBAL_STATE; PyTorch
 docs, Dealing with Recompilations, for attributes).
@@ -162,7 +161,7 @@ docs, Dealing with Recompilations, for attributes).
 def deviations_of(
     leaves: list[Any], places: Sequence[str], names: Set[str], model: nn.Module | None = None
 ) -> list[Deviation]:
-    """Alter one thing at a time in each of the named ways; those of a model if there is one."""
+    """Return every deviation of the named kinds; those of attributes only with a ``model``."""
     attributes = [] if model is None else list(_attributes(model))
     everything: list[Deviation] = []
     for name, deviation in DEVIATIONS.items():
@@ -186,10 +185,10 @@ def deviations_of(
 
 
 def _attributes(model: nn.Module) -> Iterator[tuple[str, object]]:
-    """Yield the attributes that a user may well assign, with their names.
+    """Yield the attributes that a user may assign, with their names.
 
-    Those of torch's own layers go together with their weights: a recurrent cell of another hidden_size reads
-    memory that is not its own, in eager too. What does not is in _OF_LAYERS.
+    Most attributes of torch's own layers must agree with their weights: a recurrent cell with another
+    hidden_size reads out of bounds, in eager too. The others are in _OF_LAYERS.
     """
     for prefix, module in model.named_modules():
         library = type(module).__module__.startswith("torch.")
@@ -204,9 +203,9 @@ _OF_LAYERS = ("training", "inplace")
 
 
 def in_rotation(everything: Sequence[Deviation], salt: str) -> list[Deviation]:
-    """Put calls into the order in which to make them, by ``salt`` alone.
+    """Return the order in which to make the calls; it depends on ``salt`` alone.
 
-    Different ways come before different places: a flag counts as much as the six ways of a tensor.
+    Each round holds one deviation per kind, so that a flag counts as much as the six kinds for a tensor.
     """
     number = zlib.crc32(salt.encode())
     ways = [[one for one in everything if one.deviation == name] for name in DEVIATIONS]
@@ -243,7 +242,7 @@ def _code(text: str) -> CodeType:
 
 
 def _again(new: object, leaves: list[Any], places: Sequence[str]) -> str:
-    """Return the argument that a tensor is already, or nothing."""
+    """Return the name of the argument that is this very tensor, or nothing."""
     if not isinstance(new, torch.Tensor):
         return ""
     return next((argument(place) for leaf, place in zip(leaves, places, strict=True) if leaf is new), "")

@@ -1,4 +1,4 @@
-"""Editing a model's state between two calls, through the names that alias others."""
+"""Editing a model's state between two calls, to see whether names that alias still do."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from harness.observe.tensors import State, TensorSnapshot
 
 FACTOR = 0.5
-"""What each tensor is multiplied by: exact in binary, and keeps values tame."""
+"""The factor for each tensor: exact in binary, and keeps values small."""
 
-Plan = tuple[frozenset[str], ...]
+EditPlan = tuple[frozenset[str], ...]
 """For each tensor to edit, all its names in eager."""
 
 
-def plan_edits(state: State) -> Plan:
-    """Choose the tensors to edit: of floating point, each in a memory of its own."""
+def plan_edits(state: State) -> EditPlan:
+    """Choose the tensors to edit: floating point tensors that share memory with no other tensor."""
     together = {name: group for group in state.same for name in group}
     known = frozenset(state.tensors)
     groups = {together.get(name, frozenset((name,))) & known for name in known}
@@ -36,11 +36,11 @@ def _editable(tensor: TensorSnapshot) -> bool:
     return tensor.dtype.startswith(("float", "bfloat")) and tensor.values is not None and not overlaps
 
 
-def edit(module: nn.Module, plan: Plan) -> None:
+def edit(module: nn.Module, plan: EditPlan) -> None:
     """Halve each tensor of the plan once, in place, through the last of its names that the module has.
 
-    Where sharing is intact, all other names and the graph follow. What a call has made of a tensor that
-    was planned for may no longer be one to edit: then it stays.
+    If aliasing is intact, the edit shows under the other names and in the graph as well. A tensor that a
+    call has replaced by one that cannot be edited stays as it is.
     """
     state, _ = live_state(module)
     with torch.no_grad():

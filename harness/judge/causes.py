@@ -32,7 +32,7 @@ from harness.findings import Consequence, Finding, Relation
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from harness.paths import Path
+    from harness.path import Path
 
 Seen = Consequence
 """A difference, with the name of the check, before it is known what it follows from."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from harness.case import Case
-    from harness.paths import Path
+    from harness.path import Path
 
 
 def judge_case(case: Case, paths: Sequence[Path]) -> Verdict:

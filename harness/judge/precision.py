@@ -14,7 +14,7 @@ from harness.observe.tensors import TensorSnapshot
 
 if TYPE_CHECKING:
     from harness.observe.gradients import Gradients
-    from harness.observe.observation import Call, Observation
+    from harness.observe.observation import Call, EagerObservation
     from harness.observe.tensors import Leaf, Tree
 
 _WIDE = {
@@ -53,7 +53,7 @@ def _wide(tensor: torch.Tensor) -> torch.Tensor:
     return tensor if dtype is None else tensor.detach().to(dtype).requires_grad_(tensor.requires_grad)
 
 
-def with_exact_values(eager: Observation, exact: Observation) -> Observation:
+def with_exact_values(eager: EagerObservation, exact: EagerObservation) -> EagerObservation:
     """Attach the values that float64 gives to the outputs, inputs, state and gradients that eager gives."""
     pairs = zip(eager.calls, exact.calls, strict=False)
     exacted = tuple(_call(ours, theirs) for ours, theirs in pairs)

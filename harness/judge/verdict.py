@@ -19,17 +19,18 @@ from harness.judge.causes import Judged, Seen, judged, over_paths
 from harness.judge.documented_limits import Question, limit_for
 from harness.judge.documented_refusals import refusal
 from harness.judge.precision import in_float64, with_exact_values
+from harness.observe.observation import CompiledObservation, PipelinedObservation
 from harness.observe.tensors import TensorSnapshot
-from harness.paths import Stopwatch, applies, observe_eager, observe_paths, reference_case
+from harness.paths import Stopwatch, applies, observe_eager, observe_paths, reference_case, variation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from harness.case import Case
     from harness.findings import Finding
-    from harness.observe.observation import Observation
+    from harness.observe.observation import EagerObservation, Observation
     from harness.observe.tensors import Leaf, Tree
-    from harness.paths import Path
+    from harness.path import Path
 
 Status = Literal["ok", "unsupported", "finding"]
 
@@ -78,33 +79,32 @@ def judge(case: Case, paths: Sequence[Path], checks: Sequence[str] | None = None
     chosen = frozenset(CHECKS if checks is None else checks)
     clock = Stopwatch()
     paths = [path for path in paths if applies(case, path)]
-    references: dict[tuple[str, ...], Observation] = {}
+    references: dict[tuple[str, ...], EagerObservation] = {}
     results: list[PathResult] = []
     judgements: list[tuple[Path, Judged]] = []
     with _quiet(), _own_random_numbers():
-        for path in {path.variation: path for path in paths}.values():
+        for path in {variation(path): path for path in paths}.values():
             varied = reference_case(case, path)
-            modes = {each.mode for each in paths if each.variation == path.variation}
+            modes = {each.mode for each in paths if variation(each) == variation(path)}
             reference = observe_eager(varied, path.device, clock, modes)
             reason = _invalid(reference) or _unstable(reference, observe_eager(varied, path.device, clock))
             if reason and not path.transforms:
                 return Verdict(False, reason, (), (), clock.seconds)
             if not reason:
-                references[path.variation] = _judgeable(reference)
-        paths = [path for path in paths if path.variation in references]
-        by_name = {str(path): path for path in paths}
+                references[variation(path)] = _judgeable(reference)
+        paths = [path for path in paths if variation(path) in references]
         for observation in observe_paths(case, paths, clock):
-            path = by_name[observation.path]
-            reference = references[path.variation]
-            if observation.reference is not None:
+            path = observation.path
+            reference = references[variation(path)]
+            if isinstance(observation, CompiledObservation | PipelinedObservation):
                 reference = _judgeable(observation.reference)
-            judgement, excused = _judge_path(reference, observation, path, chosen)
+            judgement, excused = _judge_path(reference, observation, chosen)
             if not observation.same_operators and any(map(_is_about_a_value, judgement.findings)):
                 wide = in_float64(reference_case(case, path))
                 exact = with_exact_values(reference, observe_eager(wide, path.device, clock, {path.mode}))
-                judgement, more = _judge_path(exact, observation, path, chosen)
+                judgement, more = _judge_path(exact, observation, chosen)
                 excused |= more
-            results.append(_result(observation, path, judgement.findings, excused))
+            results.append(_result(observation, judgement.findings, excused))
             judgements.append((path, judgement))
     return Verdict(True, "", tuple(results), over_paths(judgements), clock.seconds)
 
@@ -115,16 +115,16 @@ def _is_about_a_value(finding: Finding) -> bool:
     return refused or evidence.aspect == "value"
 
 
-def _judgeable(reference: Observation) -> Observation:
-    if "first call only" in reference.notes:
+def _judgeable(reference: EagerObservation) -> EagerObservation:
+    if reference.first_call_only:
         # Export documents that it fixes Python values as they are: later calls prove nothing.
         return replace(reference, calls=reference.calls[:1], edited=None, mutation_probes=(), deviations=())
     return reference
 
 
-def _invalid(reference: Observation) -> str:
-    if "invalid" in reference.notes:
-        return reference.notes["invalid"]
+def _invalid(reference: EagerObservation) -> str:
+    if reference.invalid:
+        return reference.invalid
     for number, call in enumerate(reference.calls):
         if call.failure is not None and call.probe:
             return ""  # it is the last one, and every path has to raise as well
@@ -151,42 +151,40 @@ def _finite(tensor: TensorSnapshot) -> bool:
     return values is None or values.dtype.kind not in "fc" or bool(np.isfinite(values).all())
 
 
-def _unstable(first: Observation, second: Observation) -> str:
+def _unstable(first: EagerObservation, second: EagerObservation) -> str:
     for check in OF_CALLS.values():
         for evidence in check(first, second):
             return f"eager disagrees with itself on a second run: {evidence.headline}"
     return ""
 
 
-def _result(
-    observation: Observation, path: Path, findings: Sequence[Finding], excused: set[str]
-) -> PathResult:
+def _result(observation: Observation, findings: Sequence[Finding], excused: set[str]) -> PathResult:
     limits = tuple(sorted(excused))
     if findings:
-        return PathResult(path, "finding", excused=limits)
+        return PathResult(observation.path, "finding", excused=limits)
     if observation.failure is not None and (rule := refusal(observation.failure)) is not None:
-        return PathResult(path, "unsupported", rule.name, limits)
-    return PathResult(path, "ok", excused=limits)
+        return PathResult(observation.path, "unsupported", rule.name, limits)
+    return PathResult(observation.path, "ok", excused=limits)
 
 
 def _judge_path(
-    reference: Observation, candidate: Observation, path: Path, chosen: frozenset[str]
+    reference: EagerObservation, candidate: Observation, chosen: frozenset[str]
 ) -> tuple[Judged, set[str]]:
     """Return the findings of one path, and the names of the documented limits that excuse differences."""
     if candidate.failure is not None and refusal(candidate.failure) is not None:
-        # To refuse a model is fine; to change the world while doing so is not.
+        # Export may refuse a model, but must not change anything while it does.
         candidate = replace(candidate, failure=None)
     excused: set[str] = set()
     seen: list[Seen] = []
     for name, check in CHECKS.items():
         for evidence in check(reference, candidate) if name in chosen else ():
-            limit = limit_for(Question(evidence, path, reference, candidate))
+            limit = limit_for(Question(evidence, reference, candidate))
             if limit is None:
                 seen.append(Seen(name, evidence))
             else:
                 excused.add(limit.name)
     probes = frozenset(number for number, call in enumerate(candidate.calls) if call.probe)
-    return judged(seen, path, probes), excused
+    return judged(seen, candidate.path, probes), excused
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""Which bug that the corpus holds is it? Asked of each finding, before anybody is told of it.
+"""Find out which bugs of the corpus explain a finding, before the finding is reported.
 
 From outside, two silent wrong values look alike. So a finding belongs to an entry with a candidate fix if and
 only if it is gone with the fix in place, however it shows. To an entry without one it belongs if it shows as
@@ -15,7 +15,8 @@ from harness.judge.judge_case import judge_case
 from harness.known.entry import FIXES, find_files, read_entry
 from harness.known.likeness import Likeness
 from harness.patching.fixes import FixError, applied, read_fixes
-from harness.paths import Path
+from harness.path import Path
+from harness.paths import parse
 
 if TYPE_CHECKING:
     import pathlib
@@ -97,13 +98,13 @@ def explain(
 
 
 BLOCKS = 12
-"""Into so many parts the fixes are split where all of them together do not mend a finding."""
+"""The fixes are split into so many parts if all of them together do not mend a finding."""
 
 
 def _culprits(trial: _Trial, finding: Finding, names: Sequence[str]) -> Iterator[str]:
-    """Find few fixes that mend a finding together: one, but where two bugs show alike; or none.
+    """Find few fixes that mend a finding together: none, one, or several if two bugs have one signature.
 
-    All of them together may bring about what shows alike: a part of them need not.
+    All fixes together may cause a finding of the same signature; a part of the fixes need not.
     """
     size = -(-len(names) // BLOCKS)
     blocks = (names[start : start + size] for start in range(0, len(names), size or 1))
@@ -114,7 +115,7 @@ def _culprits(trial: _Trial, finding: Finding, names: Sequence[str]) -> Iterator
 
 
 def _needed(trial: _Trial, finding: Finding, names: Sequence[str]) -> Iterator[str]:
-    """Find those that it takes, of fixes that mend a finding together."""
+    """Find the necessary ones among fixes that mend a finding together."""
     needed: set[str] = set()
     while finding not in trial.gone(frozenset(needed)):
         # The smallest number of them, in their order, that do: the last of these is needed. Mostly few do.
@@ -139,7 +140,7 @@ def _likely_first(finding: Finding, entries: Sequence[Entry], known: Knowledge) 
         (entry for entry in entries if entry.fix in known.fixes),
         key=lambda entry: (
             not _shows_as(entry, finding),
-            Path.parse(entry.path).transforms != finding.transforms,
+            parse(entry.path).transforms != finding.transforms,
         ),
     )
     return list(dict.fromkeys([*(entry.fix for entry in ordered), *known.fixes]))
@@ -159,13 +160,13 @@ def _triggered(entry: Entry, finding: Finding, features: Collection[str]) -> boo
 
 
 def _shows_as(entry: Entry, finding: Finding) -> bool:
-    """Whether they look alike. The runner does not count: a finding names but the first of its paths."""
-    return Path.parse(entry.path).mode == finding.mode and any(map(finding.matches, entry.signatures))
+    """Whether mode and signature agree. The runner may differ: the corpus names one path of several."""
+    return parse(entry.path).mode == finding.mode and any(map(finding.matches, entry.signatures))
 
 
 @dataclass
 class _Trial:
-    """Judges a case with fixes in place, and remembers what was gone."""
+    """Judges a case with fixes in place, and remembers which findings were gone."""
 
     case: Case
     findings: tuple[Finding, ...]
@@ -181,8 +182,8 @@ class _Trial:
             routes = tuple(dict.fromkeys(finding.path for finding in self.findings))
             with applied([self.known.fixes[name] for name in names]):
                 left = self.judge(self.case, routes).findings
-            # Where several paths show the same, the first stands for all: which one that is may change. But
-            # what shows like this on other paths only was hidden there by something else that is now mended.
+            # A finding stands for all paths that show it, and may now be on another one of these. But on
+            # other paths it is another finding, which a mended one hid before.
             self._seen[names] = frozenset(
                 each
                 for each in self.findings

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from harness.errors import UsageError
 from harness.known.entry import HEADER, read_entry
-from harness.processes.pool import Death, Failure, call_fresh
+from harness.processes.calls import call_fresh
+from harness.processes.child import Death, Failure
 from harness.processes.script import run_file
 from harness.source.canonical import fingerprint
 
@@ -96,10 +97,10 @@ def explained(file: pathlib.Path, path: str, corpora: pathlib.Path) -> tuple[str
     from harness.case import case_from_source
     from harness.judge.judge_case import judge_case
     from harness.known.attribution import explain, knowledge
-    from harness.paths import Path
+    from harness.paths import parse
 
     case = case_from_source(file.read_text(encoding="utf-8"))
-    found = judge_case(case, (Path.parse(path),)).findings
+    found = judge_case(case, (parse(path),)).findings
     names = explain(case, found, (), knowledge(corpora))
     if not found or len(names) < len(found):
         return ()

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from harness.findings import starts_with
 from harness.known.entry import EXPECTED, read_entry
 from harness.patching.fixes import applied
-from harness.processes.pool import Death, Failure, call_fresh
+from harness.processes.calls import call_fresh
+from harness.processes.child import Death, Failure
 from harness.processes.script import run_file
 from harness.source.line_count import code_lines
 
@@ -94,9 +95,9 @@ def entry_signatures(
     from harness.case import case_from_source
     from harness.judge.judge_case import judge_case
     from harness.patching.fixes import applied
-    from harness.paths import Path, select_paths
+    from harness.paths import parse, select_paths
 
-    own = Path.parse(path)
+    own = parse(path)
     routes = dict.fromkeys((*select_paths(["nonstrict:*"], ["cpu"]), own))
     # Of the calls that leave the spec, compiling makes a few only, and the bug may be in another one.
     case = case_from_source(file.read_text(encoding="utf-8"))

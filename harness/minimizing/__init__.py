@@ -1,4 +1,4 @@
-"""Making a program that shows a finding small: many passes over one question, "does it still show it?"."""
+"""Makes a program smaller: many passes propose edits, a judge decides whether it still shows the finding."""
 
 from harness.minimizing.minimizer import Minimized, NotShownError, Progress, minimize
 from harness.minimizing.shipping import Shipped, ship

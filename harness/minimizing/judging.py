@@ -1,4 +1,4 @@
-"""The question that decides on a candidate: does it still show this finding? Asked of one worker process."""
+"""Decides in a worker process whether a candidate still shows the finding."""
 
 from __future__ import annotations
 
@@ -11,8 +11,14 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
+from harness.case import case_from_source
 from harness.checks.alive import ProcessDied
-from harness.processes.pool import Death, Failure, ReusableWorker
+from harness.judge.judge_case import judge_case
+from harness.observe.caches import forget_predictions
+from harness.patching.fixes import applied
+from harness.paths import parse
+from harness.processes.calls import ReusableWorker
+from harness.processes.child import Death, Failure
 
 if TYPE_CHECKING:
     from harness.case import Case
@@ -23,36 +29,37 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 FIRST_SECONDS = 120.0
-"""Limit of the first judgement; the limits of the others come of how long it took."""
+"""Time limit of the first judgement; its duration decides the limits of the others."""
 AT_LEAST, TIMES = 2.0, 20.0
-"""A candidate may take so long, and so many times as long as what it was made from."""
+"""A candidate may take two seconds, or 20 times as long as the program at the start."""
 ABORT_SECONDS, HANG_SECONDS = 30.0, 10.0
-"""Limits where a finding is that a path takes the process down, or never ends."""
+"""Limits for a finding that a path kills its process, or never ends."""
 WARM_UP = 5.0
-"""What a process may take for the first candidate besides."""
+"""Additional time for the first candidate of a process."""
 CANDIDATES_EACH = 500
-"""A worker is replaced after so many."""
+"""A fresh worker replaces one that judged so many candidates."""
 COLLECT_EVERY = 40
+"""Candidates between two collections of garbage."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """What to look for, in plain data: it crosses a process boundary."""
+    """What to look for. Plain data: it crosses a process boundary."""
 
     path: str
     check: str
     kind: str
     signature: tuple[str, ...]
     folders: tuple[str, ...] = ()
-    """Where else to import from: the folder of a user's file."""
+    """Further folders to import from: the folder of a user's file."""
     fixes: tuple[Fix, ...] = ()
-    """Held in place meanwhile: a finding that one of them mends is another."""
+    """Applied while judging, so that a bug that they mend is not taken for the finding."""
     thorough: bool = False
-    """Whether to make every deviating call; else a few, which depend on the text."""
+    """Whether to try every deviation; else a few, and the source decides which."""
 
     @classmethod
     def about(cls, finding: Finding, folders: Collection[str] = (), fixes: Collection[Fix] = ()) -> Question:
-        """Ask for the same finding."""
+        """Return the question whether a program shows this finding."""
         return cls(
             path=str(finding.path),
             check=finding.check,
@@ -64,7 +71,7 @@ class Question:
         )
 
     def answered_by(self, finding: Finding) -> bool:
-        """Whether a finding is the one that is looked for."""
+        """Whether this is the finding to look for."""
         return (str(finding.path), finding.check, finding.kind, finding.signature) == (
             self.path,
             self.check,
@@ -74,12 +81,12 @@ class Question:
 
     @property
     def of_death(self) -> bool:
-        """Whether it is about a path that takes the process down, or never ends."""
+        """Whether the finding is that a path kills its process, or never ends."""
         return self.check == "alive"
 
 
 class Judge:
-    """Asks a worker process; a candidate that takes it down costs only itself."""
+    """Judges candidates in a worker process; one that kills the process does no other harm."""
 
     def __init__(self, question: Question) -> None:
         """Start nothing yet; ``begin`` does."""
@@ -90,22 +97,22 @@ class Judge:
         self._dead: Finding | None = None
 
     def begin(self, source: str, finding: Finding) -> Finding | None:
-        """Judge what is to be reduced; from then on candidates have to be about as quick."""
+        """Judge the program at the start; its duration sets the time limit of the candidates."""
         if self._question.of_death:
             self._dead = finding
-            # Who does not die must have the time to answer; who hangs, not more than that.
+            # A program that survives needs time to answer; one that hangs takes the whole limit.
             self._limit = ABORT_SECONDS if finding.kind == "abort" else HANG_SECONDS
             return self(source)
         if self(source) is None and not self._question.thorough:
             self._question = replace(self._question, thorough=True)
-        # A second time, with all warmed up.
+        # Once more, to measure the time without imports and caches.
         started = time.monotonic()
         answer = self(source)
         self._limit = max(AT_LEAST, TIMES * (time.monotonic() - started))
         return answer
 
     def __call__(self, source: str) -> Finding | None:
-        """Return the finding as this source shows it; None if it does not."""
+        """Return the finding as this source shows it; None if the source does not show it."""
         self._asked += 1
         if self._asked % CANDIDATES_EACH == 0:
             self._worker.stop()
@@ -121,9 +128,8 @@ class Judge:
         if not isinstance(answer, Death) or answer.kind != finding.kind:
             return False
         evidence = finding.evidence
-        return isinstance(evidence, ProcessDied) and (
-            answer.kind == "hang" or answer.reason == evidence.reason
-        )
+        same = isinstance(evidence, ProcessDied) and answer.reason == evidence.reason
+        return same or answer.kind == "hang"
 
     def _ask(self, task: Callable[[Question, str], T], source: str) -> T | Death | Failure:
         seconds = self._limit + (WARM_UP if self._worker.is_new else 0.0)
@@ -144,7 +150,7 @@ def find(question: Question, source: str) -> Finding | None:
 
 
 def find_all(folders: Collection[str], source: str, paths: Collection[str]) -> Verdict | str:
-    """Judge a source along several paths, with all deviating calls; return the text of its own mistake."""
+    """Judge a source along several paths, with all deviations; return a message if it cannot be judged."""
     question = Question("", "", "", (), tuple(folders), thorough=True)
     try:
         case = _case(question, source)
@@ -164,12 +170,8 @@ _judgements = 0
 
 
 def _judged(question: Question, source: str, paths: Collection[str]) -> Verdict | None:
-    """Judge as in a fresh process: what was judged before must not matter."""
+    """Judge as in a fresh process: earlier judgements must not influence this one."""
     global _judgements
-    from harness.judge.judge_case import judge_case
-    from harness.observe.isolation import forget_predictions
-    from harness.paths import Path
-
     _judgements += 1
     if _judgements % COLLECT_EVERY == 0:
         gc.collect()
@@ -177,7 +179,7 @@ def _judged(question: Question, source: str, paths: Collection[str]) -> Verdict 
     forget_predictions()
     before = set(sys.modules)
     try:
-        return judge_case(_case(question, source), [Path.parse(path) for path in paths])
+        return judge_case(_case(question, source), [parse(path) for path in paths])
     except Exception:
         return None
     finally:
@@ -187,18 +189,14 @@ def _judged(question: Question, source: str, paths: Collection[str]) -> Verdict 
 
 
 def _case(question: Question, source: str) -> Case:
-    from harness.case import case_from_source
-
     for folder in question.folders:
         if folder not in sys.path:
             sys.path.insert(0, folder)
     case = case_from_source(source)
     if "torch" not in vars(sys.modules[case.make.__module__]):
-        raise KeyError("torch")  # what a repro file adds below needs it
+        raise KeyError("torch")  # the code that a repro file adds needs it
     return replace(case, thorough=question.thorough)
 
 
 def _held(fixes: Collection[Fix]) -> AbstractContextManager[None]:
-    from harness.patching.fixes import applied
-
     return applied(fixes) if fixes else nullcontext()

@@ -1,4 +1,4 @@
-"""The usual layout: a statement a line, blank lines where people expect them, no comments."""
+"""The usual layout of a program: one statement a line, the usual blank lines, no comments."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ASIDE = cst.TrailingWhitespace()
 
 
 class _Layout(cst.CSTTransformer):
-    def leave_ParenthesizedWhitespace(  # noqa: N802 - LibCST finds it by its name
+    def leave_ParenthesizedWhitespace(  # noqa: N802 - LibCST finds the method by this name
         self, original_node: cst.ParenthesizedWhitespace, updated_node: cst.ParenthesizedWhitespace
     ) -> cst.SimpleWhitespace:
         return _SPACE
@@ -34,7 +34,7 @@ class _Layout(cst.CSTTransformer):
         node: object = super().on_leave(original_node, updated_node)
         if isinstance(node, cst.CSTNode):
             node = _laid_out(node)
-        return node  # type: ignore[return-value]  # the type stays, but for whitespace
+        return node  # type: ignore[return-value]  # only whitespace changes its type
 
 
 def _laid_out(node: cst.CSTNode) -> cst.CSTNode:
@@ -99,7 +99,7 @@ def _laid_out(node: cst.CSTNode) -> cst.CSTNode:
 
 
 def _unended(nodes: Sequence[S]) -> list[S]:
-    """Drop the comma after the last one."""
+    """Drop the comma after the last node."""
     new = list(nodes)
     if new:
         new[-1] = new[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)

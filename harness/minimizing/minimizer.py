@@ -1,4 +1,4 @@
-"""A program that shows a finding -> a smaller one that shows the same."""
+"""Turns a program that shows a finding into a smaller one that shows the same finding."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ if TYPE_CHECKING:
     from harness.patching.fixes import Fix
 
 SECONDS = 60.0
+"""The time limit where none is given."""
 
 
 class NotShownError(Exception):
-    """The program does not show the finding that it is to be reduced for."""
+    """The program does not show the finding at the start, so there is nothing to keep."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far it is."""
+    """The progress of the minimizer."""
 
     lines: int
     lines_at_start: int
@@ -41,17 +42,17 @@ class Progress:
 
 @dataclass(frozen=True)
 class Minimized:
-    """What came of it."""
+    """The result of the minimizer."""
 
     source: str
     finding: Finding
-    """As this source shows it."""
+    """The finding as this source shows it."""
     tried: int
     seconds: float
     finished: bool
-    """Whether no pass can make it smaller; else time ran out, or somebody stopped it."""
+    """Whether no pass can make it smaller; else the time was over, or somebody stopped it."""
     history: tuple[tuple[str, Finding], ...] = field(default=(), repr=False)
-    """All that was reached on the way, the start first."""
+    """Every program that showed the finding, from the first to the smallest."""
 
 
 def minimize(
@@ -67,12 +68,12 @@ def minimize(
     tried: Iterable[str] = (),
     on_rejected: Callable[[str], None] = lambda digest: None,
 ) -> Minimized:
-    """Reduce the source of a program (with its ``make()``) for as long as it shows this finding.
+    """Make the source of a program (with its ``make()``) smaller while it shows the finding.
 
-    It judges in a process of its own, and may be called in any thread. With ``fixes`` in place
-    (harness/patching/fixes.py) a known bug does not take the place of the one that is looked for. ``best``
-    and ``tried`` are what an earlier run reached, and the digests of what it rejected. Raises NotShownError.
-    An interrupt ends it early; it returns what was reached.
+    A child process judges the candidates, so any thread may call this. ``fixes`` (harness/patching/fixes.py)
+    are applied while judging, so that no known bug replaces the finding. ``best`` is the smallest text of an
+    earlier run, and ``tried`` are the digests of the texts that it rejected. An interrupt ends the run early:
+    the smallest program so far is returned. Raises NotShownError.
     """
     started = time.monotonic()
     judge = Judge(Question.about(finding, folders, fixes))
@@ -87,11 +88,11 @@ def minimize(
     def over() -> bool:
         return time.monotonic() - started >= seconds or (stop is not None and stop.is_set())
 
-    def tell(reducer: Reducer) -> None:
+    def report(reducer: Reducer) -> None:
         if progress is not None:
-            taken = time.monotonic() - started
+            elapsed = time.monotonic() - started
             lines = reducer.lines
-            progress(Progress(lines, at_start, reducer.tried, taken, reducer.at, reducer.best))
+            progress(Progress(lines, at_start, reducer.tried, elapsed, reducer.at, reducer.best))
 
     reducer: Reducer | None = None
     try:
@@ -103,7 +104,7 @@ def minimize(
             raise NotShownError(f"the program does not show {finding.check} {finding.kind} on {finding.path}")
         history.append((text, shown))
         reducer = Reducer(
-            Problem(text, is_interesting), over=over, tried=tried, on_rejected=on_rejected, on_tried=tell
+            Problem(text, is_interesting), over=over, tried=tried, on_rejected=on_rejected, on_tried=report
         )
         at_start = code_lines(source)
         reducer.run()
@@ -113,5 +114,5 @@ def minimize(
     finally:
         judge.stop()
     text, shown = history[-1]
-    taken = time.monotonic() - started
-    return Minimized(laid_out(text), shown, reducer.tried, taken, reducer.finished, tuple(history))
+    elapsed = time.monotonic() - started
+    return Minimized(laid_out(text), shown, reducer.tried, elapsed, reducer.finished, tuple(history))

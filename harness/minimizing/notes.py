@@ -1,4 +1,4 @@
-"""What a run of the minimizer remembers for the next: the best so far, and what need not be tried again."""
+"""What a run of the minimizer leaves for the next: the smallest text so far, and the texts it rejected."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class Notes:
-    """An NDJSON file, appended to as it happens: readable after a kill, whose torn last line is ignored."""
+    """An NDJSON file, one line for each event: after a kill it can be read, except for a torn last line."""
 
     def __init__(self, file: pathlib.Path, *key: str) -> None:
-        """Read what is there, if it is about the same thing; else begin anew."""
+        """Read the file if an earlier run with the same key left it; else start an empty one."""
         self._file = file
         self._key = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:16]
         self.best = ""
@@ -56,7 +56,7 @@ class Notes:
         self._stream.close()
 
     def note(self, best: str) -> None:
-        """Remember what was reached."""
+        """Remember the smallest text so far."""
         self.best = best
         self._write({"best": best})
 
@@ -65,7 +65,7 @@ class Notes:
         self._write({"tried": digest})
 
     def remove(self) -> None:
-        """Nothing is left to do: the file goes."""
+        """Delete the file: nothing is left to do."""
         self._stream.close()
         self._file.unlink(missing_ok=True)
 

@@ -1,4 +1,4 @@
-"""Who is who in a source: its classes, functions, the factory, and what a call may run. By reading alone."""
+"""What a source defines: classes, functions, the factory, and what a call may run. Nothing is executed."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ FACTORY = "make"
 
 
 class Outline:
-    """What the passes that reach over several places need to know of a tree.
+    """What a pass needs to know about a tree if it edits several places at once.
 
-    It answers what may be: a candidate that is wrong about a call fails, and costs its time only.
+    The answers may be wrong: a candidate made from a wrong answer fails, and costs only its time.
     """
 
     def __init__(self, tree: Tree) -> None:
-        """Read nothing yet."""
+        """Analyse nothing yet."""
         self.tree = tree
         self._attributes: dict[tuple[str, str], frozenset[str]] = {}
         self._asked: set[object] = set()
 
     @cached_property
     def classes(self) -> dict[str, cst.ClassDef]:
-        """By name."""
+        """The classes, by name."""
         return {node.name.value: node for node in self.tree.of(cst.ClassDef)}
 
     @cached_property
     def functions(self) -> dict[str, cst.FunctionDef]:
-        """Those that are no methods, by name."""
+        """The functions that are not methods, by name."""
         found = self.tree.of(cst.FunctionDef)
         return {node.name.value: node for node in found if self.owner(node) is None}
 
     @cached_property
     def methods(self) -> dict[tuple[str, str], cst.FunctionDef]:
-        """By the names of the class and their own."""
+        """The methods, by the name of the class and of the method."""
         found = [(self.owner(node), node) for node in self.tree.of(cst.FunctionDef)]
         return {(owner, node.name.value): node for owner, node in found if owner is not None}
 
     @cached_property
     def calls(self) -> list[tuple[cst.Call, list[cst.FunctionDef]]]:
-        """Every call with what it may run of this text."""
+        """Every call, with the functions of this text that it may run."""
         return [(call, list(self._callees(call))) for call in self.tree.of(cst.Call)]
 
     def calls_of(self, function: cst.FunctionDef) -> list[cst.Call]:
@@ -51,13 +51,13 @@ class Outline:
         return [call for call, callees in self.calls if function in callees]
 
     def owner(self, function: cst.CSTNode) -> str | None:
-        """Return the name of the class that a function is a method of."""
+        """Return the name of the class of a method; None for a function."""
         block = self.tree.parents.get(function)
         parent = self.tree.parents.get(block) if block is not None else None
         return parent.name.value if isinstance(parent, cst.ClassDef) else None
 
     def method_around(self, node: cst.CSTNode) -> tuple[str, cst.FunctionDef] | None:
-        """Return the class and method that a node is in."""
+        """Return the name of the class and the method that contain a node."""
         function = self.tree.above(node, cst.FunctionDef)
         while function is not None:
             owner = self.owner(function)
@@ -86,7 +86,7 @@ class Outline:
                 yield self.methods[owner, "forward"]
 
     def kinds(self, node: cst.CSTNode) -> frozenset[str]:
-        """Return the classes of this text that an expression may be an instance, or a container, of."""
+        """Return the classes of this text that an expression may be an instance of, or contain."""
         if node in self._asked:
             return frozenset()
         self._asked.add(node)
@@ -158,7 +158,7 @@ class Outline:
 
     @cached_property
     def given(self) -> list[tuple[cst.BaseExpression | None, cst.BaseExpression | None]]:
-        """The args and kwargs that the model is called with: those of the factory, then those of probes."""
+        """The args and kwargs of each call of the model: from the factory, then from ``probes``."""
         pairs = [(self._made("make", 1), self._made("make", 2))]
         for value in self._returned("probes"):
             if isinstance(value, cst.List | cst.Tuple):
@@ -169,7 +169,7 @@ class Outline:
 
     @cached_property
     def specs(self) -> list[cst.BaseExpression]:
-        """What ``dynamic_shapes`` returns."""
+        """The expressions that ``dynamic_shapes`` returns."""
         return self._returned("dynamic_shapes")
 
     def _made(self, function: str, place: int) -> cst.BaseExpression | None:
@@ -203,7 +203,7 @@ def is_of_torch(node: cst.CSTNode) -> bool:
 
 
 def self_name(method: cst.FunctionDef) -> str:
-    """Return what a method calls its object."""
+    """Return the name of the first parameter of a method."""
     names = parameters(method)
     return names[0] if names else "self"
 
@@ -214,7 +214,7 @@ def parameters(function: cst.FunctionDef) -> list[str]:
 
 
 def assigned(function: cst.FunctionDef, name: str) -> Iterator[cst.BaseExpression]:
-    """Return what a name is bound to in a function; for the target of a loop, what is looped over."""
+    """Return the values that a function assigns to a name; for a loop variable, the iterable."""
     for node in below(function):
         if isinstance(node, cst.Assign):
             for target in node.targets:

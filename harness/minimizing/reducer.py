@@ -1,4 +1,4 @@
-"""Reducing a text, whatever it is about: passes propose edits, a predicate decides."""
+"""Makes any Python text smaller: passes propose edits, a predicate decides."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ LAST_LEVEL = max(each.level for each in PASSES.values())
 
 @dataclass(frozen=True)
 class Problem:
-    """A text, and what has to stay true of it."""
+    """A text, and the predicate that every smaller text has to satisfy."""
 
     source: str
     is_interesting: Callable[[str], bool]
 
 
 class Reducer:
-    """Makes the text of a problem smaller for as long as a pass knows how.
+    """Makes the text of a problem smaller until no pass makes it smaller.
 
-    Which texts are tried, and in which order, depends on the answers alone: two runs do the same.
+    The answers of the predicate alone decide which texts are tried, in which order: two runs do the same.
     """
 
     def __init__(
@@ -40,14 +40,14 @@ class Reducer:
         on_rejected: Callable[[str], None] = lambda digest: None,
         on_tried: Callable[[Reducer], None] = lambda reducer: None,
     ) -> None:
-        """``over`` says when to stop; ``tried`` holds digests of texts that need no second try."""
+        """``over`` says when to stop; ``tried`` holds digests of texts that an earlier run rejected."""
         self.best = problem.source
         self.tried = 0
         """How many texts the predicate was asked about."""
         self.at = ""
         """The pass that is running."""
         self.finished = False
-        """Whether no pass can do more."""
+        """Whether no pass makes the text smaller."""
         self._is_interesting = problem.is_interesting
         self._passes = tuple(passes.values())
         self._over = over
@@ -63,7 +63,7 @@ class Reducer:
         return self._size[0]
 
     def run(self) -> None:
-        """Reduce until nothing helps, or it is over; ``best`` holds at every moment what was reached."""
+        """Reduce until no pass helps or the time is over; ``best`` is the smallest text at every moment."""
         level = 0
         while level <= LAST_LEVEL:
             before = self.best
@@ -72,12 +72,12 @@ class Reducer:
                     self._sweep(each)
                 if self._over():
                     return
-            # What a later level made possible is left to the first again.
+            # After a change, start again with the first level: new edits may be possible there.
             level = level + 1 if self.best == before else 0
         self.finished = True
 
     def _sweep(self, each: Pass) -> None:
-        """Try all that a pass proposes; after a success go on at the same place."""
+        """Try every edit that a pass proposes; after a success, continue at the same place."""
         self.at = each.name
         edits = list(each.propose(self._tree))
         for length in _lengths(each, len(edits)):
@@ -109,15 +109,15 @@ class Reducer:
         return accepted
 
     def _text(self, edit: Edit) -> str | None:
-        """Return the text after an edit; None where there is no such text."""
+        """Return the text after an edit; None if the edit makes no valid tree."""
         try:
             return self._tree.edited(edit)
         except (cst.CSTValidationError, AttributeError, TypeError, ValueError):
-            return None  # a place where nothing, or nothing of that kind, can stand
+            return None  # the place must not be empty, or must not hold such a node
 
 
 def _lengths(each: Pass, count: int) -> Sequence[int]:
-    """How many neighbouring edits to try at once, one length after the other."""
+    """Return how many neighbouring edits to try at once, one length after the other."""
     if each.together == "never" or count < 2:
         return (1,)
     if each.together == "all":
@@ -129,9 +129,9 @@ def _lengths(each: Pass, count: int) -> Sequence[int]:
 
 
 def _measured(text: str) -> Size | None:
-    """Return the size of a text; None for one that is no Python."""
+    """Return the size of a text; None if it is not valid Python."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the compiler, about candidates that nobody sees
+        warnings.simplefilter("ignore")  # the compiler warns about candidates, which nobody reads
         try:
             compile(text, "<candidate>", "exec", dont_inherit=True)
             return size(text)

@@ -1,4 +1,4 @@
-"""What was reached -> a repro file that shows the finding in a fresh process."""
+"""Turns a minimized program into a repro file that shows the finding in a fresh process."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shipped:
-    """A file, and whether it does what it says."""
+    """A repro file, and whether it shows the finding."""
 
     text: str
-    """Of the repro file; of the program alone where there is no way to write such a file."""
+    """The text of the repro file; the program alone if no repro file can be written for this finding."""
     source: str
     finding: Finding
     confirmed: bool
     reason: str
-    """What it printed, or why it does not count."""
+    """What the file printed, or why the run does not count."""
     smallest: bool = True
-    """Whether it holds the smallest program, rather than one that was reached before."""
+    """Whether it holds the smallest program; else an earlier, larger one."""
 
 
 def ship(minimized: Minimized, confirm: Callable[[str], Confirmation] = confirm) -> Shipped:
-    """Write the smallest program down; if that file does not show the finding, one before it.
+    """Write a repro file of the smallest program; if that does not show the finding, of an earlier program.
 
-    A worker that has judged much and a fresh process may disagree, and so may a check and the few lines of a
-    file. Going back by steps that double, it takes few attempts to find what both agree on.
+    A worker that has judged many programs and a fresh process may disagree; so may a check and the few lines
+    of a repro file. The steps back through the history double, so few attempts are needed.
     """
     back = 0
     smallest: Shipped | None = None

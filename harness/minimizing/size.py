@@ -1,4 +1,4 @@
-"""What smaller means: one key for all that reducing does."""
+"""The size of a program: the key by which the minimizer compares two texts."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ _LAYOUT = {
 
 
 def size(source: str) -> Size:
-    """Compare by lines of code, then tokens, then their length; the text itself decides ties.
+    """Return lines of code, then number of tokens, then their length; the text itself decides ties.
 
-    So which of two texts is smaller depends on them alone, and texts that differ in layout only are of one
-    size. Raises SyntaxError.
+    Texts that differ only in layout have the same size. Raises SyntaxError.
     """
     lines = code_lines(source)
     try:

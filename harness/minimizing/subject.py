@@ -1,4 +1,4 @@
-"""A file of the user's -> what is to be reduced: a text with ``make()``, and what is known of its finding."""
+"""Reads the file that the user wants to minimize: a program with ``make()``, and what its header says."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Subject:
-    """What a file holds."""
+    """A program to minimize."""
 
     source: str
     folder: str
-    """Of the file, whose neighbours it may import."""
+    """The folder of the file: the program may import from it."""
     path: str = ""
-    """The path that its header names; likewise the others."""
+    """The path that the header of the file names; the following fields are from the header, too."""
     check: str = ""
     fingerprint: str = ""
     signatures: tuple[tuple[str, ...], ...] = ()
 
     def names(self, finding: Finding) -> bool:
-        """Whether the header speaks of a finding."""
+        """Whether the header describes this finding."""
         if self.fingerprint and finding.fingerprint == self.fingerprint:
             return True
         if not self.signatures:
@@ -57,7 +57,7 @@ def read_subject(written: str) -> Subject:
         raise UsageError(f"{file}: cannot be read: {error}") from None
     except (SyntaxError, ValueError, cst.ParserSyntaxError) as error:
         where = f" (line {error.lineno})" if isinstance(error, SyntaxError) else ""
-        raise UsageError(f"{file}: is no Python: {getattr(error, 'msg', error)}{where}") from None
+        raise UsageError(f"{file}: is not valid Python: {getattr(error, 'msg', error)}{where}") from None
     if name not in _defined(module):
         raise UsageError(
             f"{file} defines no {name!r}: name a callable that returns (model, args), FILE.py:NAME"
@@ -73,7 +73,7 @@ def read_subject(written: str) -> Subject:
 
 
 def _defined(module: cst.Module) -> set[str]:
-    """Return the names that a module binds at its top."""
+    """Return the names that a module defines at its top level."""
     names: set[str] = set()
     for line in module.body:
         if isinstance(line, cst.FunctionDef | cst.ClassDef):
@@ -93,7 +93,7 @@ def _bound(statement: cst.BaseSmallStatement) -> set[str]:
 
 
 def _with_factory(source: str, name: str) -> str:
-    """Call the factory ``make``; what else has that name gives way."""
+    """Rename the factory to ``make``, and anything else of that name to ``make_other``."""
     if name == FACTORY:
         return source
     source = _renamed(source, FACTORY, "make_other")
@@ -117,5 +117,5 @@ class _Renaming(cst.CSTTransformer):
         self._new = new
 
     def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.Name:  # noqa: N802
-        # LibCST finds it by its name.
+        # LibCST finds the method by this name.
         return cst.Name(self._new) if original_node.value == self._old else updated_node

@@ -1,4 +1,4 @@
-"""Python source as a tree, and edits of it: which nodes to drop, and which to replace by others."""
+"""Python source as a tree, and edits of the tree: which nodes to drop or to replace."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ M = TypeVar("M", bound=cst.CSTNode)
 
 Replacement: TypeAlias = "cst.CSTNode | Sequence[cst.CSTNode] | None"
 Edit: TypeAlias = Mapping[cst.CSTNode, Replacement]
-"""By node of one tree: what comes in its place; None: nothing. Of two nodes inside each other the outer
-counts, unless the inner one is part of what replaces it."""
+"""For each node to edit, its replacement; None drops the node. If one node is inside another, the edit of
+the outer one counts, unless the inner node is part of the replacement."""
 
 
 class Tree:
-    """One text, parsed. Nodes are told apart by identity."""
+    """One text, parsed. Two nodes are the same if they are the same object."""
 
     def __init__(self, source: str) -> None:
         """Parse. Raises libcst.ParserSyntaxError."""
@@ -27,7 +27,7 @@ class Tree:
         self.module = cst.parse_module(source)
         self.parents: dict[cst.CSTNode, cst.CSTNode] = {}
         self.nodes = tuple(self._walk(self.module))
-        """All but whitespace, parents first, in the order of the text."""
+        """Every node except whitespace, parents first, in the order of the text."""
 
     def _walk(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         yield node
@@ -52,29 +52,29 @@ class Tree:
         return (node for node in self.nodes if isinstance(node, cst.BaseStatement))
 
     def above(self, node: cst.CSTNode, *kinds: type[N]) -> N | None:
-        """Return the nearest node of some types that a node is in."""
+        """Return the nearest node of these types that contains a node; None if there is none."""
         parent = self.parents.get(node)
         while parent is not None and not isinstance(parent, kinds):
             parent = self.parents.get(parent)
         return parent
 
     def siblings(self, node: N) -> Iterator[N]:
-        """Return the nodes of its type that share its parent, itself among them."""
+        """Return the node, and the nodes of its type that have the same parent."""
         return (each for each in children(self.parents[node]) if isinstance(each, type(node)))
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """Every name in the text, those of attributes too."""
+        """Every name in the text, including names of attributes."""
         return frozenset(name.value for name in self.of(cst.Name))
 
     def edited(self, edit: Edit) -> str:
-        """Return the text after an edit. Raises what LibCST raises where it cannot be written."""
+        """Return the text after an edit. Raises what LibCST raises if the new tree is not valid."""
         module = self.rebuilt(self.module, edit)
         assert isinstance(module, cst.Module)
         return module.code
 
     def rebuilt(self, node: N, edit: Edit) -> N:
-        """Return a node of this tree with what is inside edited."""
+        """Return a node of this tree with an edit applied to its children."""
         touched: set[cst.CSTNode] = set()
         for each in edit:
             parent = self.parents.get(each)
@@ -105,7 +105,7 @@ class _Rebuilding:
     def _one(self, node: cst.CSTNode) -> object:
         new = list(self._replaced(node))
         if not new:
-            # What stands for "no *args" is no None.
+            # LibCST marks a missing ``*args`` by this sentinel, not by None.
             return cst.MaybeSentinel.DEFAULT if isinstance(node, cst.Param) and node.star == "*" else None
         first = new[0]
         if isinstance(first, cst.IndentedBlock) and not first.body:
@@ -126,7 +126,7 @@ class _Rebuilding:
     def _replaced(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         if node not in self._edit:
             new = self.inside(node)
-            # A line whose only statement is gone goes with it.
+            # A line without a statement is dropped.
             if not isinstance(new, cst.SimpleStatementLine) or new.body:
                 yield new
             return
@@ -143,7 +143,7 @@ PASS = cst.SimpleStatementLine([cst.Pass()])
 
 
 def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """Return the nodes right below a node, but for whitespace."""
+    """Return the direct children of a node, except whitespace."""
     for name in _fields(type(node)):
         value = getattr(node, name)
         if isinstance(value, cst.CSTNode):
@@ -153,7 +153,7 @@ def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 
 def below(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """Return a node and all nodes in it."""
+    """Return a node and all nodes inside it."""
     yield node
     for child in children(node):
         yield from below(child)
@@ -161,7 +161,7 @@ def below(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 @cache
 def _fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
-    """Return the fields of a node that may hold more than whitespace, in the order of the text."""
+    """Return the fields of a node type that can hold more than whitespace, in the order of the text."""
     names = [field.name for field in fields(kind) if not field.name.startswith(("whitespace", "leading_"))]
     skipped = {"lpar", "rpar", "lbracket", "rbracket", "lbrace", "rbrace", "comma", "semicolon", "header"}
     skipped |= {"footer", "equal", "lines_after_decorators", "trailing_whitespace", "indent", "dot", "colon"}
@@ -196,7 +196,7 @@ _ROOMY_FOR_TUPLES = (cst.Return, cst.Assign, cst.Expr, cst.Index, cst.For)
 
 
 def fitted(node: cst.CSTNode, parent: cst.CSTNode | None, old: cst.CSTNode | None = None) -> cst.CSTNode:
-    """Put parentheses around an expression where its new place asks for them."""
+    """Put parentheses around an expression if its new place needs them."""
     if not isinstance(node, cst.BaseExpression) or node.lpar:
         return node
     tight = isinstance(parent, _TIGHT) or (isinstance(parent, cst.Call) and parent.func is old)
@@ -208,12 +208,12 @@ def fitted(node: cst.CSTNode, parent: cst.CSTNode | None, old: cst.CSTNode | Non
 
 
 def text(node: cst.CSTNode) -> str:
-    """Return the source of a node alone."""
+    """Return the source of a node."""
     return cst.Module([]).code_for_node(node).strip()
 
 
 def substituted(node: N, new: Mapping[cst.CSTNode, cst.CSTNode]) -> N:
-    """Return any node with some nodes in it replaced."""
+    """Return a node with some of the nodes inside it replaced."""
     if not new:
         return node
     holder = _Substitution(new)
@@ -238,12 +238,12 @@ class _Substitution(cst.CSTTransformer):
         self._stack.pop()
         if original_node in self._new:
             parent = self._stack[-1] if self._stack else None
-            return fitted(self._new[original_node], parent, original_node)  # type: ignore[return-value]
+            return fitted(self._new[original_node], parent, original_node)  # type: ignore[return-value]  # any node
         return updated_node
 
 
 def merged(edits: Iterable[Edit]) -> Edit:
-    """Return several edits as one; what an earlier one says of a node holds."""
+    """Return several edits as one; if two edit the same node, the earlier one counts."""
     whole: dict[cst.CSTNode, Replacement] = {}
     for edit in edits:
         for node, replacement in edit.items():
@@ -252,15 +252,15 @@ def merged(edits: Iterable[Edit]) -> Edit:
 
 
 def inside(node: cst.CSTNode, kind: type[N]) -> Iterator[N]:
-    """Return the nodes of a type in a node, and itself."""
+    """Return the nodes of a type among a node and all nodes inside it."""
     return (each for each in below(node) if isinstance(each, kind))
 
 
 def suite(node: cst.CSTNode) -> Sequence[cst.BaseStatement]:
-    """Return the statements of a module or of an indented block; none of anything else."""
+    """Return the statements of a module or an indented block; nothing for other nodes."""
     return node.body if isinstance(node, cst.Module | cst.IndentedBlock) else ()
 
 
 def small(node: cst.CSTNode | None) -> cst.BaseSmallStatement | None:
-    """Return the statement of a line."""
+    """Return the first statement of a line; None if the node is not a line."""
     return node.body[0] if isinstance(node, cst.SimpleStatementLine) else None

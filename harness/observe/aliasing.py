@@ -1,4 +1,4 @@
-"""Who is the same object as whom, and who lives in whose memory, among all that a call touches."""
+"""Which tensors of a call are the same object, and which share memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from torch import nn
 
-    from harness.inputs.copies import Inputs
+    from harness.observe.arguments import Inputs
 
 OUTPUT, INPUT = "output", "input "
 """How the names of outputs (``output[0]``) and inputs (``input args[0]``) begin; state has its FQN."""
@@ -44,17 +44,17 @@ NO_MEMORY = Memory()
 
 @dataclass(frozen=True)
 class MutationProbe:
-    """A write to an output, after the last call: what shows it."""
+    """A write to an output, after the last call: which other tensors change with it."""
 
     output: str
     shows: Mapping[str, TensorSnapshot] = field(default_factory=dict)
-    """The other tensors that changed with it, as they are then."""
+    """The other tensors that changed, as they are after the write."""
     refused: bool = False
     """Whether the output cannot be written to: some of its elements are one place in memory."""
 
 
 def named_tensors(outputs: object, inputs: Inputs, model: nn.Module) -> dict[str, torch.Tensor]:
-    """Return every tensor that a call has to do with, by name."""
+    """Return the outputs, the inputs and the state of a call, by name; nothing without an output tensor."""
     leaves, places, _ = flatten(outputs)
     named = {
         f"{OUTPUT}{place}": leaf
@@ -71,7 +71,7 @@ def named_tensors(outputs: object, inputs: Inputs, model: nn.Module) -> dict[str
 
 
 def memory(named: Mapping[str, torch.Tensor]) -> Memory:
-    """Group the tensors of a call; what has to do with no output is left out."""
+    """Group the tensors of a call by object and by storage; groups without an output are left out."""
     return Memory(_with_output(partition(named, id)), _with_output(partition(named, storage_id)))
 
 
@@ -80,7 +80,7 @@ def _with_output(groups: tuple[frozenset[str], ...]) -> tuple[frozenset[str], ..
 
 
 def mutation_probes(named: Mapping[str, torch.Tensor]) -> tuple[MutationProbe, ...]:
-    """Write to each output in turn, and see which other tensors show it. Changes the tensors."""
+    """Write to each output in turn, and note which other tensors change. Changes the tensors."""
     found: list[MutationProbe] = []
     before = _snapshots(named)
     for name, tensor in named.items():

@@ -1,4 +1,4 @@
-"""Noting what a model holds, and putting all of it back: tensors, attributes, who is whose child."""
+"""Saving all that a model holds (tensors, attributes, children), and restoring it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class Checkpoint:
-    """A model as it is now. What was noted is restored into the same objects: no identity changes."""
+    """A model as it is now. ``restore`` writes into the same objects, so that no identity changes."""
 
     def __init__(self, model: nn.Module) -> None:
-        """Note all that Python code of the model can reach and change, and the tensors among it."""
+        """Save everything that Python code of the model can reach and change, tensors included."""
         self._containers: list[tuple[Any, Any]] = []
         self._cells: list[tuple[types.CellType, object]] = []
         self._classes: list[tuple[type, dict[str, object]]] = []
@@ -36,7 +36,7 @@ class Checkpoint:
         self._isolation = Isolation(tensors)
 
     def restore(self) -> bool:
-        """Put everything back. Return False, and promise nothing, if some tensor does not allow it."""
+        """Restore everything. Return False if some tensor does not allow it; the model is undefined then."""
         for container, contents in self._containers:
             if not _same(container, contents):
                 container.clear()
@@ -57,7 +57,7 @@ def _restore_class(owner: type, attributes: dict[str, object]) -> None:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two containers hold the very same objects, in one order."""
+    """Whether two containers hold the same objects in the same order."""
     if len(one) != len(other):
         return False
     pairs = zip(one, other, strict=True)
@@ -67,7 +67,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _reach(model: nn.Module) -> Iterator[Any]:
-    """Yield each tensor, and each thing whose contents can change, that can be reached from a model."""
+    """Yield each tensor and each mutable container, cell or class that a model can reach."""
     seen: set[int] = set()
     waiting: list[object] = [model]
     while waiting:
@@ -81,7 +81,7 @@ def _reach(model: nn.Module) -> Iterator[Any]:
 
 
 def _parts(value: Any) -> Iterable[object]:
-    """Return what one value leads to."""
+    """Return the values that one value refers to."""
     match value:
         case dict():
             return list(value.values())
@@ -99,7 +99,7 @@ def _parts(value: Any) -> Iterable[object]:
             return list(vars(value).values()) if _is_own_class(value) else ()
         case nn.Module():
             return vars(value), type(value)
-    # Any other object of the program's own; torch's and Python's are their own business.
+    # Any other object: only those of the program's own classes are saved.
     return (vars(value), type(value)) if hasattr(value, "__dict__") and _is_own_class(type(value)) else ()
 
 

@@ -1,4 +1,4 @@
-"""Looking at the world around a model: its modules, and what is switched for the whole process."""
+"""Recording what surrounds a model: its modules, its inputs and the state of the process."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ from typing import TYPE_CHECKING
 
 import torch
 from torch import nn
-from torch._C import _len_torch_function_stack
-from torch.nn.modules.module import _global_buffer_registration_hooks
 from torch.utils import _pytree as pytree
-from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
-from harness.observe.isolation import autocast_depth
-from harness.observe.observation import Aftermath, World
+from harness.observe.observation import Aftermath, Environment
+from harness.observe.process_state import read_process_state
 from harness.observe.tensors import python_value, state_snapshot
 
 if TYPE_CHECKING:
@@ -20,20 +17,20 @@ if TYPE_CHECKING:
 
     from torch.export import ExportedProgram
 
-    from harness.inputs.copies import Inputs
+    from harness.observe.arguments import Inputs
 
 
-def world(model: nn.Module, inputs: Inputs, program: ExportedProgram | None = None) -> World:
-    """Write down the world around an export, or around what is done with the program that came of it."""
+def read_environment(model: nn.Module, inputs: Inputs, program: ExportedProgram | None = None) -> Environment:
+    """Record what an export, or lowering its ``program``, must not change."""
     modules = list(model.named_modules(remove_duplicate=False))
-    return World(
+    return Environment(
         state=state_snapshot(model),
         training={name: module.training for name, module in modules},
         hooks={name: _count_hooks(module) for name, module in modules},
         attributes=plain_attributes(model),
         inputs=inputs.snapshot(),
-        ambient={
-            **ambient(),
+        process_state={
+            **read_process_state(),
             "sizes marked on the example inputs": [
                 _marks(leaf) for leaf in inputs.leaves if isinstance(leaf, torch.Tensor)
             ],
@@ -57,10 +54,10 @@ _MARKED = (
 
 
 def graph_outline(program: ExportedProgram) -> tuple[tuple[str, str], ...]:
-    """Return what each node is: enough to see that a graph is no longer the one it was.
+    """Return operation and name of each node: enough to notice that a graph has changed.
 
-    Nodes that nothing depends on do not count: torch.export clears them away whenever it comes by
-    (``torch/export/_remove_auto_functionalized_pass.py`` does so in the program's own graph).
+    Nodes that nothing depends on do not count: torch.export may remove them at any time, in the program's own
+    graph (``torch/export/_remove_auto_functionalized_pass.py``).
     """
     needed: set[object] = set()
     outline: list[tuple[str, str]] = []
@@ -71,27 +68,8 @@ def graph_outline(program: ExportedProgram) -> tuple[tuple[str, str], ...]:
     return tuple(reversed(outline))
 
 
-def ambient() -> dict[str, object]:
-    """Write down what is switched for the whole process."""
-    return {
-        "grad mode": torch.is_grad_enabled(),
-        "default dtype": str(torch.get_default_dtype()),
-        "autocast": torch.is_autocast_enabled("cpu"),
-        "depth of autocast": autocast_depth(),
-        "inference mode": torch.is_inference_mode_enabled(),
-        "default device": str(torch.get_default_device()),
-        "anomaly mode": torch.is_anomaly_enabled(),
-        "dispatch modes": len(_get_current_dispatch_mode_stack()),
-        "function modes": _len_torch_function_stack(),
-        "functorch level": _functorch_level(),
-        "whether export is running": torch.compiler.is_exporting(),
-        "hooks on all modules": len(_global_buffer_registration_hooks),
-        "global random number generator": torch.get_rng_state().numpy().tobytes(),
-    }
-
-
 def aftermath(model: nn.Module) -> Aftermath:
-    """Write down what a call has left behind besides inputs and state."""
+    """Record what a call has changed besides inputs and state."""
     attributes: dict[str, str] = {}
     for prefix, module in model.named_modules(remove_duplicate=False):
         dot = f"{prefix}." if prefix else ""
@@ -100,10 +78,10 @@ def aftermath(model: nn.Module) -> Aftermath:
         for name, value in module.__dict__.items():
             if name not in _STANDARD and name not in _OWN_MARKS:
                 attributes[dot + name] = _attribute(value, _describe)
-    return Aftermath(ambient(), attributes)
+    return Aftermath(read_process_state(), attributes)
 
 
-# torch/_dynamo/eval_frame.py: OptimizedModule hands on to its module what is set on it, this mark too.
+# torch/_dynamo/eval_frame.py: OptimizedModule sets its attributes, such as this one, on its module too.
 _OWN_MARKS = {"_is_torch_compile"}
 
 
@@ -113,11 +91,6 @@ def _describe(tensor: torch.Tensor) -> str:
 
 def _identify(tensor: torch.Tensor) -> str:
     return f"Tensor@{id(tensor)}"
-
-
-def _functorch_level() -> int:
-    interpreter = torch._C._functorch.peek_interpreter_stack()
-    return 0 if interpreter is None else int(interpreter.level())
 
 
 _HOOKS = (
@@ -140,7 +113,7 @@ _STANDARD = frozenset(nn.Module().__dict__)
 
 
 def plain_attributes(model: nn.Module) -> dict[str, str]:
-    """Attributes of all modules that are neither state nor nn.Module's own, as comparable text."""
+    """Return the attributes of all modules as text, without state and without nn.Module's own attributes."""
     return {
         f"{prefix}.{name}" if prefix else name: _attribute(value)
         for prefix, module in model.named_modules(remove_duplicate=False)
@@ -149,8 +122,8 @@ def plain_attributes(model: nn.Module) -> dict[str, str]:
     }
 
 
-def held(model: nn.Module) -> list[object]:
-    """Return all that a model holds: while the list lives, no other object gets the id of one of them."""
+def held_objects(model: nn.Module) -> list[object]:
+    """Return all objects that a model holds. While the list lives, no new object gets one of their ids."""
     return pytree.tree_leaves([vars(module) for module in model.modules()])
 
 

@@ -24,7 +24,7 @@ class Failure:
     """Qualified names of the exception's class and its bases, most derived first."""
     message: str
     frames: tuple[str, ...]
-    """``file:function`` of the innermost telling frames inside torch, innermost last."""
+    """``file:function`` of the innermost informative frames inside torch, innermost last."""
 
     @property
     def name(self) -> str:
@@ -54,24 +54,24 @@ _PLUMBING = {
 
 
 def is_plumbing(frame: str) -> bool:
-    """Whether a frame is one that says nothing about where an error comes from."""
+    """Whether any error may pass through a frame, so that the frame names no cause."""
     return frame in _PLUMBING or frame.partition(":")[0] in _PLUMBING
 
 
 def failure(error: BaseException, stage: Stage) -> Failure:
-    """Write down an exception."""
+    """Return an exception as plain data."""
     frames = [
         f"{pathlib.Path(frame.f_code.co_filename).name}:{frame.f_code.co_name}"
         for frame, _ in walk_tb(error.__traceback__)
         if frame.f_code.co_filename.startswith(_TORCH)
     ]
-    telling = [frame for frame in frames if not is_plumbing(frame)]
+    informative = [frame for frame in frames if not is_plumbing(frame)]
     return Failure(
         stage=stage,
         types=tuple(
             f"{base.__module__}.{base.__qualname__}".removeprefix("builtins.")
-            for base in type(error).__mro__[:-2]  # BaseException and object say nothing
+            for base in type(error).__mro__[:-2]  # without BaseException and object
         ),
         message=str(error),
-        frames=tuple((telling or frames)[-3:]),
+        frames=tuple((informative or frames)[-3:]),
     )

@@ -1,4 +1,4 @@
-"""What flows back from the outputs of a call to parameters and inputs."""
+"""The gradients that a call's outputs give to parameters and inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is written down of modules, their calls and their graphs. Plain data."""
+"""Modules, their calls and their graphs, as plain data."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ class Visit(NamedTuple):
     """One call of a submodule in eager."""
 
     module: str
-    """The first of its names."""
+    """The module's first name."""
     within: int | None
-    """Number of the visit during which it happened; None for one made by the model itself."""
+    """Number of the enclosing visit; None if the model itself made the call."""
     computes: bool
-    """Whether an output depends on an operator that ran in it, and not in a visit within it."""
+    """Whether an output depends on an operator that ran in this visit itself, not in an inner one."""
 
 
 @dataclass(frozen=True)
@@ -26,23 +26,23 @@ class Hierarchy:
     first: Mapping[str, str]
     """All names of all modules, in order; for each the first name of that module."""
     inlined: frozenset[str] = frozenset()
-    """First names of the ``fx.GraphModule`` among them."""
+    """First names of the modules that are ``fx.GraphModule``."""
     persistent: frozenset[str] = frozenset()
     """Names of the parameters and buffers that belong to the state dict."""
     visits: tuple[Visit, ...] = ()
 
 
 class Frame(NamedTuple):
-    """One call of a submodule that is under way."""
+    """One unfinished call of a submodule: an entry of the call stack."""
 
     module: str
     """The name by which it was called, without the number of a call variant."""
     call: str | int
-    """Tells it from other calls of the same module."""
+    """Differs between calls of the same module."""
 
 
 Frames = tuple[Frame, ...]
-"""The calls under way, outermost first; the model itself is left out."""
+"""The call stack, outermost call first, without the model itself."""
 
 Operand = int | str
 """The number of the step that computes it, or the name of an input or of a piece of state."""
@@ -56,17 +56,17 @@ class Step(NamedTuple):
     """As text, with ``%`` for each operand."""
     operands: tuple[Operand, ...]
     frames: Frames | None
-    """None: export says of some operators that they belong nowhere."""
+    """None: export assigns some operators to no module."""
     impure: bool = False
-    """Whether it matters though nobody reads its result: it draws random numbers, it may raise."""
+    """Whether it matters even if nothing reads its result: it draws random numbers, or may raise."""
     writes: tuple[Operand, ...] = ()
     """The operands that it changes in place."""
     shares: tuple[Operand, ...] = ()
-    """The operands that its result may be, or be a view of."""
+    """The operands that its result may be, or may be a view of."""
     inside: tuple[Frames, ...] = ()
-    """Of a region (``no_grad``, autocast): the frames of the operators in it, in order."""
+    """For a region (``no_grad``, autocast): the frames of the operators in it, in order."""
     opaque: bool = False
-    """Whether it holds graphs and is no region: what calls there are in it is not known."""
+    """Whether it holds graphs without being a region, so that the calls inside are unknown."""
 
     def __str__(self) -> str:
         """Write the operator and its arguments in one line, for people."""
@@ -85,7 +85,7 @@ def _operand(operand: Operand) -> str:
 def filled(arguments: str, operands: list[str]) -> str:
     """Put operands into a text of arguments."""
     parts = arguments.split("%")
-    # A text constant may hold the sign as well: then what the operands are has to be read beside it.
+    # A text constant may contain % as well: then the operands follow the text.
     if len(parts) != len(operands) + 1:
         return f"{arguments} with {', '.join(operands)}"
     return "".join(text + operand for text, operand in zip(parts, [*operands, ""], strict=True))
@@ -93,13 +93,13 @@ def filled(arguments: str, operands: list[str]) -> str:
 
 @dataclass(frozen=True)
 class Listing:
-    """A graph as a list of steps, with the graphs of the submodules that it calls in their places."""
+    """A graph as a list of steps. The steps of a called submodule stand in the place of the call."""
 
     steps: tuple[Step, ...]
     returns: Step
 
     def live(self) -> Listing:
-        """Leave out what nobody reads and what changes nothing that anybody reads, and count anew."""
+        """Drop the steps that nothing depends on, and renumber the others."""
         wanted = self._wanted()
         if len(wanted) == len(self.steps):
             return self
@@ -110,7 +110,7 @@ class Listing:
     def _wanted(self) -> set[int]:
         memory = self.memory()
         wanted = {n for n, step in enumerate(self.steps) if step.impure}
-        # What is not made here outlives the run.
+        # Inputs and state outlive the run: writes to them count.
         read = {memory[o] for step in self.steps for o in step.operands if isinstance(o, str)}
         read.update(memory[o] for o in self.returns.operands)
         wanted.update(o for o in self.returns.operands if isinstance(o, int))
@@ -126,7 +126,7 @@ class Listing:
         return wanted
 
     def memory(self) -> dict[Operand, Operand]:
-        """Return for each operand one that stands for all that may share memory with it."""
+        """Return for each operand the representative of its group: operands that may share memory."""
         group: dict[Operand, Operand] = {}
 
         def root(operand: Operand) -> Operand:
@@ -144,7 +144,7 @@ class Listing:
         return {operand: root(operand) for operand in list(group)}
 
     def settled(self) -> Listing:
-        """Read what an in-place operator changes where its result is read: it is the same tensor."""
+        """Replace the result of an in-place operator by the operand: they are the same tensor."""
         changed: dict[Operand, Operand] = {}
 
         def settle(step: Step) -> Step:
@@ -176,7 +176,7 @@ def _renumbered(step: Step, number_of: Mapping[int, int]) -> Step:
 
 
 class Spec(NamedTuple):
-    """What the signature says of one input or output of the graph."""
+    """One input or output of the graph, as the signature describes it."""
 
     kind: str
     name: str
@@ -186,7 +186,7 @@ class Spec(NamedTuple):
 
 @dataclass(frozen=True)
 class Exported:
-    """What an exported program says of itself."""
+    """An exported program: its graph, its signature, its names."""
 
     listing: Listing | None
     """The graph; the frames are what export recorded."""
@@ -198,7 +198,7 @@ class Exported:
     state: frozenset[str]
     constants: frozenset[str]
     same: tuple[frozenset[str], ...] = ()
-    """Names in the two that are one tensor to torch: the groups of two and more."""
+    """Groups of names in ``state`` and ``constants`` that torch takes for one tensor; of two and more."""
     broken: str = ""
     """Why there is no listing."""
 
@@ -210,13 +210,13 @@ class Rebuilt:
     modules: frozenset[str] = frozenset()
     """Names of its modules, without the numbers of call variants."""
     cycle: str = ""
-    """Name of a module that is below itself; nothing else is known then."""
+    """Name of a module that contains itself; the other fields are empty then."""
     variants: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     """For each module that has several graphs: the name and the text of each."""
     calls: tuple[tuple[str, int | None], ...] = ()
     """The modules called, in order, without the numbers of call variants; as in ``Visit``."""
     shared: frozenset[int] = frozenset()
-    """Numbers of the calls that run a graph which another call runs as well."""
+    """Numbers of the calls that run the same graph as another call."""
     listing: Listing | None = None
     """The frames are those of ``calls``."""
     broken: str = ""

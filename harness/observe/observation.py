@@ -1,4 +1,4 @@
-"""Observation: all that was seen when one path ran one case. Plain data."""
+"""Observation: all that was seen when one path ran one case. Plain data, in one class per kind of path."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from harness.observe.failure import Failure
     from harness.observe.gradients import Gradients
     from harness.observe.graphs import Exported, Hierarchy, Rebuilt
+    from harness.path import Path
 
 
 @dataclass(frozen=True)
@@ -27,49 +28,49 @@ class Compilation:
     file: str
     """Its file: a path inside torch, or ``program``."""
     because: str = ""
-    """The guard that turned the call away from what had been compiled of this code; empty the first time."""
+    """The guard that failed, so that Dynamo compiled the code again; empty the first time."""
     broke: tuple[str, ...] = ()
-    """What Dynamo did not take: the first line of each reason for a graph break or for giving up."""
+    """The first line of each reason for a graph break, or for giving up."""
 
 
 @dataclass(frozen=True)
 class Aftermath:
-    """What else a call may leave behind than inputs and state; text that compares from run to run."""
+    """What a call may change besides inputs and state; as text that is the same in every run."""
 
-    ambient: Mapping[str, object]
-    """As in World."""
+    process_state: Mapping[str, object]
+    """As in Environment."""
     attributes: Mapping[str, str]
     """Attributes, training flags and the number of hooks of all modules."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """One call: either outputs or a failure, and the world after it."""
+    """One call: either outputs or a failure, and inputs and state after it."""
 
     inputs: Tree
     """The pytree ``(args, kwargs)`` after the call."""
     state: State
-    """State after the call; who is who is not looked at again."""
+    """State after the call, without the groups of names that are one tensor."""
     outputs: Tree | None = None
     failure: Failure | None = None
     probe: bool = False
     """Whether the inputs were a probe rather than like the example."""
     memory: Memory = NO_MEMORY
-    """Which outputs are, or live in the memory of, other tensors."""
+    """Which outputs are other tensors, or share memory with them."""
     compiled: tuple[Compilation, ...] = ()
-    """Of a path that compiles as it runs: what it compiled in this call."""
+    """On a path that compiles as it runs: what it compiled in this call."""
     aftermath: Aftermath | None = None
-    """Of a path that promises to do all that Python code does, and of its reference."""
+    """On a path that compiles as it runs, and in its reference."""
 
 
 @dataclass(frozen=True)
 class DeviatingCall:
-    """One call with inputs that leave the spec in one respect."""
+    """One call that differs from the example in one respect, which export holds fixed."""
 
     deviation: str
     """A name of harness/inputs/deviations.py."""
-    words: str
-    """What is altered, for people."""
+    description: str
+    """What differs, for people."""
     call: Call
     inputs_before: Tree
     state_before: State
@@ -81,7 +82,7 @@ class DeviatingCall:
 
 @dataclass(frozen=True)
 class Placeholder:
-    """One graph input: the metadata that export recorded, next to that of the real thing."""
+    """One graph input: the metadata that export recorded, and the metadata of the real input."""
 
     kind: str
     """``input``, ``parameter`` or ``buffer``."""
@@ -92,7 +93,7 @@ class Placeholder:
 
 @dataclass(frozen=True)
 class Prediction:
-    """One tensor that a graph computes: as the fake tensor predicted it, and as it is."""
+    """One tensor that a graph computes: as its fake tensor predicted it, and as it is."""
 
     node: str
     operator: str
@@ -101,41 +102,40 @@ class Prediction:
 
 
 @dataclass(frozen=True)
-class World:
-    """What export and lowering have no business changing."""
+class Environment:
+    """What export and lowering must not change."""
 
     state: State
     training: Mapping[str, bool]
     hooks: Mapping[str, int]
     attributes: Mapping[str, str]
     inputs: Tree
-    ambient: Mapping[str, object]
+    process_state: Mapping[str, object]
     """Grad mode, default dtype, autocast, the state of the global random number generator."""
 
 
 @dataclass(frozen=True)
-class Touch:
-    """The world before and after one stage that must leave it alone."""
+class StageEffect:
+    """The environment before and after one stage."""
 
     stage: Stage
-    before: World
-    after: World
+    before: Environment
+    after: Environment
     printed: Mapping[str, str] = field(default_factory=dict)
-    """What the stage wrote, by the name of the stream."""
+    """What the stage printed, by the name of the stream."""
     failed: bool = False
 
 
 @dataclass(frozen=True)
 class Observation:
-    """Everything seen on one path. What was not reached is empty."""
+    """What every path shows. What was not reached is empty."""
 
-    path: str
+    path: Path
     failure: Failure | None = None
     """Why export or lowering ended the path."""
     before: State | None = None
     """State before the first call."""
     calls: tuple[Call, ...] = ()
-    placeholders: tuple[Placeholder, ...] = ()
     gradients: Gradients | None = None
     """Of the first call."""
     edited: Call | None = None
@@ -144,31 +144,62 @@ class Observation:
     """Writes to the outputs of the last call that was made."""
     deviations: tuple[DeviatingCall, ...] = ()
     """Calls that may be refused; each starts from the state that the ordinary calls left."""
+    same_operators: bool = True
+    """Whether the path runs the operators that eager runs, so that results agree to the bit."""
+
+
+@dataclass(frozen=True)
+class EagerObservation(Observation):
+    """What the model itself shows: the reference."""
+
+    assigned: frozenset[str] = frozenset()
+    """The attributes that the model assigns and that are neither parameter nor buffer."""
+    rebound: frozenset[str] = frozenset()
+    """The parameters and buffers that the model assigns, so that they are other objects."""
+    hierarchy: Hierarchy | None = None
+    """Its modules, and the calls of them in call 0."""
+    invalid: str = ""
+    """Why the model cannot be judged; empty: it can."""
+    first_call_only: bool = False
+    """Whether the model changes itself, so that its first call alone can be compared."""
+    prints: bool = False
+    """Whether the model itself prints."""
+
+
+@dataclass(frozen=True)
+class ExportedObservation(Observation):
+    """What a path shows that exports the model: also what can be read from the exported program."""
+
+    placeholders: tuple[Placeholder, ...] = ()
     predictions: tuple[Prediction, ...] = ()
-    """Of a path that runs the exported program's own graph: what its nodes were expected to be."""
-    touches: tuple[Touch, ...] = ()
+    """For the runner ``module`` only: what the fake tensors predicted of each node, and what it gave."""
+    stage_effects: tuple[StageEffect, ...] = ()
     still_shared: tuple[str, ...] = ()
-    """Names of state of a copy that lives in the memory of what was copied."""
+    """Names of a copy's state that shares memory with the original."""
     dropped: frozenset[str] = frozenset()
     """Names of the model's state that are not among the graph's inputs."""
     written: frozenset[str] = frozenset()
     """Names of the inputs and of the state that the graph returns anew, to be written back."""
-    same_operators: bool = True
-    """Whether the path runs the operators that eager runs, so that results agree to the bit."""
     may_narrow: bool = False
     """Whether the program may refuse probes: the spec of dynamic shapes leaves their sizes to export."""
-    assigned: frozenset[str] = frozenset()
-    """Of eager only: the attributes that the model assigns and that are neither parameter nor buffer."""
-    rebound: frozenset[str] = frozenset()
-    """Of eager only: the parameters and buffers that the model assigns, so that they are other objects."""
-    hierarchy: Hierarchy | None = None
-    """Of eager only: its modules, and the calls of them in call 0."""
     exported: Exported | None = None
     rebuilt: Rebuilt | None = None
-    """Of ``unflatten`` only."""
-    notes: Mapping[str, str] = field(default_factory=dict)
-    """Of eager only: why a model cannot be judged, or not beyond its first call."""
+    """For the runner ``unflatten`` only."""
+
+
+@dataclass(frozen=True)
+class CompiledObservation(Observation):
+    """What a path shows that compiles the model as it runs, and promises all that Python does."""
+
+    reference: EagerObservation = field(kw_only=True)
+    """What eager shows when it makes the same calls, with the same restart."""
     restarted: bool = False
-    """Of a path that compiles as it runs: whether call 1 is call 0 once more, from the same start."""
-    reference: Observation | None = None
-    """Of a path that runs the model itself, and promises all that Python does: what eager did that way."""
+    """Whether call 1 is call 0 once more, from the same start."""
+
+
+@dataclass(frozen=True)
+class PipelinedObservation(Observation):
+    """What the stages of a pipeline show."""
+
+    reference: EagerObservation = field(kw_only=True)
+    """What eager shows for the same calls, with its outputs flattened as those of a pipeline are."""

@@ -1,4 +1,4 @@
-"""Tensors, pytrees and module state as plain data, with who is the same object as whom."""
+"""Tensors, pytrees and module state as plain data."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _DTYPE_NAMES = {dtype: str(dtype).removeprefix("torch.") for dtype in _HAS_NUMPY
 
 
 Size = int | str
-"""A number, or the expression that a fake tensor of a dynamic program has in its place: ``s0 + 1``."""
+"""A number; or the expression of a symbolic size, such as ``s0 + 1``, in a fake tensor."""
 
 
 @dataclass(frozen=True, eq=False)
 class TensorSnapshot:
-    """One tensor as it was: metadata, and the values in logical order."""
+    """One tensor at one moment: metadata, and the values in logical order."""
 
     dtype: str
     shape: tuple[Size, ...]
@@ -57,7 +57,7 @@ class TensorSnapshot:
     neg: bool = False
     """Whether it is a lazy negative of its memory."""
     exact: Array | None = None
-    """Of eager, where rounding is in question: the values that float64 gives (harness/judge/precision.py)."""
+    """In eager, on demand: the values that float64 gives (harness/judge/precision.py)."""
 
     def __str__(self) -> str:
         """Write dtype and shape."""
@@ -65,7 +65,7 @@ class TensorSnapshot:
 
 
 def snapshot(tensor: torch.Tensor, *, values: bool = True) -> TensorSnapshot:
-    """Copy what a tensor holds now; later changes to it do not show."""
+    """Copy a tensor as it is now. With ``values=False`` copy the metadata only."""
     strided = tensor.layout is torch.strided
     return TensorSnapshot(
         dtype=_DTYPE_NAMES.get(tensor.dtype) or str(tensor.dtype).removeprefix("torch."),
@@ -82,7 +82,7 @@ def snapshot(tensor: torch.Tensor, *, values: bool = True) -> TensorSnapshot:
 
 
 def _size(size: int | torch.SymInt) -> Size:
-    """Write a size down without asking a symbolic one for its value, which would fix it."""
+    """Return a size. A symbolic one becomes text: asking for its value would fix it."""
     if isinstance(size, int):
         return size
     known = size.node.maybe_as_int()
@@ -114,9 +114,9 @@ def _values(tensor: torch.Tensor) -> Array | None:
 
 
 def _has_pointer(tensor: torch.Tensor) -> bool:
-    """Whether the data can be asked for.
+    """Whether the data can be read.
 
-    Export bars the storages of its fake tensors; ``x.data = self.k`` has it bar that of a real one.
+    Export forbids it for its fake tensors; after ``x.data = self.k`` it forbids it for a real one too.
     """
     try:
         tensor.data_ptr()
@@ -130,14 +130,14 @@ class Leaf:
     """One leaf of a pytree: a tensor, or a Python value as text."""
 
     where: str
-    """Its place, as one would write it: ``[0]['mask']``; empty for a lone leaf."""
+    """Its place in the pytree: ``[0]['mask']``; empty if the leaf is the whole pytree."""
     value: TensorSnapshot | str
     role: str = "fresh"
     """For an output of eager: what it is besides an output, such as ``output-is-input``."""
 
 
 def argument(where: str) -> str:
-    """Write a place in ``(args, kwargs)`` as one would: ``args[0]``, ``kwargs['mask']``."""
+    """Write a place in ``(args, kwargs)`` as users do: ``args[0]``, ``kwargs['mask']``."""
     if where.startswith("[0]"):
         return f"args{where[3:]}"
     return f"kwargs{where[3:]}"
@@ -153,7 +153,7 @@ class Tree:
 
 def tree_snapshot(tree: object, role: Callable[[torch.Tensor], str] | None = None) -> Tree:
     """Copy a pytree of tensors and Python values."""
-    if isinstance(tree, torch.Tensor):  # by far the most frequent: worth a way of its own
+    if isinstance(tree, torch.Tensor):  # by far the most frequent case: a short cut
         return Tree("*", (Leaf("", snapshot(tree), role(tree) if role else "fresh"),))
     flat, places, spec = flatten(tree)
     leaves = tuple(
@@ -164,22 +164,22 @@ def tree_snapshot(tree: object, role: Callable[[torch.Tensor], str] | None = Non
 
 
 def flatten(tree: object) -> tuple[list[Any], tuple[str, ...], pytree.TreeSpec]:
-    """Return the leaves of a pytree, their places as one would write them, and its structure."""
+    """Return the leaves of a pytree, their places (``[0]['mask']``), and its structure."""
     try:
         pairs, spec = pytree.tree_flatten_with_path(tree)
-    except ValueError:  # some class is registered without saying what its children are called
+    except ValueError:  # some class is registered without names for its children
         leaves, spec = pytree.tree_flatten(tree)
         return leaves, tuple(f"[leaf {number}]" for number in range(len(leaves))), spec
     return [leaf for _, leaf in pairs], tuple(pytree.keystr(where) for where, _ in pairs), spec
 
 
 def leaf_snapshot(leaf: object) -> TensorSnapshot | str:
-    """Copy a tensor, or write down a Python value."""
+    """Copy a tensor; return a Python value as text."""
     return snapshot(leaf) if isinstance(leaf, torch.Tensor) else python_value(leaf)
 
 
 def python_value(value: object) -> str:
-    """A Python value as comparable text; for an object without a stable text, its type alone."""
+    """Return a Python value as comparable text; for an object without a stable text, the name of its type."""
     if value is None or isinstance(value, bool | int | float | complex | str | bytes):
         return f"{type(value).__name__}: {value!r}"
     if isinstance(value, torch.dtype | torch.device | torch.layout | torch.memory_format):
@@ -189,21 +189,21 @@ def python_value(value: object) -> str:
 
 @dataclass(frozen=True)
 class State:
-    """The tensors of a module by name: parameters, buffers, and plain attributes apart."""
+    """The tensors of a module by name: parameters and buffers, and plain attributes."""
 
     tensors: Mapping[str, TensorSnapshot]
     constants: Mapping[str, TensorSnapshot]
     """Tensors that are plain attributes: export calls them constants."""
     same: tuple[frozenset[str], ...] = ()
-    """Names, constants included, that are one tensor object: the groups of two and more."""
+    """Groups of names (constants included) of one tensor object; only groups of two and more."""
     shared: tuple[frozenset[str], ...] = ()
-    """Names whose tensors live in one storage: the groups of two and more."""
+    """Groups of names of tensors in one storage; only groups of two and more."""
     torn: tuple[str, ...] = ()
-    """Call variants (``foo@1.b``) that are not the tensor object that ``foo.b`` is."""
+    """Names in call variants (``foo@1.b``) that are another tensor object than the base name (``foo.b``)."""
 
     @property
     def names(self) -> frozenset[str]:
-        """All names, those of constants included."""
+        """All names, constants included."""
         return frozenset(self.tensors) | frozenset(self.constants)
 
 
@@ -229,7 +229,7 @@ def named_constants(module: nn.Module) -> Iterable[tuple[str, torch.Tensor]]:
 
 
 def state_snapshot(module: nn.Module, *, identity: bool = True) -> State:
-    """Copy a module's state. Names of unflatten's call variants fold into the base name.
+    """Copy a module's state. A call variant of unflatten (``foo@1.b``) counts as its base name (``foo.b``).
 
     Without ``identity`` the groups of names stay empty.
     """
@@ -258,9 +258,9 @@ def state_snapshot(module: nn.Module, *, identity: bool = True) -> State:
 
 
 def live_state(module: nn.Module) -> tuple[dict[str, torch.Tensor], tuple[str, ...]]:
-    """Return parameters and buffers by name, and the names of call variants that have their own.
+    """Return parameters and buffers by name, and the names in call variants that have another tensor.
 
-    Names of unflatten's call variants fold into the base name.
+    A call variant of unflatten (``foo@1.b``) counts as its base name (``foo.b``).
     """
     live: dict[str, torch.Tensor] = {}
     torn: list[str] = []
@@ -271,7 +271,7 @@ def live_state(module: nn.Module) -> tuple[dict[str, torch.Tensor], tuple[str, .
         else:
             live[name] = tensor
     for name, tensor in variants:
-        # A variant stands for the base name where that is missing.
+        # Where the base name is missing, its variant takes its place.
         if live.setdefault(_VARIANT.sub("", name), tensor) is not tensor:
             torn.append(name)
     return live, tuple(torn)
@@ -288,7 +288,7 @@ def partition(
 
 
 def storage_id(tensor: torch.Tensor) -> int:
-    """Equal for tensors in one storage, as long as they live."""
+    """Return a number that is the same for tensors in one storage, as long as they live."""
     if tensor.layout is not torch.strided:
         return id(tensor)
     return int(tensor.untyped_storage()._cdata)
@@ -298,7 +298,7 @@ Role = Literal["input", "buffer", "param", "constant"]
 
 
 class Roles:
-    """Tells what an output tensor is besides an output: an input, a buffer, or a view of one."""
+    """Finds what an output tensor is besides an output: an input, a buffer, or a view of one."""
 
     def __init__(self, model: nn.Module, inputs: Iterable[object]) -> None:
         """Remember the tensors that an output could be; ``inputs`` are the flattened arguments."""
@@ -306,7 +306,7 @@ class Roles:
         self._storages: dict[int, str] = {}
         self._seen: dict[int, torch.Tensor] = {}
         self._kept: list[object] = []
-        """What a call may let go of (``set_``, another buffer): no output is to get its address."""
+        """Keeps alive what a call may release (``set_``, a new buffer): no output gets its address."""
         for leaf in inputs:
             if isinstance(leaf, torch.Tensor):
                 self._add(leaf, "input")

@@ -1,8 +1,23 @@
-"""Paths: what ways there are to run a case, and running one along them."""
+"""Paths: which ways there are to run a case, and running a case along them."""
 
+from harness.path import Path
+from harness.paths.catalog import (
+    EXPENSIVE,
+    all_paths,
+    available_devices,
+    core_paths,
+    cost,
+    is_core,
+    parse,
+    place,
+    promise,
+    same_operators,
+    select_paths,
+    stem,
+    variation,
+)
 from harness.paths.modes import MODES
-from harness.paths.path import EXPENSIVE, Path, all_paths, available_devices, core_paths, select_paths
-from harness.paths.run.exported import observe_eager
+from harness.paths.run.eager import observe_eager
 from harness.paths.run.tree import observe_paths
 from harness.paths.runners import RUNNERS
 from harness.paths.stopwatch import Stopwatch
@@ -18,8 +33,16 @@ __all__ = [
     "applies",
     "available_devices",
     "core_paths",
+    "cost",
+    "is_core",
     "observe_eager",
     "observe_paths",
+    "parse",
+    "place",
+    "promise",
     "reference_case",
+    "same_operators",
     "select_paths",
+    "stem",
+    "variation",
 ]

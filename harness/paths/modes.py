@@ -1,9 +1,14 @@
-"""The table of modes: the ways to turn a model into an ExportedProgram."""
+"""The table of modes: how a model is captured. One entry adds a mode.
+
+A mode that exports is one decorated function. A mode that exports nothing needs a function in
+harness/paths/run/tree.py as well, which observes it.
+"""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,21 +20,40 @@ if TYPE_CHECKING:
     from torch import nn
     from torch.export import ExportedProgram
 
-    from harness.inputs.copies import Inputs
+    from harness.observe.arguments import Inputs
 
-Mode = Callable[["nn.Module", "Inputs", object, "Mapping[str, Any]"], "ExportedProgram"]
-"""From a model, its example inputs, a spec of dynamic shapes (None: there are none) and further arguments."""
+Export = Callable[["nn.Module", "Inputs", object, "Mapping[str, Any]"], "ExportedProgram"]
+"""From a model, its example inputs, a spec of dynamic shapes (None: there is none) and further arguments."""
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One way to capture a model."""
+
+    name: str
+    cost: float
+    """Milliseconds of a path without transforms, for a model of the usual size."""
+    export: Export | None = None
+    """None: the mode exports nothing, and its runners take the model itself."""
+
 
 MODES: dict[str, Mode] = {}
 """By name, in the canonical order."""
 
 
-def _mode(export: Mode) -> Mode:
-    MODES[export.__name__] = export
-    return export
+def _add(mode: Mode) -> None:
+    MODES[mode.name] = mode
 
 
-@_mode
+def _mode(*, cost: float) -> Callable[[Export], Export]:
+    def add(export: Export) -> Export:
+        _add(Mode(export.__name__, cost, export))
+        return export
+
+    return add
+
+
+@_mode(cost=25)
 def nonstrict(model: nn.Module, inputs: Inputs, shapes: Any, further: Mapping[str, Any]) -> ExportedProgram:
     """Trace through the Python interpreter."""
     _load_examples()  # torch.cond and its like go through Dynamo here as well
@@ -38,7 +62,7 @@ def nonstrict(model: nn.Module, inputs: Inputs, shapes: Any, further: Mapping[st
     )
 
 
-@_mode
+@_mode(cost=100)
 def strict(model: nn.Module, inputs: Inputs, shapes: Any, further: Mapping[str, Any]) -> ExportedProgram:
     """Trace through Dynamo."""
     _load_examples()
@@ -47,7 +71,11 @@ def strict(model: nn.Module, inputs: Inputs, shapes: Any, further: Mapping[str, 
     )
 
 
-@_mode
+_add(Mode("compile", cost=220))
+_add(Mode("pipeline", cost=60))
+
+
+@_mode(cost=7000)
 def aoti(model: nn.Module, inputs: Inputs, shapes: Any, further: Mapping[str, Any]) -> ExportedProgram:
     """Export in non-strict mode, for AOTInductor."""
     return nonstrict(model, inputs, shapes, further)
@@ -57,9 +85,9 @@ def aoti(model: nn.Module, inputs: Inputs, shapes: Any, further: Mapping[str, An
 def _load_examples() -> None:
     """Import what Dynamo imports at its first error in a process.
 
-    That builds modules and so moves the global random number generator
-    (corpora/open/failed_export_draws_random_numbers.py): whether a program shows it would depend on what ran
-    before.
+    That import builds modules, and so moves the global random number generator
+    (corpora/open/failed_export_draws_random_numbers.py). Without this call, what ran before would decide
+    whether a program shows it.
     """
     with torch.random.fork_rng(devices=[]):
         importlib.import_module("torch._export.db.examples")

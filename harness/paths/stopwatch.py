@@ -1,4 +1,4 @@
-"""How long torch takes."""
+"""Measuring the time spent in torch."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Imported once by the fork server, so that every child is a fresh process with torch loaded.
 
-Nothing runs here but imports: whatever ran before a fork would be state that all children share.
-The list holds what the first export imports on its way (half a second that no child pays again).
+Only imports run here: all children would share the state that anything else left.
+The list holds what the first export imports, which saves every child half a second.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ with warnings.catch_warnings():
     for name in MODULES:
         try:
             importlib.import_module(name)
-        # Private modules come and go between torch versions; without one a child is only slower.
+        # Private modules differ between torch versions; without one a child is only slower.
         except ImportError:
             continue
 
-# Keep the collector of every child from touching, and so copying, the pages it shares with us.
+# The garbage collector of a child leaves frozen objects alone: their memory pages stay shared, not copied.
 gc.freeze()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import pathlib
 import runpy
 import sys
@@ -12,18 +11,19 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.processes.pool import end, exit_reason, quiet, server
+from harness.processes.child import Child, exit_reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
+    from multiprocessing.connection import Connection
 
     Within = Callable[[], AbstractContextManager[None]]
 
 SECONDS = 120.0
-"""Time limit of one file. A file that shows a hang has a shorter one of its own inside."""
+"""Time limit of one file. A file that shows a hang sets a shorter limit itself."""
 RAISED = 70
-"""Exit code for a file that raises: Python's own, 1, means that the bug is there."""
+"""Exit code of a file that raises an exception: Python's own, 1, means that the bug is there."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Run:
 
     @property
     def problem(self) -> str:
-        """Why the run tells nothing about the bug; empty if it does."""
+        """Why the run does not show whether the bug is there; empty if it does."""
         if self.code in (0, 1):
             return ""
         if self.code is None:
@@ -56,30 +56,22 @@ class Run:
 def run_file(
     file: pathlib.Path, seconds: float = SECONDS, within: Within = nullcontext, beside: str = ""
 ) -> Run:
-    """Run a file as ``__main__`` in a process of its own, with torch loaded and nothing run.
+    """Run a file as ``__main__`` in a fresh process that has torch imported.
 
-    The file runs inside of the block that ``within`` opens in that process; if opening it raises, the run
-    ends with exit code 70. ``within`` is pickled. The file can import the modules of the folder ``beside``.
+    The file runs inside the block that ``within`` opens in that process; if opening it raises, the exit code
+    is 70. ``within`` is pickled. The file can import the modules of the folder ``beside``.
     """
-    # By name, not by descriptor: a fork server's children inherit no descriptors of ours.
+    # By name, not by descriptor: the children of a fork server inherit no descriptors of ours.
     with tempfile.NamedTemporaryFile(prefix="exportdiff-") as log:
-        process = server().Process(target=_run, args=(str(file), log.name, within, beside))
-        process.start()
-        try:
-            process.join(seconds)
-            late = process.is_alive()
-        finally:
-            end(process)
-        text = pathlib.Path(log.name).read_text(errors="replace")
-    return Run(None if late else process.exitcode, text)
+        output = pathlib.Path(log.name)
+        with Child(_run, str(file), within, beside, output=output) as child:
+            code = child.exit_code(seconds)
+        return Run(code, output.read_text(errors="replace"))
 
 
-def _run(file: str, log: str, within: Within, beside: str) -> None:
-    os.setpgid(0, 0)
-    quiet(silent=False)
-    with pathlib.Path(log).open("wb") as target:
-        os.dup2(target.fileno(), 1)
-        os.dup2(target.fileno(), 2)
+def _run(pipe: Connection, file: str, within: Within, beside: str) -> None:
+    pipe.close()  # a script only prints and exits
+    # Unbuffered: what a script printed before it crashed is in the file.
     sys.stdout = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), write_through=True)
     sys.stderr = sys.stdout
     sys.argv = [file]
@@ -101,7 +93,7 @@ def _one_line(error: BaseException) -> str:
 
 
 def _place(error: BaseException, file: str) -> str:
-    """Return the line of the file that raised, for people who will look there."""
+    """Return where in the file the exception was raised, as `` (line 9)``."""
     if isinstance(error, SyntaxError):
         return "" if f"line {error.lineno}" in str(error) else f" (line {error.lineno})"
     line = None

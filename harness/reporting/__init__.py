@@ -1,4 +1,4 @@
-"""Listeners: each consumes a campaign's events and writes one thing. The engine knows none of them."""
+"""Listeners: each takes the events of a campaign and writes one thing. The engine knows none of them."""
 
 from __future__ import annotations
 

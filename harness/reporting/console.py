@@ -1,4 +1,4 @@
-"""What a campaign shows while it runs: a live line on a terminal, plain lines elsewhere."""
+"""What a campaign prints while it runs: a live line on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from harness.reporting.folder import Folder
-    from harness.reporting.summary import ExportTally, Tally
+    from harness.reporting.tally import ExportTally, Tally
 
 PLAIN_EVERY = 5.0
-"""Seconds between two progress lines where they do not replace each other."""
+"""Seconds between two progress lines, where one does not replace the other."""
 LIVE_EVERY = 0.25
+"""Seconds between two updates of the live line."""
 
 
 class ConsoleReport:
-    """Prints; reads its numbers from the tally, which is to be fed first."""
+    """Prints what happens. It reads the numbers from the tally: feed the tally first."""
 
     def __init__(self, console: Console, folder: Folder, tally: Tally) -> None:
         """Print to ``console``."""
@@ -129,7 +130,7 @@ class ConsoleReport:
             self._console.print(Text(f"harness error ({number} times):", style="bold red"))
             self._console.print(Text(traceback), soft_wrap=True)
         if event.reason == "interrupted":
-            self._console.print("interrupted; what was found so far is written")
+            self._console.print("interrupted; the findings so far are written")
         self._console.print(Text(self._last_line()), soft_wrap=True)
 
     def _findings(self) -> None:
@@ -162,7 +163,7 @@ class ConsoleReport:
 
 
 def _exports(mode: str, exports: ExportTally) -> str:
-    """``nonstrict export: refused 10 of 200 programs (5.0 %): 7 data-dependent, 3 user-error``."""
+    """Return ``nonstrict export: refused 10 of 200 programs (5.0 %): 7 data-dependent, 3 user-error``."""
     percent = 100 * exports.refused / exports.programs if exports.programs else 0.0
     reasons = ", ".join(f"{number} {reason}" for reason, number in exports.refusals.most_common())
     return f"{mode} export: refused {exports.refused} of {exports.programs} programs ({percent:.1f} %)" + (

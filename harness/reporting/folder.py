@@ -1,4 +1,4 @@
-"""The folder that a campaign writes to: what lies where."""
+"""The folder that a campaign writes to, and the names of the files in it."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from harness.errors import UsageError
 
 @dataclass(frozen=True)
 class Folder:
-    """``--out``."""
+    """The folder that ``--out`` names."""
 
     root: pathlib.Path
 
     @property
     def summary(self) -> pathlib.Path:
-        """One JSON document, written at the end."""
+        """One JSON document; the campaign writes it at the end."""
         return self.root / "summary.json"
 
     @property
     def log(self) -> pathlib.Path:
-        """One JSON object a line, written as it happens."""
+        """One JSON object a line; the campaign writes each event as it happens."""
         return self.root / "events.ndjson"
 
     @property
     def findings(self) -> pathlib.Path:
-        """The repro files."""
+        """The folder of the repro files."""
         return self.root / "findings"
 
     def repro(self, fingerprint: str) -> pathlib.Path:
@@ -35,7 +35,7 @@ class Folder:
         return self.findings / f"{fingerprint}.py"
 
     def prepare(self) -> None:
-        """Create the folder; clear what an earlier campaign left, and only that."""
+        """Create the folder; delete the files of an earlier campaign, and no others. Raises UsageError."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
             self.summary.unlink(missing_ok=True)

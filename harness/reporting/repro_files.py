@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 class ReproFiles:
-    """Writes the text that was confirmed, as it is; a smaller one replaces it."""
+    """Writes the text of each confirmed repro file; a smaller one replaces it."""
 
     def __init__(self, folder: Folder) -> None:
-        """Write below ``folder``."""
+        """Write to ``folder``."""
         self._folder = folder
 
     def __call__(self, event: Event) -> None:
@@ -22,5 +22,5 @@ class ReproFiles:
         if isinstance(event, FindingFound | FindingShrunk):
             self._folder.repro(event.finding.fingerprint).write_text(event.repro, encoding="utf-8")
         elif isinstance(event, FindingMinimized):
-            # Under the name that people were told of.
+            # The console has already printed this name.
             self._folder.repro(event.was).write_text(event.repro, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""How findings look on a console, live or plain: shared by ``fuzz`` and ``check``."""
+"""Findings, programs and tables as text for a console."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ if TYPE_CHECKING:
     from harness.findings import Finding
 
 PLAIN_WIDTH = 160
+"""The width of lines where standard output is not a terminal."""
 
 _HEADER = re.compile(r"\A(#[^\n]*\n)+\n*")
 
 
 def headline(finding: Finding) -> str:
-    """``outputs mismatch on nonstrict:unflatten@cpu  [0123456789]``."""
+    """Return ``outputs mismatch on nonstrict:unflatten@cpu  [0123456789]``."""
     stage = f" in {finding.stage}" if finding.kind == "crash" else ""
     return f"{finding.check} {finding.kind}{stage} on {finding.path}  [{finding.fingerprint}]"
 
 
 def source_text(source: str, console: Console) -> Text:
-    """Return the program, highlighted where there are colors."""
+    """Return the program, with highlighted syntax on a terminal."""
     code = _HEADER.sub("", source).strip("\n")
     if not console.is_terminal:
         return Text(code)
@@ -37,9 +38,9 @@ def source_text(source: str, console: Console) -> Text:
 
 
 def finding_block(finding: Finding, commands: Iterable[str], console: Console, *, source: str = "") -> Text:
-    """Return the whole of a finding: what, the program, the difference, how to reproduce it.
+    """Return the whole text of a finding: its headline, the program, the difference, how to reproduce it.
 
-    Print it with ``soft_wrap``: program and commands are there to be copied.
+    Print it with ``soft_wrap``: readers copy the program and the commands.
     """
     block = Text(f"{headline(finding)}\n", style="")
     block.stylize("bold red")
@@ -60,7 +61,7 @@ def show_command(seed: int, example: int, profile: str) -> str:
 
 
 def table(*headers: str) -> Table:
-    """Return a table in the one style that all of them have."""
+    """Return an empty table, in the style of all commands."""
     made = Table(box=None, pad_edge=False, header_style="bold")
     for header in headers:
         made.add_column(header, overflow="fold")
@@ -68,6 +69,6 @@ def table(*headers: str) -> Table:
 
 
 def make_console() -> Console:
-    """Return a console on stdout; where that is no terminal, lines may be long."""
+    """Return a console on stdout; lines may be long where stdout is not a terminal."""
     console = Console()
     return console if console.is_terminal else Console(width=PLAIN_WIDTH)

@@ -1,14 +1,13 @@
-"""Drawing the arguments of a method, the scenarios that they make, and the model's own inputs."""
+"""Drawing the arguments of a method, the scenarios for them, and the model's inputs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TypeVar
 
-from strategies.building import fresh
-from strategies.drawing.style import SIDES, Style
-from strategies.drawing.values import GROUPS, LITERALS, ODD_TEXTS, group_keys
-from strategies.machine import FUEL
+from strategies.constants import GROUPS, LITERALS, ODD_TEXTS, group_keys
+from strategies.drawing.style import SECOND_DTYPES, Style
+from strategies.machine import FUEL, new_tensor
 from strategies.program import Again, Arg, Fill, GroupInput, Input, Lit, TensorInput
 from strategies.swarm import Chooser
 from strategies.types import dense, inexact
@@ -17,10 +16,10 @@ from strategies.values import Box, Frame, Instance, Primitive, Value
 T = TypeVar("T")
 
 SCENARIOS = 3
-"""Combinations of argument values that a body is drawn under."""
+"""The number of combinations of argument values that a body is drawn under."""
 
 OPTIONS = ("scale", "offset")
-"""What goes to ``**options``."""
+"""The names of the arguments for ``**options``."""
 
 _FLAGS = (
     ("flag", "bool"),
@@ -35,7 +34,7 @@ _FLAGS = (
 def draw_args(choose: Chooser, below: set[str], flags: int = 60, root: bool = False) -> tuple[Arg, ...]:
     """``x``, maybe further tensors, and (in ``flags`` percent) flags; those with a default come last.
 
-    ``below`` are the kinds that children take: flags that reach through several levels.
+    ``below`` are the kinds that children take: with these, a flag often reaches through several levels.
     """
     args = [Arg("x", "tensor")]
     if choose.maybe("calls.second_tensor", 40):
@@ -49,7 +48,7 @@ def draw_args(choose: Chooser, below: set[str], flags: int = 60, root: bool = Fa
     for name, kind in _FLAGS:
         if choose.maybe(f"calls.{kind}", 90 if kind in below else flags):
             default = Lit(choose.pick(LITERALS[kind][:2]))
-            # Once one argument has a default, all that follow need one.
+            # After an argument with a default, all arguments need one.
             wanted = choose.chance(40) or args[-1].default is not None
             args.append(Arg(name, kind, default if wanted else None))
     if choose.maybe("calls.optional", 50):
@@ -62,10 +61,10 @@ def draw_args(choose: Chooser, below: set[str], flags: int = 60, root: bool = Fa
 
 
 def scenarios(owner: Instance, args: Sequence[Arg], style: Style, same: bool = False) -> list[Frame]:
-    """Combinations of argument values, each on a module of its own.
+    """Combinations of argument values, each on a copy of the module.
 
-    The first has the first value of every argument, the next ones another value of one argument each.
-    In a last one (``same``) further tensors are the first one again.
+    The first scenario has the first value of every argument; each further one has another value of one
+    argument. With ``same``, a last scenario passes ``x`` for the further tensors as well.
     """
     values = [_values(arg, style) for arg in args]
     rows = [[0] * len(args)]
@@ -73,7 +72,7 @@ def scenarios(owner: Instance, args: Sequence[Arg], style: Style, same: bool = F
         rows += [
             [choice if n == number else 0 for n in range(len(args))] for choice in range(1, len(options))
         ]
-    rows.sort(key=lambda row: row[:1])  # other sizes of x last: flags matter more
+    rows.sort(key=lambda row: row[:1])  # other sizes of x come last, because flags matter more
     frames = []
     for row in rows[:SCENARIOS]:
         names = {arg.name: values[n][choice] for n, (arg, choice) in enumerate(zip(args, row, strict=True))}
@@ -87,7 +86,7 @@ def scenarios(owner: Instance, args: Sequence[Arg], style: Style, same: bool = F
 
 
 def _values(arg: Arg, style: Style) -> list[Value]:
-    tensors: list[Value] = [fresh(dense(shape, style.dtype)) for shape in style.shapes()]
+    tensors: list[Value] = [new_tensor(dense(shape, style.dtype)) for shape in style.shapes()]
     if arg.kind == "tensor":
         return tensors if arg.name == "x" else tensors[:1]
     if arg.kind == "optional":
@@ -106,7 +105,7 @@ def _values(arg: Arg, style: Style) -> list[Value]:
 
 
 def in_some_order(choose: Chooser, pairs: Sequence[tuple[str, T]]) -> tuple[tuple[str, T], ...]:
-    """Keyword arguments in the order of the parameters, or not."""
+    """Keyword arguments, in the order of the parameters or in another one."""
     if len(pairs) < 2 or not choose.maybe("calls.keyword_order", 60):
         return tuple(pairs)
     first = choose.upto(len(pairs) - 2) + 1
@@ -115,16 +114,16 @@ def in_some_order(choose: Chooser, pairs: Sequence[tuple[str, T]]) -> tuple[tupl
 
 def _box(kind: str, style: Style) -> Box:
     keys = group_keys(kind) or (0, 1)
-    return Box(kind, {key: fresh(dense(style.shape, style.dtype)) for key in keys})
+    return Box(kind, {key: new_tensor(dense(style.shape, style.dtype)) for key in keys})
 
 
-# --- the model's own inputs ------------------------------------------------------------------------
+# --- the model's inputs ----------------------------------------------------------------------------
 
 
 def draw_inputs(choose: Chooser, args: Sequence[Arg], style: Style) -> dict[str, Input]:
-    """The example value of each argument of the root module; one that is missing is left to its default.
+    """The example value of each argument of the root class; a missing one takes its default.
 
-    What goes to ``*rest`` and ``**options`` has names of its own.
+    The inputs for ``*rest`` and ``**options`` have their own names.
     """
     inputs: dict[str, Input] = {}
     for arg in args:
@@ -164,7 +163,7 @@ def _draw_input(choose: Chooser, arg: Arg, style: Style, known: dict[str, Input]
 
 
 def _draw_again(choose: Chooser, known: dict[str, Input]) -> Input:
-    """An earlier tensor once more, or a view of it."""
+    """An earlier tensor again, or a view of that tensor."""
     x = known["x"]
     assert isinstance(x, TensorInput)
     rank = len(x.fill.shape)
@@ -174,14 +173,14 @@ def _draw_again(choose: Chooser, known: dict[str, Input]) -> Input:
 
 
 def draw_tensor(choose: Chooser, style: Style, first: bool = False) -> TensorInput:
-    """One example tensor."""
+    """One example tensor; ``first``: it is ``x``."""
     shape = style.shape
     fill = style.fill(choose, "parameter", shape)
     dtype = style.dtype
     if not first and choose.maybe("input.side_dtype", 30):
-        dtype = choose.pick(SIDES)
+        dtype = choose.pick(SECOND_DTYPES)
     if not first and choose.chance(20):
-        # Of the sizes that stay, so that it goes with every size of the first.
+        # Only of sizes that are not dynamic, so that it broadcasts with every size of x.
         shape = style.shape[1:] if style.sizes else style.shape[-1:]
     fill = Fill(shape, fill.low, fill.high, dtype)
     layout = ""

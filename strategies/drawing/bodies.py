@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from strategies.constants import GROUPS, group_keys
 from strategies.control import CONTROLS
 from strategies.drawing.calls import draw_apply, draw_call, draw_loop, draw_own_method, in_family
 from strategies.drawing.control import draw_branch, draw_control, draw_region, draw_repeat, draw_ternary
-from strategies.drawing.operations import JOINS, VIEWS, draw_assign, draw_inplace, draw_told, draw_use
-from strategies.drawing.scope import OPERANDS, Maker, Scope, class_of, modules
+from strategies.drawing.modules import class_of, modules
+from strategies.drawing.operations import JOINS, VIEWS, draw_assign, draw_inplace, draw_measure_op, draw_op
+from strategies.drawing.scope import OPERANDS, Maker, Scope
 from strategies.drawing.state import (
     buffers,
     draw_count,
@@ -20,23 +22,22 @@ from strategies.drawing.state import (
     draw_update,
 )
 from strategies.drawing.twins import draw_pair
-from strategies.drawing.values import GROUPS, group_keys
 from strategies.ops import OPS
 from strategies.program import FLAGS, Assign, Attr, Do, Expr, Group, Lit, Op, Stmt, Var
 
 
 def draw_statements(scope: Scope, least: int, most: int) -> list[Stmt]:
-    """Draw so many statements; each was accepted by every scenario that reaches it."""
+    """Draw from ``least`` to ``most`` statements; every scenario that reaches a statement accepts it."""
     body: list[Stmt] = []
     number = 0
     while scope.frames:
         family = not scope.depth and in_family(scope)
-        if not scope.due or scope.pure:
+        if not scope.pending or scope.operator_args:
             if number >= most + family:
                 break
             if number >= least and not scope.choose.chance(LONGER if family else MORE):
                 break
-        stmt = scope.choose.apart(partial(_draw_next, scope, number))
+        stmt = scope.choose.as_unit(partial(_draw_next, scope, number))
         number += 1
         if stmt is not None:
             body.append(stmt)
@@ -44,21 +45,21 @@ def draw_statements(scope: Scope, least: int, most: int) -> list[Stmt]:
 
 
 def draw_body(scope: Scope, least: int, most: int) -> list[Stmt]:
-    """Draw so many statements of a method, and maybe count the calls before."""
+    """Draw the statements of a method, which may begin by counting its calls."""
     counted = _count(scope) if scope.choose.maybe("update.bump", 60) else None
     return [*([counted] if counted is not None else []), *draw_statements(scope, least, most)]
 
 
 MORE = 62
-"""Percent of the bodies that go on where they could end."""
+"""The percentage of bodies that go on although they could end."""
 
 LONGER = 88
-"""The same of those that call one module and its kin."""
+"""The same for bodies that call one module and the modules above and below it."""
 
 
 def _draw_next(scope: Scope, number: int) -> Stmt | None:
-    if scope.due and not scope.pure:
-        stmt = scope.due.pop(0)(scope)
+    if scope.pending and not scope.operator_args:
+        stmt = scope.pending.pop(0)(scope)
         if stmt is not None:
             return stmt
     if number or scope.depth:
@@ -73,20 +74,20 @@ def _draw_next(scope: Scope, number: int) -> Stmt | None:
     first = _share(_openings(scope), way - 10, 90)(scope) or _call(scope)
     if first is not None or way < 50:
         return first
-    # Who has nobody to call has regions and updates of its own.
+    # A class without children has regions and updates of its own.
     return _share(_specials(scope) or [_plain], way - 50, 50)(scope)
 
 
 def _share(makers: Sequence[Maker], part: int, whole: int) -> Maker:
-    """The maker whose share of the whole holds this part: a decision that a draw was made for already."""
+    """The maker that owns this part, if the makers divide the whole equally: saves another draw."""
     return makers[part * len(makers) // whole]
 
 
 def _openings(scope: Scope) -> list[Maker]:
     """What a body mostly begins with.
 
-    A child that is never called, or a flag that is never read, tests little. Who has children that take
-    flags mostly leaves the branching to them: that is how a flag reaches through several levels.
+    A child that is never called, or a flag that is never read, tests little. A class with children that take
+    flags mostly leaves the branching to them: in this way a flag reaches through several levels.
     """
     branches = 0
     if any(arg.kind != "tensor" for arg in scope.args):
@@ -103,7 +104,9 @@ def _flagged_children(scope: Scope) -> bool:
 
 
 def _tried(maker: Maker) -> Maker:
-    """A maker whose statements are executed in every scenario, or dropped."""
+    """A maker that executes the drawn statement in every scenario, and drops the statement
+    if one rejects it.
+    """
 
     def make(scope: Scope) -> Stmt | None:
         stmt = maker(scope)
@@ -131,7 +134,7 @@ def _inplace(scope: Scope) -> Stmt | None:
     if not isinstance(op, Op) or OPS[op.name].mutates != "metadata":
         return stmt
     if isinstance(op.operands[0], Var | Attr) and scope.choose.maybe("inplace.read_back", 60):
-        scope.due.append(partial(_read_back, subject=op.operands[0]))
+        scope.pending.append(partial(_read_back, subject=op.operands[0]))
     return stmt
 
 
@@ -139,46 +142,48 @@ _any_inplace = _tried(draw_inplace)
 
 
 def _read_back(scope: Scope, subject: Expr) -> Stmt | None:
-    """What a tensor says of itself after an in-place op on its metadata, computed with or branched on."""
-    stmt = _ask(scope, subject) if scope.choose.chance(50) else None
+    """A statement that computes with the sizes of a tensor, or branches on them, after an
+    in-place op on its metadata.
+    """
+    stmt = _branch_on(scope, subject) if scope.choose.chance(50) else None
     if stmt is None:
-        stmt = _tried(partial(draw_told, subject=subject))(scope)
+        stmt = _tried(partial(draw_measure_op, subject=subject))(scope)
         if stmt is not None and scope.choose.chance(40):
-            scope.due.append(partial(_ask, subject=subject))
+            scope.pending.append(partial(_branch_on, subject=subject))
     return stmt
 
 
-def _ask(scope: Scope, subject: Expr) -> Stmt | None:
+def _branch_on(scope: Scope, subject: Expr) -> Stmt | None:
     return draw_branch(scope, draw_statements, subject)
 
 
-def ask_first(scope: Scope) -> None:
-    """Let a body begin with a branch on the sizes of ``x``: where they are dynamic, that makes guards."""
+def branch_on_size_first(scope: Scope) -> None:
+    """Make a body begin with a branch on the sizes of ``x``: with dynamic shapes, this makes guards."""
     if scope.choose.maybe("control.shape", 50):
-        scope.due.append(partial(_ask, subject=Var("x")))
+        scope.pending.append(partial(_branch_on, subject=Var("x")))
 
 
 def _keep(scope: Scope) -> Stmt | None:
-    """What a buffer is now, by another name or computed with, before it becomes something else."""
+    """Store the value of a buffer, or compute with it; the next statement rebinds the buffer."""
     found = [path for path, _ in buffers(scope)]
-    if not found or scope.pure:
+    if not found or scope.operator_args:
         return None
     path = scope.choose.mostly_first(found)
     kept: Expr = Attr(path)
     if scope.choose.chance(50):
-        # With what is trained: then the backward pass needs what the buffer was.
+        # With a trained tensor: then the backward pass needs the old value of the buffer.
         tensors: list[Expr] = [*scope.attributes(), *scope.variables()]
         refs = [(other, scope.value(other, scope.frames[0])) for other in tensors if other != kept]
         trained = [other for other, ref in refs if ref is not None and ref.grad]
-        kept = draw_use(scope, [("mul", *JOINS)], [kept], trained or [other for other, _ in refs]) or kept
-    scope.due.append(_tried(partial(draw_rebinding, path=path, anew=False)))
+        kept = draw_op(scope, [("mul", *JOINS)], [kept], trained or [other for other, _ in refs]) or kept
+    scope.pending.append(_tried(partial(draw_rebinding, path=path, from_others=False)))
     return Assign(scope.name(), kept)
 
 
 _keep_then_rebind = _tried(_keep)
 
 
-# These, and draw_pair, execute their statements while they draw them.
+# These makers, and draw_pair, execute their statements while they draw them.
 def _branch(scope: Scope) -> Stmt | None:
     return draw_branch(scope, draw_statements)
 
@@ -195,8 +200,8 @@ def _control(scope: Scope) -> Stmt | None:
     return draw_control(scope, draw_statements)
 
 
-# Weighted by repetition, simplest first.
 _MAKERS: list[Maker] = [*[_plain] * 2, *[_call] * 9, *[_inplace] * 11, *[_branch] * 3]
+"""The ordinary statements, weighted by repetition, simplest first."""
 
 _SPECIALS: dict[Maker, tuple[str, ...]] = {
     _loop: ("control.loop",),
@@ -210,29 +215,31 @@ _SPECIALS: dict[Maker, tuple[str, ...]] = {
     _own_method: (),
     _apply: (),
 }
-"""Statements of their own kind, each as often as it has features that the example may use."""
+"""The special statements, each as often as it has switches that are on."""
 
-# Branches mostly decide on who is called: that is where the graphs of two calls come to differ.
+# Mostly calls: branches decide which module is called, and so the graphs of two calls differ.
 _NESTED_MAKERS: list[Maker] = [_plain, *[_call] * 5, *[_inplace] * 2, _update, *[_branch] * 2, _apply]
+"""The statements in branches, loops and ``with`` blocks."""
 
 _PURE_MAKERS: list[Maker] = [_plain, *[_call] * 3]
+"""The statements in local functions of control-flow operators."""
 
 
 def _draw_statement(scope: Scope) -> Stmt | None:
     choose = scope.choose
-    if scope.pure:
+    if scope.operator_args:
         return choose.pick(_PURE_MAKERS)(scope) or _plain(scope)
     if scope.depth:
         return choose.pick(_NESTED_MAKERS)(scope) or _plain(scope)
-    if scope.asked and choose.maybe("update.rebind", 35):
-        # The functions of an operator are traced apart: what they have read, Python may have changed since.
+    if scope.read_by_operators and choose.maybe("update.rebind", 35):
+        # The functions of an operator are traced separately; Python may change what they have read.
         return _rebind(scope) or _plain(scope)
     if in_family(scope) and choose.chance(60):
         return _call(scope) or _plain(scope)
     way = choose.percent()
     again = 78 if scope.called and choose.on("calls.again") else 100
     if way >= again:
-        # Two calls of one child are where unflatten has to decide whether their graphs are the same.
+        # For two calls of one child, unflatten has to decide whether their graphs are the same.
         return _call(scope) or _plain(scope)
     if way < ORDINARY:
         maker = _share(_MAKERS, way, ORDINARY)
@@ -242,12 +249,12 @@ def _draw_statement(scope: Scope) -> Stmt | None:
 
 
 ORDINARY = 46
-"""Percent of the statements that are not special."""
+"""The percentage of ordinary statements."""
 
 
 def _specials(scope: Scope) -> list[Maker]:
-    """What this example may use beyond the ordinary."""
-    found = [maker for maker, features in _SPECIALS.items() for name in features if scope.choose.on(name)]
+    """The special statements that this example may use."""
+    found = [maker for maker, switches in _SPECIALS.items() for name in switches if scope.choose.on(name)]
     found += [maker for maker in found if maker in (_control, _keep_then_rebind)]
     found += [maker for maker in found if maker is _region]
     if scope.methods:
@@ -258,7 +265,9 @@ def _specials(scope: Scope) -> list[Maker]:
 
 
 def draw_result(scope: Scope) -> Expr | None:
-    """What a method returns: mostly the most recent tensor, sometimes a container, an argument or state."""
+    """The value that a method returns: mostly the newest tensor, sometimes a container, an
+    argument or state.
+    """
     choose = scope.choose
     tensors: list[Expr] = [*scope.variables()[:3]]
     if not tensors:
@@ -276,14 +285,14 @@ def draw_result(scope: Scope) -> Expr | None:
 
 
 def draw_outputs(scope: Scope) -> Expr | None:
-    """What the root module returns: a tensor, or a container of tensors, containers and Python values."""
+    """What the root class returns: a tensor, or a container of tensors, containers and Python values."""
     choose = scope.choose
     first: list[Expr] = [*scope.variables()[:1]]
     if not first:
         return None
-    if scope.left and choose.maybe("output.state", 60):
-        # Whoever calls a module for its effect reads what that left.
-        read = draw_use(scope, [JOINS], first, scope.left)
+    if scope.written_state and choose.maybe("output.state", 60):
+        # After calls of modules for their effect: read the state that these have changed.
+        read = draw_op(scope, [JOINS], first, scope.written_state)
         first = [read or first[0]]
     kinds = [kind for kind in GROUPS if choose.on(f"output.{kind}")]
     if not kinds or not choose.chance(65):
@@ -310,7 +319,7 @@ def _draw_output(scope: Scope) -> Expr:
     if choose.on("output.state"):
         options += scope.attributes()[:4] * 2
     if choose.maybe("output.view", 40):
-        return draw_use(scope, [VIEWS], options, []) or options[0]
+        return draw_op(scope, [VIEWS], options, []) or options[0]
     if choose.on("output.python"):
         options += [Lit(None), Lit(3), *scope.flags("bool", "int")]
     return choose.pick(options)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
+from strategies.constants import LITERALS, group_keys
 from strategies.drawing.arguments import in_some_order
-from strategies.drawing.operations import assign, draw_use, enabled
-from strategies.drawing.scope import Scope, class_of, containers, modules, walk
+from strategies.drawing.modules import class_of, containers, modules, walk
+from strategies.drawing.operations import assign, draw_op, enabled
+from strategies.drawing.scope import Scope
 from strategies.drawing.state import draw_handover
-from strategies.drawing.values import LITERALS, group_keys
 from strategies.layers import LAYERS
 from strategies.ops import OPS
 from strategies.program import (
@@ -37,30 +38,30 @@ from strategies.values import Instance, Value
 
 
 def draw_call(scope: Scope) -> Stmt | None:
-    """A call of a child, or of something deeper down."""
+    """A call of a child, or of a module further down."""
     family = _family(scope)
     reach = 3 if family or scope.choose.on("calls.deep") else 1
     callees = [
         path
         for path, value in walk(scope.frames[0].owner, reach)
-        if isinstance(value, Instance) and _called(value)
+        if isinstance(value, Instance) and _is_callable(value)
     ]
     if scope.choose.maybe("update.hand_over", 60):
         given = draw_handover(scope)
         if given is not None:
-            scope.due.append(partial(_draw_handed, path=given.path[:-1]))
+            scope.pending.append(partial(_draw_handed, path=given.path[:-1]))
             return given
     if not callees:
         return None
     owner = scope.frames[0].owner
-    again = [path for path in callees if _first_name(scope, _at(owner, path))]
+    again = [path for path in callees if _first_path(scope, _module_at(owner, path))]
     related = [path for path in callees if _related(path, family)]
     if related and scope.choose.chance(80):
         callees = related
     elif again and scope.choose.maybe("calls.again", 75):
         callees = again
     path = scope.choose.pick(callees)
-    callee = _at(owner, path)
+    callee = _module_at(owner, path)
     sliced = (
         callee.kind == "Sequential" and len(callee.attrs) > 1 and scope.choose.maybe("hierarchy.slice", 60)
     )
@@ -69,37 +70,39 @@ def draw_call(scope: Scope) -> Stmt | None:
         if first is None:
             return None
         call = Call((*path, Slice(0, 1)), (first,))
-        return Do(call) if _drops(scope, False) else assign(scope, call, first)
+        return Do(call) if _drops_result(scope, False) else assign(scope, call, first)
     return _draw_call_of(scope, path, callee)
 
 
 def _draw_handed(scope: Scope, path: Path) -> Stmt | None:
-    """A call of the child that was handed something."""
-    call = _draw_call_of(scope, path, _at(scope.frames[0].owner, path), bare=True)
+    """A call of a child, after a statement that has set an attribute of that child."""
+    call = _draw_call_of(scope, path, _module_at(scope.frames[0].owner, path), bare=True)
     return call if call is not None and scope.try_out(call) else None
 
 
 def in_family(scope: Scope) -> bool:
-    """Whether the calls of this body keep to one module, to what hangs on it, and to what it hangs on."""
+    """Whether the calls of this body keep to one module and to the modules above and below it."""
     return bool(_family(scope))
 
 
 def _family(scope: Scope) -> Path:
-    """The way to the module that was called first, where others shall be called around it; or nothing."""
+    """The path of the module that was called first, if the other calls should keep to it;
+    else the empty path.
+    """
     first = next((path for path, argument in scope.called if not argument), ())
     return first if first and scope.choose.on("calls.family") else ()
 
 
 def _related(path: Path, family: Path) -> bool:
-    """Whether one of the two leads to the other; without a family nothing does."""
+    """Whether one of the two paths leads to the other; nothing is related to the empty path."""
     return bool(family) and (path[: len(family)] == family or family[: len(path)] == path)
 
 
-def _called(value: Instance) -> bool:
+def _is_callable(value: Instance) -> bool:
     return not isinstance(value.kind, str) or value.kind == "Sequential"
 
 
-def _at(owner: Instance, path: Path) -> Instance:
+def _module_at(owner: Instance, path: Path) -> Instance:
     value: Value = owner
     for step in path:
         assert isinstance(value, Instance)
@@ -110,7 +113,9 @@ def _at(owner: Instance, path: Path) -> Instance:
 
 
 def _draw_call_of(scope: Scope, path: Path, callee: Instance, bare: bool = False) -> Stmt | None:
-    """A call of a module, or of a method of it; a ``bare`` one of the module itself, for its result."""
+    """A call of a module or of one of its methods; with ``bare``, of the module itself, with
+    its result used.
+    """
     first = scope.recent()
     if first is None:
         return None
@@ -119,7 +124,7 @@ def _draw_call_of(scope: Scope, path: Path, callee: Instance, bare: bool = False
         first = scope.choose.pick(mine)
     cls = class_of(callee)
     form = LAYERS[callee.kind.name].form if isinstance(callee.kind, New) else ""
-    if scope.choose.maybe("region.checkpoint", 70 if scope.pure else 45):
+    if scope.choose.maybe("region.checkpoint", 70 if scope.operator_args else 45):
         form = form or "checkpoint"
     method = ""
     parameters = cls.args if cls is not None else ()
@@ -129,28 +134,30 @@ def _draw_call_of(scope: Scope, path: Path, callee: Instance, bare: bool = False
             method, parameters = chosen.name, chosen.args
         elif scope.choose.maybe("calls.forward", 25):
             method = "forward"
-    written = _written(callee)
-    drops = not bare and _drops(scope, bool(written))
+    written = _written_state(callee)
+    drops = not bare and _drops_result(scope, bool(written))
     given = _computed(scope, first, 70 if drops else 30) if form in ("", "checkpoint") else first
-    name = _first_name(scope, callee) or path
+    name = _first_path(scope, callee) or path
     args, kwargs = _draw_arguments(scope, name, parameters, given)
     if form == "checkpoint" and kwargs:
         form = ""
     scope.called[name, ""] = first
-    scope.left[:] = [Attr((*path, *attr.path)) for attr in written] or scope.left
+    scope.written_state[:] = [Attr((*path, *attr.path)) for attr in written] or scope.written_state
     call = Call(path, args, kwargs, method, form)
     return Do(call) if drops else assign(scope, call, first)
 
 
-def _drops(scope: Scope, writes: bool) -> bool:
-    """Whether nobody reads a call's result: mostly one that has an effect, or the first one of a family."""
+def _drops_result(scope: Scope, writes: bool) -> bool:
+    """Whether the result of a call is ignored: mostly if the call ``writes``, or is the
+    first one of a family.
+    """
     if scope.choose.maybe("calls.dropped", 60 if writes else 20):
         return True
     return not scope.called and scope.choose.maybe("calls.family", 40)
 
 
-def _written(module: Instance) -> list[Attr]:
-    """What hangs on a module and its own code changes in place."""
+def _written_state(module: Instance) -> list[Attr]:
+    """The attributes of a module that the module's own code changes in place."""
     cls = class_of(module)
     if cls is None:
         norm = isinstance(module.kind, New) and module.kind.name.startswith("batch_norm")
@@ -160,34 +167,36 @@ def _written(module: Instance) -> list[Attr]:
 
 
 def _computed(scope: Scope, first: Expr, percent: int) -> Expr:
-    """What a call passes first: a tensor as it is, or in so many percent one computed on the spot."""
+    """The first argument of a call: a tensor as it is or, in ``percent`` percent, an expression."""
     if not scope.choose.maybe("calls.expression", percent):
         return first
-    return draw_use(scope, [*enabled(scope, mutating=False), EASY], [first], scope.tensors()[:3]) or first
+    return draw_op(scope, [*enabled(scope, mutating=False), EASY], [first], scope.tensors()[:3]) or first
 
 
 EASY = ("add_one", "double", "neg", "mul", "add", "sub")
-"""Ops that go with whatever a child takes."""
+"""Ops that accept whatever a child accepts."""
 
 
-def _first_name(scope: Scope, callee: Instance) -> Path:
-    """The path by which a module was called first; empty if it was not."""
+def _first_path(scope: Scope, callee: Instance) -> Path:
+    """The path by which a module was called first; empty if it was not called."""
     owner = scope.frames[0].owner
-    return next((path for path, arg in scope.called if not arg and _at(owner, path) is callee), ())
+    return next((path for path, arg in scope.called if not arg and _module_at(owner, path) is callee), ())
 
 
 def _state_of(scope: Scope, callee: Instance) -> list[Expr]:
-    """The tensors of a module, under each name that it has."""
+    """The tensors of a module, under all of their names."""
     owner = scope.frames[0].owner
     return [
-        attr for attr in scope.attributes() if len(attr.path) > 1 and _at(owner, attr.path[:-1]) is callee
+        attr
+        for attr in scope.attributes()
+        if len(attr.path) > 1 and _module_at(owner, attr.path[:-1]) is callee
     ]
 
 
 def _draw_arguments(
     scope: Scope, path: Path, parameters: tuple[Arg, ...], first: Expr
 ) -> tuple[tuple[Expr | Star, ...], tuple[tuple[str, Expr], ...]]:
-    """What a call passes, by position as far as that goes."""
+    """The arguments of a call, by position as far as possible."""
     args: list[Expr | Star] = [first]
     kwargs: list[tuple[str, Expr]] = []
     positional = True
@@ -199,7 +208,7 @@ def _draw_arguments(
         if arg.kind == "options":
             continue
         value = _draw_argument(scope, arg, scope.called.get((path, arg.name)))
-        # What follows an omitted argument can only go by keyword.
+        # After an omitted argument, all others must be passed by keyword.
         if value is None or scope.choose.maybe("calls.keyword", 40):
             positional = False
         given = value if value is not None else arg.default
@@ -230,9 +239,9 @@ def _draw_rest(scope: Scope) -> list[Expr | Star]:
 
 
 def _draw_argument(scope: Scope, arg: Arg, last: Expr | None) -> Expr | None:
-    """What a call passes for one argument, mostly not the ``last`` value; None leaves it to its default.
+    """The value that a call passes for one argument, mostly other than the ``last`` value.
 
-    The Python value None is ``Lit(None)``.
+    None leaves the argument to its default; the Python value None is ``Lit(None)``.
     """
     choose = scope.choose
     if arg.default is not None and arg.default != last and choose.chance(30):
@@ -249,7 +258,7 @@ def _draw_argument(scope: Scope, arg: Arg, last: Expr | None) -> Expr | None:
         return choose.pick(scope.tensors()) if choose.chance(50) else _draw_group(scope, "tuple")
     mine = scope.flags(arg.kind) if choose.on("calls.pass_down") else []
     literals = LITERALS[arg.kind]
-    # Mostly the values that branches ask for.
+    # Mostly the values that branches test for.
     options: list[Expr] = [Lit(value) for value in (literals if choose.chance(20) else literals[:2])]
     if mine and choose.chance(85):
         options = [*mine, *(Not(flag) for flag in mine if arg.kind == "bool")]
@@ -259,7 +268,9 @@ def _draw_argument(scope: Scope, arg: Arg, last: Expr | None) -> Expr | None:
 
 
 def _functions(scope: Scope) -> list[Expr]:
-    """Callables to hand over: functions of torch, children, methods of children, what came in."""
+    """Callables to pass on: functions of torch, children, methods of children, and callables
+    that were passed in.
+    """
     found: list[Expr] = [Function(name) for name in FUNCTIONS]
     bound: list[Expr] = []
     for path, module in modules(scope.frames[0].owner, 1):

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from strategies.building import fresh
 from strategies.drawing.arguments import draw_args, scenarios
-from strategies.drawing.bodies import ask_first, draw_body, draw_outputs, draw_result, draw_statements
-from strategies.drawing.scope import Scope, class_of, modules, walk
+from strategies.drawing.bodies import (
+    branch_on_size_first,
+    draw_body,
+    draw_outputs,
+    draw_result,
+    draw_statements,
+)
+from strategies.drawing.layers import TRACED_LAYERS, draw_layer
+from strategies.drawing.modules import class_of, is_instance_of, modules, reaches, walk
+from strategies.drawing.scope import Scope
 from strategies.drawing.style import Style
+from strategies.drawing.tracing import traceable
 from strategies.layers import LAYERS
 from strategies.machine import FUEL, Machine
 from strategies.ops import OPS, Rejected
 from strategies.program import (
     Arg,
     Assign,
-    Attr,
     Bind,
     Call,
     Child,
@@ -25,29 +32,25 @@ from strategies.program import (
     Lit,
     Method,
     New,
-    Op,
     Parametrize,
     Path,
     Plain,
     Return,
     Tensor,
     Var,
-    nodes,
-    of_type,
 )
 from strategies.regions import HOOKS, PARAMETRIZATIONS
 from strategies.swarm import Chooser
-from strategies.types import dense
 from strategies.values import Frame, Instance, Ref, Value
 
 DEPTH = 4
-"""Levels of module classes, the root's included."""
+"""The largest number of levels of module classes, the root's included."""
 
 INSTANCES = 6
-"""Module instances that one child may bring along."""
+"""The largest number of module instances below a child, the child included."""
 
 SCALES = (0.5, -1.0)
-"""None exceeds 1: the machine's bound on initial values holds for all."""
+"""Scales of instances. None exceeds 1, so that the machine's bound on initial values holds."""
 
 NAMES = {
     "buffer": ("mean", "count"),
@@ -55,16 +58,18 @@ NAMES = {
     "scratch": ("hidden", "total"),
     "constant": ("k", "c"),
 }
-"""The first and the second tensor of each kind, as they are registered: no alphabetical order."""
+"""Kind of tensor -> the names of the first and the second one, not in alphabetical order."""
 
 
 class ClassBuilder:
-    """Draws one class; ``owner`` is an instance of it that grows with every drawn attribute."""
+    """Draws one class; ``owner`` is an instance of the class that grows with every drawn attribute."""
 
     def __init__(
         self, choose: Chooser, machine: Machine, style: Style, name: str, levels: dict[str, int]
     ) -> None:
-        """Draw class ``name`` over the machine's classes; ``levels`` are their depths, bottom up."""
+        """Prepare to draw class ``name``, which may use the machine's classes; ``levels``
+        maps these to their depths, lowest first.
+        """
         self.choose = choose
         self.machine = machine
         self.style = style
@@ -75,7 +80,10 @@ class ClassBuilder:
         self.owner = Instance(ClassDef(name, (), (), ()))
 
     def add(self, init: Init) -> bool:
-        """Append a statement of ``__init__`` and execute it; False, and nothing done, if it does not fit."""
+        """Append a statement of ``__init__`` and execute it.
+
+        If it is rejected, do nothing and return False.
+        """
         try:
             self.machine.builder.initialize(self.owner, init)
         except Rejected:
@@ -86,7 +94,7 @@ class ClassBuilder:
     # state
 
     def draw_tensors(self) -> None:
-        """Parameters, buffers, constants, Python attributes."""
+        """Draw parameters, buffers, constants and Python attributes."""
         for kind, (attr, second) in NAMES.items():
             if self.choose.maybe(f"state.{kind}", 50):
                 frozen = kind == "parameter" and self.choose.maybe("state.frozen", 40)
@@ -104,12 +112,12 @@ class ClassBuilder:
         fill = self.style.fill(self.choose, kind)
         layout = ""
         if self.choose.maybe("state.layout", 60):
-            # Not expanded: what is to be updated needs memory of its own.
+            # Not expanded: a tensor to be updated needs one memory location per element.
             layout = self.choose.pick([name for name in self.style.layouts(fill.shape) if name != "expanded"])
         self.add(Tensor(attr, kind, fill, frozen, layout))
 
     def draw_derived(self) -> None:
-        """A buffer or constant that is a view of a tensor of this module or of a child, or is that tensor."""
+        """Draw a buffer or constant that is a tensor of this module or of a child, or a view of one."""
         if not self.choose.maybe("state.derived", 60):
             return
         sources = [(path, v) for path, v in walk(self.owner, 2) if isinstance(v, Ref)]
@@ -128,7 +136,7 @@ class ClassBuilder:
     # children
 
     def draw_children(self) -> None:
-        """Children: fresh, shared, aliased, in containers; then ties between what hangs on them."""
+        """Draw children (new, shared, aliased, in containers), and then ties between their tensors."""
         choose = self.choose
         usable = [n for n, level in self.levels.items() if level < DEPTH]
         usable.reverse()
@@ -144,7 +152,7 @@ class ClassBuilder:
                 for attr in "bc"[: choose.upto(2)]:
                     self._draw_another(attr, usable)
         if choose.maybe("hierarchy.layer", 60):
-            layer = self._draw_layer()
+            layer = draw_layer(self.choose, self.style)
             if layer is not None:
                 traced = layer.name in TRACED_LAYERS and choose.maybe("hierarchy.traced", 60)
                 self.add(Child("layer", layer, traced))
@@ -157,7 +165,7 @@ class ClassBuilder:
         if choose.maybe("state.tied", 60):
             self._tie()
         self.draw_derived()
-        self._dress()
+        self._draw_hooks()
 
     def _draw_child(self, attr: str, name: str) -> None:
         new = self._new(name)
@@ -165,16 +173,16 @@ class ClassBuilder:
         self.add(Child(attr, new, traced))
 
     def _new(self, name: str) -> New:
-        """An instance, mostly with values of its own where its class has tensors."""
+        """A new instance; if its class has tensors, mostly with its own initial values."""
         cls = self.machine.classes[name]
         owns = any(isinstance(init, Tensor) for init in cls.init)
         scaled = owns and self.choose.maybe("state.scaled", 60)
         scale = self.choose.pick(SCALES) if scaled else 1.0
         if not cls.guest:
             return New(name, scale=scale)
-        guests = [path for path, m in modules(self.owner, 2) if _is(m, cls.guest)]
+        guests = [path for path, m in modules(self.owner, 2) if is_instance_of(m, cls.guest)]
         if not guests:
-            # A guest needs a home first.
+            # The module to be shared must exist first.
             self.add(Child("host", New(cls.guest)))
             guests = [("host",)]
         return New(name, scale=scale, guest=self.choose.pick(guests))
@@ -189,26 +197,6 @@ class ClassBuilder:
             self.add(Bind((attr,), self.choose.pick(options)))
         else:
             self._draw_child(attr, self.choose.pick(usable))
-
-    def _draw_layer(self) -> New | None:
-        # An embedding wants indices, whatever ``x`` is.
-        dtype = "int64" if self.choose.chance(8) else self.style.dtype
-        x = fresh(dense(self.style.shape, dtype))
-        fitting = [
-            (name, choices)
-            for name, spec in LAYERS.items()
-            if (choices := spec.choices(x, self.style.training))
-        ]
-        if not fitting:
-            return None
-        traced = [each for each in fitting if each[0] in TRACED_LAYERS]
-        if traced and self.choose.maybe("hierarchy.traced", 50):
-            fitting = traced
-        demanding = [each for each in fitting if each[0] in DEMANDING]
-        if demanding and self.choose.chance(50):
-            fitting = demanding
-        name, choices = self.choose.pick(fitting)
-        return New(name, self.choose.pick(choices), layer=True)
 
     def _draw_container(self, usable: list[str]) -> Container | None:
         kind = self.choose.pick(("ModuleList", "Sequential", "ModuleDict"))
@@ -228,7 +216,7 @@ class ClassBuilder:
         existing: list[Path] = [path for path, _ in modules(self.owner, 2)]
         for _ in range(count):
             options: list[New | Path] = [self._new(name) for name in usable]
-            layer = self._draw_layer() if self.choose.on("hierarchy.layer") else None
+            layer = draw_layer(self.choose, self.style) if self.choose.on("hierarchy.layer") else None
             if layer is not None and not LAYERS[layer.name].form:
                 options.append(layer)
             if self.choose.on("hierarchy.shared"):
@@ -238,7 +226,7 @@ class ClassBuilder:
         return items
 
     def _attach(self) -> None:
-        """Hang one child on another: a module that is reached through two parents."""
+        """Make one child a child of another as well: a module with two parents."""
         found = [*modules(self.owner, 2)]
         options = [
             Bind((*host, "extra"), guest)
@@ -246,13 +234,13 @@ class ClassBuilder:
             for guest, guest_value in found
             if class_of(host_value) is not None
             and not host_value.traced
-            and not _reaches(guest_value, host_value)
+            and not reaches(guest_value, host_value)
         ]
         if options:
             self.add(self.choose.pick(options))
 
     def _tie(self) -> None:
-        """Make one tensor attribute another's: only like with like, as ``nn.Module`` demands."""
+        """Make two tensor attributes the same tensor; both must be of one kind, as ``nn.Module`` demands."""
         tensors = [(p, v) for p, v in walk(self.owner, 3) if isinstance(v, Ref)]
         options = [
             Bind(target, source)
@@ -266,8 +254,8 @@ class ClassBuilder:
         if options:
             self.add(self.choose.pick(options))
 
-    def _dress(self) -> None:
-        """Hooks and parametrizations, from outside."""
+    def _draw_hooks(self) -> None:
+        """Draw hooks on children, and parametrizations of their parameters."""
         choose = self.choose
         if choose.maybe("hierarchy.hook", 60):
             hosts = [path for path, m in modules(self.owner, 2) if not m.traced]
@@ -286,14 +274,14 @@ class ClassBuilder:
     # classes
 
     def draw_child_class(self) -> ClassDef:
-        """A class that others use."""
+        """Draw a class that other classes use."""
         self.draw_tensors()
         self.draw_children()
-        # Flags reach far where the innermost class takes them.
+        # Flags reach through many levels if the innermost class takes them.
         flags = 90 if self.choose.on("hierarchy.deep") else 60
         args = draw_args(self.choose, self._child_kinds(), flags)
         methods = self._draw_helper()
-        self._know(args, (), methods)
+        self._update_class(args, (), methods)
         scope = Scope(
             self.choose,
             self.machine,
@@ -307,8 +295,10 @@ class ClassBuilder:
         methods += self._draw_twice(args)
         return ClassDef(self.name, tuple(self.init), args, tuple(body), methods, self.guest)
 
-    def _know(self, args: tuple[Arg, ...], body: tuple[Return, ...], methods: tuple[Method, ...]) -> None:
-        """Let the owner have what was drawn so far, so that statements can call it."""
+    def _update_class(
+        self, args: tuple[Arg, ...], body: tuple[Return, ...], methods: tuple[Method, ...]
+    ) -> None:
+        """Give the owner the attributes and methods drawn so far, so that statements can use them."""
         self.owner.kind = ClassDef(self.name, tuple(self.init), args, body, methods, self.guest)
 
     def _draw_helper(self) -> tuple[Method, ...]:
@@ -322,7 +312,7 @@ class ClassBuilder:
         return (Method("helper", args, (*body, Return(result or Var("x")))),)
 
     def _draw_twice(self, args: tuple[Arg, ...]) -> tuple[Method, ...]:
-        """A method that calls ``self.forward`` twice, with its flag turned round where there is one."""
+        """A method that calls ``self.forward`` twice; if there is a flag, with the flag inverted."""
         if not self.choose.maybe("calls.method", 40) or any(arg.default is None for arg in args[1:]):
             return ()
         flags = [arg for arg in args[1:] if arg.kind == "bool"]
@@ -335,12 +325,12 @@ class ClassBuilder:
         return (Method("twice", (Arg("x", "tensor"),), body),)
 
     def draw_root_class(self, args: tuple[Arg, ...], calls: list[dict[str, Value]]) -> ClassDef:
-        """The class ``Model``, drawn for the very inputs that it is called with."""
-        self._know(args, (), ())
+        """Draw the class ``Model`` for the inputs of these calls."""
+        self._update_class(args, (), ())
         frames = [Frame(self.owner, names, [FUEL]).copy() for names in calls]
         scope = Scope(self.choose, self.machine, args, frames)
         if len(calls) > 1:
-            ask_first(scope)
+            branch_on_size_first(scope)
         body = draw_body(scope, 1, 5)
         outputs = draw_outputs(scope) if scope.frames else None
         body.append(Return(outputs if outputs is not None else Var("x")))
@@ -349,54 +339,3 @@ class ClassBuilder:
     def _child_kinds(self) -> set[str]:
         classes = [class_of(module) for _, module in modules(self.owner, 1)]
         return {arg.kind for cls in classes if cls is not None for arg in cls.args}
-
-
-def _is(module: Instance, name: str) -> bool:
-    cls = class_of(module)
-    return cls is not None and cls.name == name and not module.traced
-
-
-def traceable(cls: ClassDef) -> bool:
-    """Whether ``fx.symbolic_trace`` takes a class: tensors in, no questions asked, nothing changed."""
-    if cls.guest or cls.methods or any(arg.kind != "tensor" for arg in cls.args) or of_type(cls.init, Child):
-        return False
-    return all(_traceable(node) for node in nodes(cls.body))
-
-
-def _traceable(node: object) -> bool:
-    if isinstance(node, Op):
-        return not OPS[node.name].mutates and OPS[node.name].group in _TRACED
-    if isinstance(node, Attr):
-        return len(node.path) == 1
-    return isinstance(node, Var | Lit | Assign | Return)
-
-
-DEMANDING = frozenset(
-    {"conv1d", "conv2d", "max_pool1d", "avg_pool1d", "batch_norm1d", "group_norm", "embedding"}
-    | {"attention", "gru", "lstm"}
-)
-"""Layers that few inputs fit: preferred where one does."""
-
-TRACED_LAYERS = frozenset(
-    {"relu", "linear", "layer_norm", "gelu", "silu", "tanh", "softmax", "rms_norm", "group_norm"}
-    | {"conv1d", "conv2d", "max_pool1d", "avg_pool1d"}
-)
-"""Layers whose code asks no questions about its input."""
-
-_TRACED = frozenset({"map", "zip", "activation", "reduce", "matmul", "view"})
-
-
-def _reaches(start: Instance, goal: Instance) -> bool:
-    """Whether ``goal`` hangs somewhere below ``start``: attaching it there would make a cycle."""
-    if start is goal:
-        return True
-    return any(_reaches(v, goal) for v in start.attrs.values() if isinstance(v, Instance))
-
-
-def count_instances(root: Instance, seen: set[int] | None = None) -> int:
-    """How many module objects hang below one, itself included."""
-    seen = set() if seen is None else seen
-    if id(root) in seen:
-        return 0
-    seen.add(id(root))
-    return 1 + sum(count_instances(v, seen) for v in root.attrs.values() if isinstance(v, Instance))

@@ -6,14 +6,14 @@ import itertools
 from collections.abc import Callable
 from math import isfinite
 
-from strategies.building import fresh
 from strategies.conditions import CONDS, RELATIONS
+from strategies.constants import LITERALS
 from strategies.control import CONTROLS, COUNTER, ControlSpec
 from strategies.drawing.calls import draw_call
-from strategies.drawing.operations import RATED, VIEWS, assign, draw_inplace, draw_use
+from strategies.drawing.operations import FLOAT_OPS, VIEWS, assign, draw_inplace, draw_op
 from strategies.drawing.scope import Scope
 from strategies.drawing.twins import draw_twin
-from strategies.drawing.values import LITERALS
+from strategies.machine import new_tensor
 from strategies.ops import Rejected
 from strategies.program import (
     Assign,
@@ -21,12 +21,12 @@ from strategies.program import (
     Cond,
     Control,
     Expr,
-    Fact,
     Group,
     If,
     Lambda,
     Lit,
     Literal,
+    Measure,
     Repeat,
     Return,
     Stmt,
@@ -42,13 +42,13 @@ NESTING = 2
 """How deep suites may nest."""
 
 RESULTS = ("add_one", "double", "neg", "tanh", "add_constant")
-"""What the local functions of a control-flow operator return: all of these make a new tensor."""
+"""Ops for the results of local functions of control-flow operators: all of these make a new tensor."""
 
 FUNCTION_NAMES = ("first", "second")
-"""What the local functions of a control-flow operator are called."""
+"""The names of the local functions of a control-flow operator."""
 
 Suite = Callable[[Scope, int, int], list[Stmt]]
-"""What draws the statements of a nested suite: ``bodies.draw_statements``, which this module serves."""
+"""Draws the statements of a nested suite. It is ``bodies.draw_statements``, which uses this module."""
 
 _PARAMS: dict[str, tuple[tuple[Literal, ...], ...]] = {
     "size": ((1,), (2,)),
@@ -60,14 +60,15 @@ _PARAMS: dict[str, tuple[tuple[Literal, ...], ...]] = {
     "length": ((1,), (2,)),
     "has_key": (("scale",),),
 }
+"""Name of a condition -> the constants that it may have."""
 
 
-_ON_TENSORS = {False: "control.shape", True: "control.grad"}
-"""The features that allow to ask a tensor: about itself, and about what autograd knows of it."""
+_TENSOR_SWITCHES = {False: "control.shape", True: "control.grad"}
+"""Whether a condition reads autograd's state -> the switch for such conditions on tensors."""
 
 
 def _params(name: str, kind: str) -> tuple[tuple[Literal, ...], ...]:
-    """The constants that a condition may have."""
+    """The constants that a condition may have, for an argument of a kind."""
     values = LITERALS.get(kind, ())
     if name in ("equals", "is_member"):
         return tuple((value,) for value in values[:2])
@@ -76,7 +77,7 @@ def _params(name: str, kind: str) -> tuple[tuple[Literal, ...], ...]:
     return _PARAMS.get(name, ((),))
 
 
-def _asking(scope: Scope, subject: Expr) -> list[Cond]:
+def _tensor_conditions(scope: Scope, subject: Expr) -> list[Cond]:
     """The conditions on sizes and strides of one tensor that every scenario can decide."""
     found = [
         Cond(name, subject, params)
@@ -103,14 +104,14 @@ def _conditions(scope: Scope) -> list[Cond]:
         found.append(Cond("training"))
     if scope.choose.on("control.grad"):
         found.append(Cond("grad_enabled"))
-    asked = {autograd for autograd, name in _ON_TENSORS.items() if scope.choose.on(name)}
-    if asked:
+    allowed = {autograd for autograd, name in _TENSOR_SWITCHES.items() if scope.choose.on(name)}
+    if allowed:
         subjects: list[Expr] = [*scope.variables()[:2], *scope.attributes()[:1]]
         found += [
             Cond(name, subject, params)
             for subject in subjects
             for name, spec in CONDS.items()
-            if not spec.kinds and spec.autograd in asked
+            if not spec.kinds and spec.autograd in allowed
             for params in _params(name, "")
         ]
     if scope.choose.on("control.identity"):
@@ -119,7 +120,7 @@ def _conditions(scope: Scope) -> list[Cond]:
 
 
 def _relations(scope: Scope) -> list[Cond]:
-    """Arguments against each other and against state, and state against state."""
+    """Comparisons by identity: of arguments with each other and with state, and of state with state."""
     mine = [Var(arg.name) for arg in scope.args if arg.kind in ("tensor", "optional")]
     tensors: list[Expr] = [*mine[:2], *(var for var in scope.variables()[:2] if var not in mine)]
     state = scope.attributes()[:3]
@@ -138,6 +139,7 @@ def _decidable(scope: Scope, cond: Cond) -> bool:
 
 
 def _split(scope: Scope, cond: Cond) -> tuple[list[Frame], list[Frame]]:
+    """The scenarios in which a condition is true, and the others."""
     taken: list[Frame] = []
     skipped: list[Frame] = []
     for frame in scope.frames:
@@ -146,19 +148,19 @@ def _split(scope: Scope, cond: Cond) -> tuple[list[Frame], list[Frame]]:
 
 
 def draw_branch(scope: Scope, suite: Suite, subject: Expr | None = None) -> Stmt | None:
-    """An ``if``, maybe with an ``elif`` or ``else``, or a ``match``. Executes what it draws.
+    """An ``if``, maybe with an ``elif`` or ``else``, or a ``match``; it is executed while it is drawn.
 
-    Where a tensor is given as ``subject``, it asks about that one.
+    The test is on ``subject``, if one is given.
     """
     if scope.depth >= NESTING or not scope.choose.on("control.if"):
         return None
-    conds = _conditions(scope) if subject is None else _asking(scope, subject)
+    conds = _conditions(scope) if subject is None else _tensor_conditions(scope, subject)
     if not conds:
         return None
-    # What tells the scenarios apart is what makes graphs differ.
-    telling = [cond for cond in conds if all(_split(scope, cond))]
-    if telling and not scope.choose.chance(20):
-        conds = telling
+    # Conditions that separate the scenarios make the graphs of two calls differ.
+    deciding = [cond for cond in conds if all(_split(scope, cond))]
+    if deciding and not scope.choose.chance(20):
+        conds = deciding
     cond = scope.choose.pick(conds)
     taken, skipped = _split(scope, cond)
     then, then_frames = _side(scope, [*taken], skipped, suite)
@@ -176,7 +178,9 @@ def draw_branch(scope: Scope, suite: Suite, subject: Expr | None = None) -> Stmt
 def _twin(
     scope: Scope, then: list[Stmt], active: list[Frame], others: list[Frame]
 ) -> tuple[list[Stmt], list[Frame]] | None:
-    """Draw the other side of an ``if`` as the first one but for a detail; as ``_side`` does otherwise."""
+    """Draw the other side of an ``if`` as a copy of the first one with one difference;
+    returns the same as ``_side``.
+    """
     inner = scope.inner(active or [frame.copy() for frame in others])
     body = draw_twin(inner, then) if inner.frames else None
     return None if body is None else (body, inner.frames if active else [])
@@ -185,10 +189,10 @@ def _twin(
 def _side(
     scope: Scope, active: list[Frame], others: list[Frame], suite: Suite
 ) -> tuple[list[Stmt], list[Frame]]:
-    """Draw one side of an ``if``; a side that no scenario takes is drawn as if the others took it."""
+    """Draw one side of an ``if``. If no scenario takes this side, it is drawn on copies of the ``others``."""
     inner = scope.inner(active or [frame.copy() for frame in others])
     body = suite(inner, 1, 2)
-    if body and inner.frames and not scope.pure and scope.choose.maybe("control.early_return", 40):
+    if body and inner.frames and not scope.operator_args and scope.choose.maybe("control.early_return", 40):
         value = [*inner.variables()]
         if value:
             body.append(Return(value[0]))
@@ -206,7 +210,7 @@ def draw_ternary(scope: Scope) -> Stmt | None:
         return None
     cond = scope.choose.pick(conds)
     names = ("add_one", "double", "neg", "tanh", "add", "t")
-    ways = [draw_use(scope, [names], [near], scope.tensors()) or near for _ in range(2)]
+    ways = [draw_op(scope, [names], [near], scope.tensors()) or near for _ in range(2)]
     return assign(scope, Ternary(cond, ways[0], ways[1]), near)
 
 
@@ -216,7 +220,7 @@ def draw_repeat(scope: Scope, suite: Suite) -> Stmt | None:
         return None
     counts: list[Expr] = [Lit(2), *scope.flags("int"), *scope.numbers()]
     if scope.choose.on("control.shape"):
-        counts += [Fact("rank", var) for var in scope.variables()[:1]]
+        counts += [Measure("rank", var) for var in scope.variables()[:1]]
     count = scope.choose.pick(counts)
     inner = scope.inner(scope.copies())
     var = scope.name().replace("h", "i")
@@ -231,15 +235,15 @@ def draw_repeat(scope: Scope, suite: Suite) -> Stmt | None:
 def draw_region(scope: Scope, suite: Suite) -> Stmt | None:
     """A ``with`` block."""
     names = [n for n in ("no_grad", "enable_grad", "autocast") if scope.choose.on(f"region.{n}")]
-    if not names or scope.depth >= NESTING or scope.pure:
+    if not names or scope.depth >= NESTING or scope.operator_args:
         return None
     name = scope.choose.pick(names)
     inner = scope.inner(scope.copies())
     with scope.machine.region(name):
-        # What it is there for: to update a parameter or buffer behind autograd's back.
+        # The usual purpose of no_grad: to update a parameter or buffer without autograd.
         first = draw_inplace(inner, state=True) if name == "no_grad" and scope.choose.chance(45) else None
         body = [first] if first is not None and inner.try_out(first) else []
-        # Whom the caller runs with gradients it often runs without them as well: a target, a teacher.
+        # A module that runs with gradients often also runs without: as a target or a teacher.
         call = draw_call(inner) if not body and scope.called and scope.choose.chance(50) else None
         body += [call] if call is not None and inner.try_out(call) else []
         control = draw_control(inner, suite) if scope.choose.chance(40) else None
@@ -250,23 +254,23 @@ def draw_region(scope: Scope, suite: Suite) -> Stmt | None:
 
 
 def draw_control(scope: Scope, suite: Suite) -> Stmt | None:
-    """``torch.cond`` and its kin, over local functions that may call submodules and read state."""
+    """``torch.cond`` or a similar operator, with local functions that may call submodules and read state."""
     names = [name for name in CONTROLS if scope.choose.on(f"region.{name}")]
-    if not names or scope.depth >= NESTING or scope.pure:
+    if not names or scope.depth >= NESTING or scope.operator_args:
         return None
     name = scope.choose.pick(names)
     spec = CONTROLS[name]
-    variables = [var for var in scope.variables() if _operable(scope, var, spec)]
+    variables = [var for var in scope.variables() if _takes(scope, var, spec)]
     if not variables:
         return None
     var = scope.choose.mostly_first(variables)
     operand: Expr = var
     if scope.choose.chance(25):
-        view = draw_use(scope, [VIEWS], [var], [])
-        operand = view if view is not None and _operable(scope, view, spec) else var
+        view = draw_op(scope, [VIEWS], [var], [])
+        operand = view if view is not None and _takes(scope, view, spec) else var
     functions: list[Lambda] = []
     for index in range(len(spec.arguments)):
-        # One submodule in both branches: it is lifted twice.
+        # One submodule in both branches is lifted twice.
         again = functions[0] if functions and scope.choose.chance(85) else None
         function = _function(scope, FUNCTION_NAMES[index], spec, index, operand, suite, again)
         if function is None:
@@ -275,12 +279,12 @@ def draw_control(scope: Scope, suite: Suite) -> Stmt | None:
     stmt = Control(name, var.name if scope.choose.chance(70) else scope.name(), (operand,), tuple(functions))
     if not scope.try_out(stmt):
         return None
-    scope.asked.update(attr.path for attr in of_type(tuple(functions), Attr))
+    scope.read_by_operators.update(attr.path for attr in of_type(tuple(functions), Attr))
     return stmt
 
 
-def _operable(scope: Scope, expr: Expr, spec: ControlSpec) -> bool:
-    """Whether an operator takes a tensor, as far as its type tells."""
+def _takes(scope: Scope, expr: Expr, spec: ControlSpec) -> bool:
+    """Whether an operator accepts a tensor, judging by its type."""
     refs = [scope.value(expr, frame) for frame in scope.frames]
     return all(
         ref is not None
@@ -302,10 +306,10 @@ def _function(
 ) -> Lambda | None:
     """A local function of an operator; its last argument is the tensor to compute with.
 
-    It begins as the function ``again`` does, where there is one.
+    It begins with the same statement as the function ``again``, if that is given.
     """
     arguments = spec.arguments[index]
-    inner = scope.inner(scope.copies(), pure=tuple(name for name in arguments if name != COUNTER))
+    inner = scope.inner(scope.copies(), operator_args=tuple(name for name in arguments if name != COUNTER))
     for frame in inner.frames:
         value = scope.value(operand, frame)
         assert value is not None
@@ -315,7 +319,9 @@ def _function(
         if spec.closed:
             frame.names.clear()
         for argument in arguments:
-            frame.assign(argument, fresh(kind) if argument != COUNTER else fresh(dense((), "int64")))
+            frame.assign(
+                argument, new_tensor(kind) if argument != COUNTER else new_tensor(dense((), "int64"))
+            )
     body: list[Stmt] = []
     if again is not None and len(again.body) > 1 and inner.try_out(again.body[0]):
         body = [again.body[0]]
@@ -324,13 +330,13 @@ def _function(
     state = [*inner.attributes()]
     rates = inner.rates()
     if (state or rates) and scope.choose.chance(60):
-        ways = [*([("add", "mul", "sub")] if state else []), *([RATED] if rates else [])]
-        op = draw_use(inner, ways, inner.variables()[:1], state)
+        ways = [*([("add", "mul", "sub")] if state else []), *([FLOAT_OPS] if rates else [])]
+        op = draw_op(inner, ways, inner.variables()[:1], state)
         stmt = Assign(arguments[-1], op) if op is not None else None
         if stmt is not None and inner.try_out(stmt):
             body.append(stmt)
-    # Of a fresh tensor: an operator may not return what it was given.
-    result = draw_use(inner, [RESULTS], inner.variables()[:1], [])
+    # A new tensor: a function may not return its arguments.
+    result = draw_op(inner, [RESULTS], inner.variables()[:1], [])
     if result is None:
         return None
     returned = Group("tuple", (spec.carries, result)) if spec.carries is not None else result

@@ -1,4 +1,4 @@
-"""Drawing applications of the op table: plain ops, in-place ops, and ops on views made on the spot."""
+"""Drawing applications of the op table: plain ops, in-place ops, and ops on the results of other ops."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from strategies.conditions import FACTS
+from strategies.conditions import MEASURES
 from strategies.drawing.scope import OPERANDS, Scope
 from strategies.ops import MOST, OPS, REALS, OpSpec, Params, Rejected
 from strategies.ops.views import TURNS
-from strategies.program import Assign, Attr, Do, Expr, Fact, Item, Lit, Op, Stmt, Var
+from strategies.program import Assign, Attr, Do, Expr, Item, Lit, Measure, Op, Stmt, Var
 from strategies.values import Ref
 
 VIEWS = [name for name, spec in OPS.items() if spec.group == "view"]
 FACTORIES = [name for name, spec in OPS.items() if spec.group == "factory" and spec.arity == 1]
-# Written out in forward, a tensor is a constant for export, and must be a new one in each call.
+# Tensor literals get more weight: export makes them constants, but each call needs a new tensor.
 FACTORIES += [name for name in FACTORIES if "torch.tensor(" in OPS[name].template] * 3
 
 _GROUPS = {
@@ -41,25 +41,27 @@ COMMON: dict[str, int] = {
     **dict.fromkeys(("interpolate", "interpolate_one", "flatten"), 3),
     **dict.fromkeys(("floor_div_tensor", "one_hot"), 1),
 }
-"""Ops that people write most, or that fit little: as often as that many others more."""
+"""Name of an op -> how many extra entries it has in its group: ops that people use often, or
+that seldom fit.
+"""
 
 for _names in (*_GROUPS[False].values(), *_GROUPS[True].values()):
     _names += [name for name in _names for _ in range(COMMON.get(name, 0))]
 
-RATED = ("mul_float", "add_float")
-"""What a Python float on a module is there for."""
+FLOAT_OPS = ("mul_float", "add_float")
+"""Ops that use a Python float of a module."""
 
-MADE = ("double", "add_one", "neg", "clone")
-"""What is written into another tensor where it is computed: ``y.copy_(x * 2)``, ``y.data = -x``."""
+COMPUTED = ("double", "add_one", "neg", "clone")
+"""Ops for a value that is written into another tensor: ``y.copy_(x * 2)``, ``y.data = -x``."""
 
 JOINS = ("mul", "add", "sub")
-"""What puts two tensors together, whatever they are."""
+"""Ops that combine two tensors of nearly any type."""
 
-ORDERED = ("map", "zip", "activation", "reduce", "cast", "norm", "index", "nn")
-"""Groups of ops whose results lie in memory as their operands do, or not."""
+LAYOUT_SENSITIVE = ("map", "zip", "activation", "reduce", "cast", "norm", "index", "nn")
+"""Groups of ops that may keep the memory layout of their operands."""
 
-SECONDS = 8
-"""How many operands are considered as the second and third ones."""
+SECOND_OPERANDS = 8
+"""How many tensors are considered as the second and further operands."""
 
 
 def enabled(scope: Scope, mutating: bool) -> list[list[str]]:
@@ -67,12 +69,12 @@ def enabled(scope: Scope, mutating: bool) -> list[list[str]]:
     return [names for group, names in _GROUPS[mutating].items() if scope.choose.on(f"op.{group}")]
 
 
-def draw_use(
+def draw_op(
     scope: Scope, groups: Sequence[Sequence[str]], firsts: Sequence[Expr], seconds: Sequence[Expr]
 ) -> Op | None:
-    """Draw an op of one of the groups and its operands, mostly the first of ``firsts``.
+    """Draw an op of one of the groups and its operands; the first operand is mostly the first of ``firsts``.
 
-    None where the drawn op has no use here.
+    None if the drawn op fits no operands.
     """
     if not groups or not firsts:
         return None
@@ -88,24 +90,24 @@ def draw_use(
         choices = spec.choices(known[:1])
         if isinstance(choices, st.SearchStrategy):
             choices = [choose.draw(choices)]
-        uses = _uses(scope, spec, known, choices, seconds)
+        uses = _fitting(scope, spec, known, choices, seconds)
         if uses:
             params, others = choose.pick(uses)
             operands: tuple[Expr, ...] = (first, *others)
             if spec.integer:
                 operands = (*operands, choose.pick(_numbers(scope)))
             elif spec.real:
-                operands = (*operands, choose.pick(_reals(scope, spec)))
+                operands = (*operands, choose.pick(_floats(scope, spec)))
             return Op(name, operands, params)
     return None
 
 
-def _uses(
+def _fitting(
     scope: Scope, spec: OpSpec, firsts: list[Ref], choices: list[Params], seconds: Sequence[Expr]
 ) -> list[tuple[Params, tuple[Expr, ...]]]:
-    """The constants and further operands that go with the first operand in every scenario."""
+    """The constants and further operands that fit the first operand in every scenario."""
     others: list[tuple[tuple[Expr, ...], list[list[Ref]]]] = []
-    for expressions in itertools.product(seconds[:SECONDS], repeat=spec.arity - 1):
+    for expressions in itertools.product(seconds[:SECOND_OPERANDS], repeat=spec.arity - 1):
         values = [[scope.value(expr, frame) for expr in expressions] for frame in scope.frames]
         known = [[ref for ref in row if ref is not None] for row in values]
         if all(len(row) == len(expressions) for row in known):
@@ -129,34 +131,34 @@ def _fits(spec: OpSpec, operands: list[Ref], params: Params) -> bool:
 
 
 def _numbers(scope: Scope) -> list[Expr]:
-    """Python ints in scope: the method's own flags first."""
+    """Python ints in scope, the method's own flags first."""
     numbers: list[Expr] = [*scope.flags("int"), *scope.numbers()]
     first = scope.frames[0].names
     numbers += [Var(n) for n, v in first.items() if type(v) is int and Var(n) not in numbers]
     if scope.choose.on("control.shape"):
-        facts = [Fact(name, var) for var in scope.variables()[:1] for name in FACTS]
-        numbers += [fact for fact in facts if _tells(scope, fact)]
+        measures = [Measure(name, var) for var in scope.variables()[:1] for name in MEASURES]
+        numbers += [measure for measure in measures if _is_small(scope, measure)]
     return [*numbers, Lit(2)]
 
 
-def _reals(scope: Scope, spec: OpSpec) -> list[Expr]:
-    """Python floats: the method's own flags first, then those that the op takes and few others do."""
+def _floats(scope: Scope, spec: OpSpec) -> list[Expr]:
+    """Python floats: the method's own flags first, then others that the op accepts."""
     constants = (0.5, math.inf, math.nan)
-    mine = [rate for rate in scope.rates() if _tame(scope, rate, spec)]
+    mine = [rate for rate in scope.rates() if _is_accepted(scope, rate, spec)]
     return [*scope.flags("float"), *mine * 3, *(Lit(value) for value in constants if REALS[spec.real](value))]
 
 
-def _tame(scope: Scope, rate: Attr, spec: OpSpec) -> bool:
-    """Whether an attribute is a float that the op takes, in every scenario."""
+def _is_accepted(scope: Scope, rate: Attr, spec: OpSpec) -> bool:
+    """Whether an attribute is, in every scenario, a float that the op accepts."""
     values = [scope.machine.read(frame.owner, rate.path) for frame in scope.frames]
     return all(isinstance(value, float) and REALS[spec.real](value) for value in values)
 
 
-def _tells(scope: Scope, fact: Fact) -> bool:
-    """Whether a tensor tells a small number in every scenario."""
-    refs = [scope.value(fact.subject, frame) for frame in scope.frames]
+def _is_small(scope: Scope, measure: Measure) -> bool:
+    """Whether a measure of a tensor is a small number in every scenario."""
+    refs = [scope.value(measure.subject, frame) for frame in scope.frames]
     try:
-        return all(ref is not None and FACTS[fact.name].read(ref.type) <= MOST for ref in refs)
+        return all(ref is not None and MEASURES[measure.name].read(ref.type) <= MOST for ref in refs)
     except Rejected:
         return False
 
@@ -164,61 +166,61 @@ def _tells(scope: Scope, fact: Fact) -> bool:
 _COUNTED = [name for name, spec in OPS.items() if spec.integer and not spec.mutates]
 
 
-def draw_told(scope: Scope, subject: Expr) -> Stmt | None:
-    """An op on a tensor and a number that ``subject`` tells: ``x = x * x.shape[0]``."""
-    facts = [fact for name in FACTS if _tells(scope, fact := Fact(name, subject))]
+def draw_measure_op(scope: Scope, subject: Expr) -> Stmt | None:
+    """An op on a tensor and a measure of ``subject``: ``x = x * x.shape[0]``."""
+    measures = [measure for name in MEASURES if _is_small(scope, measure := Measure(name, subject))]
     tensors = [subject, *scope.tensors()]
-    op = draw_use(scope, [_COUNTED], tensors, tensors) if facts else None
+    op = draw_op(scope, [_COUNTED], tensors, tensors) if measures else None
     if op is None:
         return None
-    told = replace(op, operands=(*op.operands[:-1], scope.choose.pick(facts)))
-    return assign(scope, told, op.operands[0], anew=False)
+    measured = replace(op, operands=(*op.operands[:-1], scope.choose.pick(measures)))
+    return assign(scope, measured, op.operands[0], new_name=False)
 
 
 def draw_assign(scope: Scope) -> Stmt | None:
-    """``x = <op>``, on a pure op."""
+    """``x = <op>``, with an op that changes nothing."""
     way = scope.choose.percent()
     tensors = scope.tensors()
     groups: list[Sequence[str]] = [*enabled(scope, mutating=False)] if way >= 20 else []
     if groups and scope.choose.maybe("op.turned", 40):
-        # What lies in memory in another order mostly is so because it was turned on the spot.
-        turned = draw_use(scope, [TURNS], tensors, [])
-        kept = [names for names in groups if OPS[names[0]].group in ORDERED] or groups
+        # Most tensors with another memory layout are the results of a transposing op.
+        turned = draw_op(scope, [TURNS], tensors, [])
+        kept = [names for names in groups if OPS[names[0]].group in LAYOUT_SENSITIVE] or groups
         pair = [turned, *tensors[:1]] if turned is not None else []
         if scope.choose.chance(30):
             pair.reverse()
-        op = draw_use(scope, kept, pair[:1], pair)
+        op = draw_op(scope, kept, pair[:1], pair)
         if op is not None:
             return Assign(scope.name(), op)
     firsts = tensors
     if groups and scope.choose.chance(15):
-        # What hangs on the module comes first as well, where two tensors meet: ``self.k > x``.
+        # With two operands, an attribute of the module may be the first: ``self.k > x``.
         firsts = [*scope.attributes()] or tensors
         groups = [names for names in groups if OPS[names[0]].group in ("zip", "compare")] or groups
     if scope.choose.chance(30) and scope.rates():
-        groups = [RATED]
-    op = draw_use(scope, groups or [["add_one"]], firsts, tensors)
+        groups = [FLOAT_OPS]
+    op = draw_op(scope, groups or [["add_one"]], firsts, tensors)
     if op is None:
         return None
     nested = None
     if way >= 86:
-        nested = draw_use(scope, enabled(scope, mutating=False), [op], scope.tensors()[:3])
-    return assign(scope, nested or op, op.operands[0], anew=way % 10 >= 7)
+        nested = draw_op(scope, enabled(scope, mutating=False), [op], scope.tensors()[:3])
+    return assign(scope, nested or op, op.operands[0], new_name=way % 10 >= 7)
 
 
-def assign(scope: Scope, value: Expr, near: Expr, anew: bool | None = None) -> Assign:
-    """Bind a result to the operand's own name, or (``anew``; drawn where it is None) to a new one."""
+def assign(scope: Scope, value: Expr, near: Expr, new_name: bool | None = None) -> Assign:
+    """Bind a result to the operand's own name or to a new one (``new_name``; drawn if None)."""
     if not isinstance(near, Var) or not scope.owns(near.name):
         return Assign(scope.name(), value)
-    if anew is None:
-        anew = scope.choose.chance(5 if scope.depth else 30)
-    return Assign(scope.name() if anew else near.name, value)
+    if new_name is None:
+        new_name = scope.choose.chance(5 if scope.depth else 30)
+    return Assign(scope.name() if new_name else near.name, value)
 
 
 def _targets(scope: Scope, state: bool) -> list[Expr]:
-    """The tensors that an in-place op may change, as the swarm allows, or (``state``) those of the module."""
+    """The tensors that an in-place op may change; with ``state``, only those of the module."""
     if state:
-        # Parameters first: these cannot be updated elsewhere.
+        # Parameters first: they can only be updated here.
         own = [(attr, scope.value(attr, scope.frames[0])) for attr in scope.attributes()[:OPERANDS]]
         return [attr for attr, ref in sorted(own, key=lambda each: not (each[1] and each[1].family.leaf))]
     held = scope.attributes()[:OPERANDS]
@@ -240,52 +242,52 @@ def _targets(scope: Scope, state: bool) -> list[Expr]:
     return free
 
 
-def _filled(scope: Scope, groups: Sequence[Sequence[str]]) -> Stmt | None:
-    """Draw a tensor made on the spot and changed in place at once, like ``torch.zeros(2).scatter_(...)``."""
-    made = draw_use(scope, [FACTORIES], scope.tensors(), [])
+def _draw_fresh_target(scope: Scope, groups: Sequence[Sequence[str]]) -> Stmt | None:
+    """A new tensor that is changed in place at once, like ``torch.zeros(2).scatter_(...)``."""
+    made = draw_op(scope, [FACTORIES], scope.tensors(), [])
     if made is None:
         return None
-    # What is written out is small, and few ops fit it.
-    op = draw_use(scope, groups, [made], scope.tensors()) or draw_use(scope, groups, [made], scope.tensors())
+    # Tensor literals are small, and few ops accept them.
+    op = draw_op(scope, groups, [made], scope.tensors()) or draw_op(scope, groups, [made], scope.tensors())
     if op is None or OPS[op.name].statement:
         return None
-    # Mostly used at once: what became of it is to be seen.
+    # Mostly used at once, so that its value reaches an output.
     near = scope.recent() if scope.choose.chance(70) else None
-    used = draw_use(scope, [JOINS], [near], [op]) if near is not None else None
-    return Assign(scope.name(), op) if used is None else assign(scope, used, used.operands[0], anew=False)
+    used = draw_op(scope, [JOINS], [near], [op]) if near is not None else None
+    return Assign(scope.name(), op) if used is None else assign(scope, used, used.operands[0], new_name=False)
 
 
 def draw_inplace(scope: Scope, state: bool = False) -> Stmt | None:
-    """An in-place op on an argument, a local, state (that alone if so asked), or a view of one of these."""
+    """An in-place op on an argument, a local variable, state (with ``state``, only that), or
+    a view of these.
+    """
     groups = enabled(scope, mutating=True)
     on_values = [names for names in groups if OPS[names[0]].mutates == "value"]
     on_metadata = [names for names in groups if OPS[names[0]].mutates == "metadata"]
     if on_values and not state and scope.choose.maybe("inplace.on_fresh", 30):
-        filled = _filled(scope, on_values)
+        filled = _draw_fresh_target(scope, on_values)
         if filled is not None:
             return filled
     targets = _targets(scope, state)
     if not groups or not targets:
         return None
     if on_values and scope.choose.maybe("inplace.on_view", 40):
-        view = draw_use(
-            scope, [["detach", "contiguous"]] if scope.choose.chance(20) else [VIEWS], targets, []
-        )
+        view = draw_op(scope, [["detach", "contiguous"]] if scope.choose.chance(20) else [VIEWS], targets, [])
         if view is not None:
-            # Other dimensions for a view only show where it is the tensor itself: x.contiguous().t_()
+            # Metadata ops on a view only matter if the view is the tensor itself: x.contiguous().t_()
             groups, targets = groups if scope.choose.chance(30) else on_values, [view]
-    # Parameters and buffers are what fills items and what others are updated by.
+    # Real code often copies parameters and buffers into items and other tensors.
     held = [*scope.attributes()] if scope.choose.chance(20) else []
     seconds: list[Expr] = [*held] or scope.tensors()
     if scope.choose.chance(25):
-        made = draw_use(scope, [MADE], seconds, [])
+        made = draw_op(scope, [COMPUTED], seconds, [])
         seconds = [made] if made is not None else seconds
     if on_metadata and scope.choose.chance(35):
-        # Most of them want a certain shape: the first one often does not fit.
-        tries = (draw_use(scope, on_metadata, targets, seconds) for _ in range(4))
+        # Most of these need a certain shape, and the first one often does not fit.
+        tries = (draw_op(scope, on_metadata, targets, seconds) for _ in range(4))
         op = next((found for found in tries if found is not None), None)
     else:
-        op = draw_use(scope, groups, targets, seconds)
+        op = draw_op(scope, groups, targets, seconds)
     if op is None:
         return None
     if OPS[op.name].statement or not scope.choose.chance(20):

@@ -10,11 +10,11 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from strategies.drawing.arguments import OPTIONS, draw_args, draw_inputs, in_some_order
-from strategies.drawing.classes import DEPTH, INSTANCES, ClassBuilder, count_instances
+from strategies.drawing.classes import DEPTH, INSTANCES, ClassBuilder
+from strategies.drawing.modules import count_instances
 from strategies.drawing.style import Style, draw_style
-from strategies.inputs import arguments
-from strategies.machine import Machine, bind
-from strategies.naming import named
+from strategies.machine import Machine, arguments, bind
+from strategies.naming import with_unusual_names
 from strategies.profiles import BASE, MIX, PROFILES
 from strategies.program import Arg, ClassDef, Dim, Dynamic, Given, Input, Program, TensorInput
 from strategies.swarm import Chooser, Draw
@@ -23,33 +23,33 @@ from strategies.trace import Trace
 from strategies.values import Value
 
 MORE = (90, 38)
-"""Percent of the examples that have a first, and then a second, class besides the root's."""
+"""Percent of the examples with a first, and then a second, class besides the root class."""
 
 DEEP = (100, 95, 80, 30)
 """The same for examples that may be deep."""
 
 
 class Example(NamedTuple):
-    """A Program, and the features of the swarm that drawing it made use of."""
+    """A Program, and the switches that were on and were checked while it was drawn."""
 
     program: Program
-    features: frozenset[str]
+    switches: frozenset[str]
 
 
 @st.composite
-def examples(draw: Draw, *, profile: str = "default", features: frozenset[str] | None = None) -> Example:
+def examples(draw: Draw, *, profile: str = "default", switches: frozenset[str] | None = None) -> Example:
     """Programs that eager accepts for three consecutive calls and every probe.
 
-    ``profile`` is a name of PROFILES; ``features``, where given, are all that may be used instead. Shrinks
-    towards one class that returns ``x + 1``, without children, arguments, branches or state. Raises KeyError
-    for an unknown profile.
+    ``profile`` is a name of PROFILES, or "default". ``switches``, if given, replace the profile: all others
+    are off. Shrinks towards one class that returns ``x + 1``, without children, arguments, branches or state.
+    Raises KeyError for an unknown profile.
     """
-    if features is not None:
-        weights: Mapping[str, int] = {name: 75 if name in features else 0 for name in BASE}
+    if switches is not None:
+        weights: Mapping[str, int] = {name: 75 if name in switches else 0 for name in BASE}
     else:
         weights = PROFILES[MIX[draw(_MIXED)] if profile == "default" else profile]
     choose = Chooser(draw, weights)
-    program = named(_draw_program(choose), choose)
+    program = with_unusual_names(_draw_program(choose), choose)
     trace = Trace()
     machine = Machine(program.classes, program.training)
     machine.trace = trace
@@ -59,10 +59,10 @@ def examples(draw: Draw, *, profile: str = "default", features: frozenset[str] |
 
 
 def programs(
-    *, profile: str = "default", features: frozenset[str] | None = None
+    *, profile: str = "default", switches: frozenset[str] | None = None
 ) -> st.SearchStrategy[Program]:
-    """The Programs of ``examples``, which see."""
-    return examples(profile=profile, features=features).map(lambda example: example.program)
+    """The Programs of ``examples``, with the same arguments and errors."""
+    return examples(profile=profile, switches=switches).map(lambda example: example.program)
 
 
 _MIXED = st.integers(0, len(MIX) - 1)
@@ -76,7 +76,7 @@ def _draw_program(choose: Chooser) -> Program:
         if not choose.chance(percent):
             break
         builder = ClassBuilder(choose, Machine(classes, style.training), style, "ABCD"[index], levels)
-        cls = choose.apart(builder.draw_child_class)
+        cls = choose.as_unit(builder.draw_child_class)
         level = 1 + max((levels[name] for name in instantiated(cls)), default=0)
         if level < DEPTH and count_instances(builder.owner) <= INSTANCES:
             classes.append(cls)
@@ -84,7 +84,7 @@ def _draw_program(choose: Chooser) -> Program:
     root = ClassBuilder(choose, Machine(classes, style.training), style, "Model", levels)
     root.draw_tensors()
     root.draw_children()
-    # The root is only ever called with one set of flags, so its branches on them are half dead.
+    # The root is only called with one set of flags, so one side of its branches on them never runs.
     args = draw_args(choose, set(), flags=20, root=True)
     inputs = draw_inputs(choose, args, style)
     given, keyword = _arrange(args, inputs, choose)
@@ -101,7 +101,7 @@ def _names(program: Program, sizes: tuple[int, ...]) -> dict[str, Value]:
 
 
 def _arrange(args: tuple[Arg, ...], inputs: dict[str, Input], choose: Chooser) -> tuple[Given, Given]:
-    """Hand the inputs over by position as far as that goes, then by keyword."""
+    """Pass the inputs by position as far as possible, then by keyword."""
     positional: list[tuple[str, Input]] = []
     keyword: list[tuple[str, Input]] = []
     plain = [arg.name for arg in args if arg.kind not in ("rest", "options")]
@@ -123,7 +123,9 @@ def _arrange(args: tuple[Arg, ...], inputs: dict[str, Input], choose: Chooser) -
 
 
 def _draw_dynamic(choose: Chooser, inputs: dict[str, Input], style: Style) -> Dynamic | None:
-    """Which sizes are dynamic: the first of every tensor of the shape of ``x``, all equal."""
+    """Which sizes are dynamic: the first size of every tensor with the shape of ``x``; all
+    of these are equal.
+    """
     if not style.sizes:
         return None
     places = [

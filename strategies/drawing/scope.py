@@ -1,31 +1,32 @@
-"""What statements are drawn in: the scenarios of a method, and the values that are in reach.
+"""The context in which statements are drawn: the scenarios of a method, and the values in reach.
 
-A body is drawn under several *scenarios* at once (one Frame for each combination of argument values that is
-considered), so that every statement is valid whichever way the Python branches around it go.
+A body is drawn under several *scenarios* at once (one Frame for each combination of argument values), so that
+every statement is valid whichever way the branches around it go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
+from strategies.drawing.modules import walk
 from strategies.machine import Machine
 from strategies.ops import Rejected
-from strategies.program import Arg, Attr, ClassDef, Cond, Expr, Item, Path, Stmt, Var
+from strategies.program import Arg, Attr, Cond, Expr, Item, Path, Stmt, Var
 from strategies.swarm import Chooser
-from strategies.values import Box, Frame, Instance, Ref, Value
+from strategies.values import Box, Frame, Ref, Value
 
 OPERANDS = 6
-"""How many of the tensors in scope are considered as operands, the most recent first."""
+"""How many of the tensors in scope are considered as operands, the newest first."""
 
 
 Maker = Callable[["Scope"], Stmt | None]
-"""What draws one statement."""
+"""Draws one statement."""
 
 
 @dataclass
 class Scope:
-    """What the statements drawn next can see: the active scenarios and the method's own arguments."""
+    """The context of the next statement: the active scenarios and the method's arguments."""
 
     choose: Chooser
     machine: Machine
@@ -34,40 +35,47 @@ class Scope:
     depth: int = 0
     fresh: list[int] = field(default_factory=lambda: [0])
     called: dict[tuple[Path, str], Expr] = field(default_factory=dict)
-    """What was passed last, by callee and argument: calls with other flags are what is interesting."""
-    left: list[Expr] = field(default_factory=list)
-    """What the children that were called have written to, of their own."""
-    asked: set[Path] = field(default_factory=set)
-    """What a control-flow operator has read of the module."""
+    """(path of the callee, argument) -> the value that was passed last.
+
+    Calls with other values are interesting.
+    """
+    written_state: list[Expr] = field(default_factory=list)
+    """Attributes of called children that these calls have changed."""
+    read_by_operators: set[Path] = field(default_factory=set)
+    """Attributes that a control-flow operator has read."""
     methods: tuple[str, ...] = ()
     """The methods of ``self`` that may be called."""
-    due: list[Maker] = field(default_factory=list)
-    """What belongs behind the latest statement, in real code: one of these mostly comes next."""
-    pure: tuple[str, ...] = ()
-    """The arguments of the local function of a control-flow operator: in there nothing may be changed."""
+    pending: list[Maker] = field(default_factory=list)
+    """Makers of statements that should follow the latest statement, as in real code."""
+    operator_args: tuple[str, ...] = ()
+    """The arguments of the local function of a control-flow operator, in which nothing may
+    be changed; else empty.
+    """
 
-    def inner(self, frames: list[Frame], *, pure: tuple[str, ...] = ()) -> Scope:
-        """A scope for a nested suite, which works on these frames."""
-        return replace(self, frames=frames, depth=self.depth + 1, pure=pure or self.pure)
+    def inner(self, frames: list[Frame], *, operator_args: tuple[str, ...] = ()) -> Scope:
+        """A scope for a nested suite with these frames."""
+        return replace(
+            self, frames=frames, depth=self.depth + 1, operator_args=operator_args or self.operator_args
+        )
 
     def owns(self, name: str) -> bool:
-        """Whether a name may be bound anew: in a local function, only what is local to it."""
-        return not self.pure or name in self.pure
+        """Whether a name may be bound again: in a local function, only its arguments may."""
+        return not self.operator_args or name in self.operator_args
 
     def try_out(self, stmt: Stmt) -> bool:
-        """Execute a statement in every scenario, or in none; False where one rejects it."""
+        """Execute a statement in every scenario; if one rejects the statement, in none, and return False."""
         frames = [frame.copy() for frame in self.frames]
         try:
             for frame in frames:
                 self.machine.run((stmt,), frame)
         except Rejected:
             return False
-        # In place: an enclosing scope may hold the same list.
+        # In place, because an enclosing scope may hold the same list.
         self.frames[:] = frames
         return True
 
     def copies(self) -> list[Frame]:
-        """The frames once more, for drawing what may not come to pass."""
+        """Copies of the frames, for drawing statements that may be dropped."""
         return [frame.copy() for frame in self.frames]
 
     def _named(self, kind: type) -> list[str]:
@@ -80,7 +88,7 @@ class Scope:
         ]
 
     def variables(self) -> list[Var]:
-        """Variables that are tensors in every scenario, the most recent first."""
+        """Variables that are tensors in every scenario, the newest first."""
         return [Var(name) for name in self._named(Ref)]
 
     def boxes(self, kind: str = "") -> list[Var]:
@@ -92,11 +100,11 @@ class Scope:
         ]
 
     def callables(self) -> list[Var]:
-        """Variables that can be called in every scenario."""
+        """Arguments that can be called."""
         return [Var(arg.name) for arg in self.args if arg.kind == "function"]
 
     def items(self) -> list[Item]:
-        """Tensors in the containers that variables hold."""
+        """Tensors in containers that are variables."""
         found = []
         for var in self.boxes():
             boxes = [frame.names[var.name] for frame in self.frames]
@@ -108,19 +116,19 @@ class Scope:
         return found
 
     def attributes(self) -> list[Attr]:
-        """Tensors that hang on self, and on its children where the swarm allows it."""
+        """Attributes of ``self`` that are tensors and, if the switch is on, of its children."""
         return [Attr(path) for path, value in self.walk_state() if isinstance(value, Ref)]
 
     def numbers(self) -> list[Attr]:
-        """Python ints that hang on self."""
+        """Attributes that are Python ints."""
         return [Attr(path) for path, value in self.walk_state() if type(value) is int]
 
     def rates(self) -> list[Attr]:
-        """Python floats that hang on self."""
+        """Attributes that are Python floats."""
         return [Attr(path) for path, value in self.walk_state() if type(value) is float]
 
     def walk_state(self) -> Iterator[tuple[Path, Value]]:
-        """What hangs on self and, where the swarm allows it, on its children."""
+        """Attributes of ``self`` and, if the switch is on, of its children."""
         return walk(self.frames[0].owner, 2 if self.choose.on("state.read_child") else 1)
 
     def tensors(self) -> list[Expr]:
@@ -129,69 +137,38 @@ class Scope:
         return [*variables[:OPERANDS], *self.items()[:OPERANDS], *self.attributes()[:OPERANDS]]
 
     def recent(self) -> Expr | None:
-        """Mostly just the newest tensor: code whose results are used finds more than dead code."""
+        """Mostly the newest tensor: code with results that are used finds more bugs than dead code."""
         tensors = self.tensors()
         return self.choose.mostly_first(tensors) if tensors else None
 
     def value(self, expr: Expr, frame: Frame) -> Ref | None:
-        """The tensor that an operand is in one scenario."""
-        left = frame.tank[0]
+        """The tensor that an expression is in one scenario, or None. Uses no fuel."""
+        left = frame.fuel[0]
         try:
             value = self.machine.evaluate(expr, frame)
         except Rejected:
             return None
         finally:
-            frame.tank[0] = left
+            frame.fuel[0] = left
         return value if isinstance(value, Ref) else None
 
     def holds(self, cond: Cond, frame: Frame) -> bool:
-        """The truth of a condition in one scenario; raises Rejected where it has none."""
-        left = frame.tank[0]
+        """The truth of a condition in one scenario. Raises Rejected if it cannot be decided. Uses no fuel."""
+        left = frame.fuel[0]
         try:
             return self.machine.holds(cond, frame)
         finally:
-            frame.tank[0] = left
+            frame.fuel[0] = left
 
     def name(self) -> str:
-        """A local name that is not in use."""
+        """An unused local name."""
         self.fresh[0] += 1
         return f"h{self.fresh[0]}"
 
     def flags(self, *kinds: str) -> list[Var]:
-        """The method's own arguments of some kinds, to pass down or to ask about."""
+        """The method's own arguments of some kinds."""
         return [Var(arg.name) for arg in self.args if arg.kind in kinds]
 
 
 def _kind(value: Value) -> str:
     return value.kind if isinstance(value, Box) else ""
-
-
-def walk(owner: Instance, depth: int) -> Iterator[tuple[Path, Value]]:
-    """Everything within ``depth`` attribute steps of a module; steps into containers are free."""
-    for step, value in owner.attrs.items():
-        yield (step,), value
-        # Tracing keeps of a module only what it uses.
-        if isinstance(value, Instance) and not value.traced:
-            inner = depth if isinstance(value.kind, str) else depth - 1
-            if inner > 0:
-                for path, found in walk(value, inner):
-                    yield (step, *path), found
-
-
-def modules(owner: Instance, depth: int) -> Iterator[tuple[Path, Instance]]:
-    """The modules within ``depth`` attribute steps, containers left out."""
-    for path, value in walk(owner, depth):
-        if isinstance(value, Instance) and not isinstance(value.kind, str):
-            yield path, value
-
-
-def containers(owner: Instance, kinds: Iterable[str]) -> Iterator[tuple[Path, Instance]]:
-    """The containers of some kinds that hang on a module."""
-    for path, value in walk(owner, 1):
-        if isinstance(value, Instance) and isinstance(value.kind, str) and value.kind in kinds:
-            yield path, value
-
-
-def class_of(instance: Instance) -> ClassDef | None:
-    """The class of the Program that a module is of, if it is of one."""
-    return instance.kind if isinstance(instance.kind, ClassDef) else None

@@ -1,26 +1,27 @@
-"""Drawing changes of what hangs on ``self``: rebinding, swapping, counting, creating."""
+"""Drawing changes of attributes: rebinding, swapping, counting, creating."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from strategies.drawing.operations import JOINS, assign, draw_use
-from strategies.drawing.scope import Scope, class_of, modules
+from strategies.drawing.modules import class_of, modules
+from strategies.drawing.operations import JOINS, assign, draw_op
+from strategies.drawing.scope import Scope
 from strategies.program import Attr, Bump, Do, Expr, Path, Set, Step, Stmt, Swap, Var, of_type
 from strategies.values import Instance, Ref
 
 NEW_NAMES = ("cache", "last")
-"""Attributes that only ``forward`` makes."""
+"""The names of attributes that only ``forward`` creates."""
 
 
 def draw_update(scope: Scope) -> Stmt | None:
-    """One of the ways to change an attribute, as the swarm allows."""
+    """One of the ways to change an attribute that the switches allow."""
     ways = [way for name, way in _WAYS.items() if scope.choose.on(name)]
-    return scope.choose.pick(ways)(scope) if ways and not scope.pure else None
+    return scope.choose.pick(ways)(scope) if ways and not scope.operator_args else None
 
 
 def buffers(scope: Scope) -> list[tuple[Path, Ref]]:
-    """What hangs on self, or on a child, and may be given another tensor."""
+    """Attributes of ``self``, or of a child, that can be rebound to another tensor."""
     found = []
     for path, value in scope.walk_state():
         holder = _holder(scope, path)
@@ -38,51 +39,56 @@ def _holder(scope: Scope, path: Path) -> Instance:
     return holder
 
 
-_RENEWING = ("add_one", "add", "sub", "clone", "detach", "neg")
-_RETYPING = ("to_double", "long", "bfloat16", "unsqueeze", "row", "t", "flatten", "expand")
-"""What a buffer is replaced by: the like of it, or another dtype, shape or layout."""
+_SAME_TYPE_OPS = ("add_one", "add", "sub", "clone", "detach", "neg")
+"""Ops for a new value of a buffer with the same type."""
+_OTHER_TYPE_OPS = ("to_double", "long", "bfloat16", "unsqueeze", "row", "t", "flatten", "expand")
+"""Ops for a new value of a buffer with another dtype, shape or layout."""
 
 
 def draw_rebind(scope: Scope) -> Stmt | None:
     """``self.b = self.b + x``, or any other tensor: an input, another buffer, another dtype or shape."""
     found = buffers(scope)
-    # What a control-flow operator has read before: its functions are traced apart.
-    found.sort(key=lambda each: each[0] not in scope.asked)
+    # Attributes that a control-flow operator has read come first: its functions are traced separately.
+    found.sort(key=lambda each: each[0] not in scope.read_by_operators)
     return draw_rebinding(scope, scope.choose.mostly_first(found)[0]) if found else None
 
 
-def draw_rebinding(scope: Scope, path: Path, anew: bool = True) -> Stmt | None:
-    """``self.<path>`` as something else: mostly (without ``anew``, if possible) made of what it was."""
+def draw_rebinding(scope: Scope, path: Path, from_others: bool = True) -> Stmt | None:
+    """``self.<path> = value``: mostly, and without ``from_others`` whenever possible,
+    computed from the old value.
+    """
     itself: list[Expr] = [Attr(path)]
     value: Expr | None = None
-    if not anew or scope.choose.chance(70):
-        names = _RETYPING if scope.choose.chance(40) else _RENEWING
-        value = draw_use(scope, [names], itself, scope.tensors())
+    if not from_others or scope.choose.chance(70):
+        names = _OTHER_TYPE_OPS if scope.choose.chance(40) else _SAME_TYPE_OPS
+        value = draw_op(scope, [names], itself, scope.tensors())
     return Set(path, value or scope.choose.pick(scope.tensors()))
 
 
 def _copy(scope: Scope) -> Stmt | None:
-    """``self.b.copy_(x)``, mostly of what the method is given: how caches and targets are kept."""
+    """``self.b.copy_(x)``, mostly of an argument: how real code keeps caches and targets."""
     targets: list[Expr] = [Attr(path) for path, _ in buffers(scope)]
     given: list[Expr] = [Var(arg.name) for arg in scope.args if arg.kind == "tensor"]
     sources = given if scope.choose.chance(60) else scope.tensors()
-    op = draw_use(scope, [("copy_",)], targets, sources)
+    op = draw_op(scope, [("copy_",)], targets, sources)
     near = scope.recent() if op is not None and scope.choose.chance(40) else None
     if op is None or near is None:
         return None if op is None else Do(op)
-    # What the buffer holds then is to be seen.
-    used = draw_use(scope, [JOINS], [near], [op])
+    # Use the buffer, so that its new value reaches an output.
+    used = draw_op(scope, [JOINS], [near], [op])
     return Do(op) if used is None else assign(scope, used, near)
 
 
 def draw_handover(scope: Scope) -> Set | None:
-    """``self.child.scaled = x * 2``, of what the child reads; the next statement calls the child."""
-    if scope.pure:
+    """``self.child.scaled = x * 2``, for an attribute that the child reads; the next
+    statement calls the child.
+    """
+    if scope.operator_args:
         return None
     owner = scope.frames[0].owner
     read = [
         (*child, step)
-        for kind in HANDED
+        for kind in SET_FROM_OUTSIDE
         for child, module in modules(owner, 2)
         for step, slot in module.slots.items()
         if slot == kind and _reads(module, step)
@@ -91,35 +97,40 @@ def draw_handover(scope: Scope) -> Set | None:
     if not read or near is None:
         return None
     path = scope.choose.mostly_first(read)
-    value = draw_use(scope, [_PASSING], [near], scope.tensors()[:3]) or near
+    value = draw_op(scope, [_HANDED_OPS], [near], scope.tensors()[:3]) or near
     return Set(path, value)
 
 
-HANDED = ("constant", "scratch", "buffer")
-"""What a module is given from outside between two calls: mostly what is no state of its own."""
+SET_FROM_OUTSIDE = ("constant", "scratch", "buffer")
+"""The kinds of attributes that a parent sets on a child, the most usual kind first."""
 
-_PASSING = ("double", "add_one", "neg", "mul", "add", "tanh", "sub")
+_HANDED_OPS = ("double", "add_one", "neg", "mul", "add", "tanh", "sub")
+"""Ops for the value of such an attribute."""
 
 
 def draw_own_read(scope: Scope) -> Stmt | None:
-    """``x = x * self.scaled``, of what others may have put there."""
+    """``x = x * self.scaled``, for an attribute that a parent may have set."""
     near = scope.recent()
-    op = draw_use(scope, [("add", "mul", "sub")], [near], _own(scope, HANDED)) if near is not None else None
-    return None if op is None or near is None else assign(scope, op, near, anew=False)
+    op = (
+        draw_op(scope, [("add", "mul", "sub")], [near], _own(scope, SET_FROM_OUTSIDE))
+        if near is not None
+        else None
+    )
+    return None if op is None or near is None else assign(scope, op, near, new_name=False)
 
 
 def draw_own_write(scope: Scope) -> Stmt | None:
-    """``self.count.add_(1)``: a module that keeps count, or statistics."""
-    op = draw_use(scope, [COUNTING], _own(scope, ("buffer", "scratch")), scope.tensors()[:3])
+    """``self.count.add_(1)``: a module that counts, or keeps statistics."""
+    op = draw_op(scope, [COUNTING], _own(scope, ("buffer", "scratch")), scope.tensors()[:3])
     return None if op is None else Do(op)
 
 
 COUNTING = ("add_", "add_tensor_", "copy_", "sub_")
-"""How a module updates its own buffers."""
+"""Ops by which a module updates its own buffers."""
 
 
 def _own(scope: Scope, kinds: Sequence[str]) -> list[Expr]:
-    """The tensors of these kinds that hang on self."""
+    """The tensors of these kinds that are attributes of ``self``."""
     slots = scope.frames[0].owner.slots
     return [Attr((step,)) for kind in kinds for step, slot in slots.items() if slot == kind]
 
@@ -143,13 +154,13 @@ def _bump(scope: Scope) -> Stmt | None:
 
 
 def draw_count(scope: Scope) -> Stmt | None:
-    """``self.step += 1``, on a counter of the module itself."""
+    """``self.step += 1``, for a counter of the module itself."""
     own = [number for number in scope.numbers() if len(number.path) == 1]
     return Bump(own[0].path) if own else None
 
 
 def _create(scope: Scope) -> Stmt | None:
-    """An attribute that ``__init__`` does not know."""
+    """An attribute that ``__init__`` does not define."""
     tensors = scope.tensors()
     return Set((scope.choose.pick(NEW_NAMES),), scope.choose.pick(tensors)) if tensors else None
 
@@ -161,3 +172,4 @@ _WAYS = {
     "update.create": _create,
     "update.copy": _copy,
 }
+"""Switch -> a way to change an attribute."""

@@ -1,4 +1,4 @@
-"""What the classes of one Program have in common: shapes and dtypes that go together."""
+"""What the classes of one Program share: shapes and dtypes that fit together."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, broadcastable_shapes
 
-from strategies.building import LAYOUTS
+from strategies.machine import LAYOUTS
 from strategies.program import Fill
 from strategies.swarm import Chooser
 from strategies.types import Shape, inexact
@@ -20,16 +20,17 @@ FILLS: tuple[tuple[float, float | None], ...] = (
     (0.0, None),
     (2.0, -1.5),
 )
+"""Values of tensors: (low, high) as in Fill."""
 
 _MATRICES: tuple[Shape, ...] = ((2, 2), (2, 3), (3, 3), (1, 3), (2, 1), (3, 2))
 _IMAGES: tuple[Shape, ...] = ((1, 2, 3), (2, 2, 2), (1, 2, 2, 2))
 _SHAPES = array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=3)
 
 DTYPES = ("float64", "complex64", "bfloat16", "float16", "int64", "complex64", "int64")
-"""What ``x`` may be besides float32, and buffers besides int64 and bool."""
+"""The dtypes of ``x`` besides float32."""
 
-SIDES = ("int64", "bool", "float64", "float16", "bfloat16", "int32")
-"""What a second tensor may be."""
+SECOND_DTYPES = ("int64", "bool", "float64", "float16", "bfloat16", "int32")
+"""The dtypes of second tensors and of buffers."""
 
 
 @lru_cache(maxsize=256)
@@ -47,32 +48,32 @@ class Style:
     sizes: tuple[int, ...] = ()
 
     def shapes(self) -> list[Shape]:
-        """The shapes of ``x``: one for every size that its first dimension may have."""
+        """The shapes of ``x``: one for every size of its first dimension."""
         return [self.shape, *((size, *self.shape[1:]) for size in self.sizes if size != self.shape[0])]
 
     def fill(self, choose: Chooser, kind: str = "buffer", shape: Shape | None = None) -> Fill:
-        """A tensor that goes with ``x``."""
+        """A tensor that broadcasts with ``x``."""
         if shape is None:
             shape = self._shape(choose)
         dtype = self.dtype
         if kind != "parameter" and choose.maybe("state.dtype", 40):
-            dtype = choose.pick(SIDES)
+            dtype = choose.pick(SECOND_DTYPES)
         if kind == "parameter" and not inexact(dtype):
             dtype = "float32"
         low, high = choose.pick(FILLS)
         return Fill(shape, low, high, dtype)
 
     def layouts(self, shape: Shape) -> list[str]:
-        """How a tensor of this shape may lie in memory, simplest first."""
+        """The memory layouts that a tensor of this shape may have, simplest first."""
         if not shape or 0 in shape:
             return [""]
-        # Expanded along a dimension that is dynamic, it would be so for one size and not for another.
+        # Expanded along a dynamic dimension, a tensor would be expanded for one size and not for another.
         apart = {*(() if len(shape) == 2 else ("transposed",)), *(("expanded",) if self.sizes else ())}
         return ["", *(name for name in LAYOUTS if name not in apart)]
 
     def _shape(self, choose: Chooser) -> Shape:
         if self.sizes:
-            # Of the sizes that stay, so that it goes with every size of the first.
+            # Only of sizes that are not dynamic, so that it broadcasts with every size of x.
             return choose.pick((self.shape[1:], (), (1,) * len(self.shape)))
         if choose.chance(40):
             return self.shape
@@ -82,7 +83,7 @@ class Style:
 
 
 def draw_style(choose: Chooser, training: bool) -> Style:
-    """The shape and dtype of ``x``: mostly a float32 matrix, that most ops take."""
+    """The shape and dtype of ``x``: mostly a float32 matrix, because most ops accept one."""
     if choose.maybe("input.scalar", 60):
         shape: Shape = ()
     elif choose.maybe("input.empty", 60):
@@ -96,9 +97,9 @@ def draw_style(choose: Chooser, training: bool) -> Style:
     dtype = choose.pick(DTYPES) if choose.maybe("input.dtype", 60) else "float32"
     sizes: tuple[int, ...] = ()
     if choose.on("dynamic.shapes") and shape and min(shape) > 0:
-        # Tracing takes the sizes 0 and 1 for special: the example is larger.
+        # Export treats the sizes 0 and 1 specially, so the example is larger.
         shape = (choose.pick((3, 4, 2)), *shape[1:])
-        # The neighbours of the example's size, where a range may end; of 0 and 1, torch promises less.
+        # The neighbours of the example's size, where a range may end. torch promises less for 0 and 1.
         beside = (shape[0] + 1, shape[0] - 1)
         sizes = choose.pick(((2, 5), (4, 1), (6, 3), (3, 0), (5, 7), beside, beside))
     return Style(shape, dtype, training, sizes)

@@ -1,7 +1,8 @@
-"""Statements that differ from others in one detail: what is easiest to take for the same.
+"""Statements that differ from others in one detail, and so are easily taken for the same.
 
-Two calls of a module that run different branches have graphs of their own. Drawn apart they have nothing in
-common; whoever compares graphs too coarsely is only caught where they nearly agree.
+Two calls of a module that run different branches have different graphs. Two branches that are drawn
+independently have nothing in common; a comparison of graphs that is too coarse only fails for graphs that
+nearly agree.
 """
 
 from __future__ import annotations
@@ -11,20 +12,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import TypeVar
 
-from strategies.drawing.operations import VIEWS, assign, draw_use, enabled
-from strategies.drawing.scope import Scope, modules
+from strategies.drawing.modules import modules
+from strategies.drawing.operations import VIEWS, assign, draw_op, enabled
+from strategies.drawing.scope import Scope
 from strategies.ops import OPS
 from strategies.program import Attr, Call, Expr, Lit, Literal, Op, Return, Stmt, Var, nodes
 from strategies.types import inexact
 
 TRIES = 6
-"""How many details are tried before it is given up."""
+"""How many details are tried."""
 
 N = TypeVar("N")
 
 
 def _other_types() -> Iterator[tuple[str, str]]:
-    """Ops that differ in the type of a constant alone: ``x * 2`` and ``x * 2.0``."""
+    """Ops that only differ in the type of a constant: ``x * 2`` and ``x * 2.0``."""
     found: dict[str, str] = {}
     for name, spec in OPS.items():
         twin = found.setdefault(re.sub(r"(\d)\.0\b", r"\1", spec.template), name)
@@ -33,17 +35,17 @@ def _other_types() -> Iterator[tuple[str, str]]:
 
 
 TYPED = dict(_other_types())
-"""The name of an op, and of that with a float where it has an int, or the other way round."""
+"""Name of an op -> the op with a float instead of an int, or the other way round."""
 
 
 def draw_twin(scope: Scope, body: Sequence[Stmt]) -> list[Stmt] | None:
-    """Copy statements but for one detail, and execute the copy; None where nothing fits."""
+    """Copy statements with one detail changed, and execute the copy; None if no change is valid."""
     body = [stmt for stmt in body if not isinstance(stmt, Return)]
     details = [(old, new) for old in nodes(tuple(body)) for new in _other(scope, old)]
     if not details:
         return None
     first = scope.choose.upto(len(details) - 1)
-    # Neighbours are often of one sort, and fail alike.
+    # Neighbours are often similar, and fail for the same reason.
     apart = max(len(details) // TRIES, 1)
     for turn in range(min(TRIES, len(details))):
         old, new = details[(first + apart * turn) % len(details)]
@@ -56,21 +58,23 @@ def draw_twin(scope: Scope, body: Sequence[Stmt]) -> list[Stmt] | None:
 
 
 def draw_pair(scope: Scope) -> Stmt | None:
-    """Draw ``x = f(x) + g(x)`` of two ops that differ in one detail, and execute it; None where none fit."""
+    """Draw ``x = f(x) + g(x)`` with two ops that differ in one detail, and execute it; None if no ops fit."""
     tensors = scope.tensors()
     names: Sequence[Sequence[str]] = enabled(scope, mutating=False)
     if scope.choose.chance(50):
-        # The type of a number shows where a tensor has whole numbers.
+        # The type of a number only matters for tensors of integers.
         tensors = [expr for expr in tensors if _whole(scope, expr)] or tensors
         names = [[*TYPED]]
-    op = draw_use(scope, names, tensors, tensors)
+    op = draw_op(scope, names, tensors, tensors)
     if op is None:
         return None
     others = [*_other_op(op)]
     first = scope.choose.mostly_first([*range(len(others))]) if others else 0
     join = scope.choose.pick(("add", "mul", "sub"))
     for turn in range(min(TRIES, len(others))):
-        stmt = assign(scope, Op(join, (op, others[(first + turn) % len(others)])), op.operands[0], anew=False)
+        stmt = assign(
+            scope, Op(join, (op, others[(first + turn) % len(others)])), op.operands[0], new_name=False
+        )
         trial = replace(scope, frames=scope.copies())
         if _runs(trial, [stmt]):
             scope.frames[:] = trial.frames
@@ -84,21 +88,21 @@ def _whole(scope: Scope, expr: Expr) -> bool:
 
 
 def _runs(trial: Scope, body: Sequence[Stmt]) -> bool:
-    """Execute statements of which some get operands that they were not drawn for."""
-    trial.machine.doubts_params = True
+    """Execute statements; some have operands that they were not drawn for."""
+    trial.machine.checks_params = True
     try:
         return all(trial.try_out(stmt) for stmt in body)
     finally:
-        trial.machine.doubts_params = False
+        trial.machine.checks_params = False
 
 
 def copied(root: N, old: object, new: object) -> N:
-    """Copy a tree of nodes but for one, told by its identity.
+    """Copy a tree of nodes, with ``new`` in place of the node ``old`` (found by identity).
 
-    All nodes are new ones: whether a statement has run, and whether it is needed, is noted by identity.
+    All nodes of the copy are new objects, because the machine records by identity which statements ran.
     """
     if root is old:
-        return new  # type: ignore[return-value]  # whoever asks puts like in the place of like
+        return new  # type: ignore[return-value]  # callers replace a node by one of the same kind
     if isinstance(root, tuple):
         return tuple(copied(item, old, new) for item in root)  # type: ignore[return-value]  # a tuple again
     if not is_dataclass(root) or isinstance(root, type):
@@ -107,7 +111,7 @@ def copied(root: N, old: object, new: object) -> N:
 
 
 def _other(scope: Scope, node: object) -> Iterator[object]:
-    """What may stand in the place of a node."""
+    """Nodes that can replace a node."""
     if isinstance(node, Op):
         yield from _other_op(node)
     elif isinstance(node, Lit):

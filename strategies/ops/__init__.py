@@ -1,4 +1,4 @@
-"""The op table. One entry is one op: how it is written, when it fits, what comes out, what it changes.
+"""The op table. One entry is one op: its text, its operands, its result, what it changes.
 
 To add an op, add one line to the table of its family.
 """
@@ -37,6 +37,6 @@ OPS: dict[str, OpSpec] = {
     **metadata.TABLE,
     **custom.TABLE,
 }
-"""Simplest first, because that is what a failing example shrinks to."""
+"""Every op by its name, simplest first, because a failing example shrinks towards the first."""
 
 __all__ = ["LIMIT", "MOST", "OPS", "REALS", "OpSpec", "Operand", "Outcome", "Params", "Rejected"]

@@ -51,9 +51,10 @@ def _norm(
     least: int = 1,
     packed: bool = True,
 ) -> OpSpec:
-    """Of at least ``rank`` dimensions and ``least`` elements; ``packed``: the result is row-major.
+    """A normalization of at least ``rank`` dimensions and ``least`` elements; ``packed``: the result is
+    row-major.
 
-    ``bound`` is given the operand's bound and its number of elements.
+    ``bound`` takes the bound and the number of elements of the operand.
     """
 
     def rule(operands: Sequence[Operand], params: Params) -> Outcome:
@@ -70,12 +71,12 @@ def _norm(
 
 
 def _spread(x: float, count: int) -> float:
-    """What standardized values stay below."""
+    """The bound of standardized values."""
     return math.sqrt(count) + 1
 
 
 WIDE = SINGLES | {"bfloat16"}
-"""What can tell a small epsilon from zero."""
+"""The dtypes in which a small epsilon is not zero."""
 
 
 TABLE: dict[str, OpSpec] = {

@@ -1,4 +1,4 @@
-"""Complex numbers. Bounds are on the real and on the imaginary parts."""
+"""Ops on complex numbers. Bounds are on the real and on the imaginary parts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _as_real(kind: TensorType, params: Params) -> TensorType:
 
 
 def _reinterpreted(kind: TensorType, params: Params) -> TensorType:
-    """``x.view(torch.float32)``: the parts lie next to each other along the last dimension."""
+    """``x.view(torch.float32)``: the two parts of a number lie next to each other in the last dimension."""
     if not kind.shape or not kind.stride or kind.stride[-1] != 1 or kind.shape[-1] == 0:
         raise Rejected("the last dimension is not in one piece")
     stride = (*(2 * step for step in kind.stride[:-1]), 1)

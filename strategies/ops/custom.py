@@ -1,4 +1,4 @@
-"""Custom operators, which the source of a Program defines itself."""
+"""Custom operators, which the source of a Program defines."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from strategies.types import dense
 def _twice(operands: Sequence[Operand], params: Params) -> Outcome:
     kind = operands[0].type
     if kind.dtype == "bool" or not kind.contiguous:
-        raise Rejected("numbers in a row alone")
+        raise Rejected("numbers in a row only")
     return Outcome(dense(kind.shape, kind.dtype), operands[0].bound * 2)
 
 
 def _bump(operands: Sequence[Operand], params: Params) -> Outcome:
     kind = operands[0].type
     if kind.dtype == "bool" or kind.overlaps:
-        raise Rejected("writable numbers alone")
+        raise Rejected("writable numbers only")
     return Outcome(kind, operands[0].bound + 1, alias=True, same=True)
 
 

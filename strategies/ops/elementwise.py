@@ -1,4 +1,4 @@
-"""Elementwise ops on one tensor, on two, with a Python int; comparisons, casts and tensors made alike."""
+"""Elementwise ops on one or two tensors, or a tensor and a Python number; comparisons, casts, factories."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ _LERP = elementwise(max, FLOATS)
 
 
 def _cast(operand: Operand, dtype: str) -> Outcome:
-    """``x.to(dtype)``: the very tensor where it is of that dtype already."""
+    """``x.to(dtype)``: the same tensor if it has the dtype already."""
     kind = operand.type
     if kind.dtype == dtype:
         return itself(operand)
@@ -122,7 +122,7 @@ def _like(template: str, value: float) -> OpSpec:
 
 
 def _new(template: str, shape: Shape | None, bound: float, dtype: str = "") -> OpSpec:
-    """A tensor of one shape, or (None) of the operand's; of one dtype, or the operand's."""
+    """A tensor of this shape or (None) of the shape of the operand; of this dtype or that of the operand."""
 
     def sizes(kind: TensorType, params: Params) -> Shape:
         return kind.shape if shape is None else shape
@@ -168,7 +168,7 @@ TABLE: dict[str, OpSpec] = {
     "round": _map("{0}.round()", lambda x: x + 1),
     "clamp": _map("{0}.clamp(-1, 1)", unit),
     "clamp_min": _map("{0}.clamp(min=0)"),
-    # The same constants as above, of another type.
+    # The same constants as above, but of another type.
     "add_one_float": _map("{0} + 1.0", lambda x: x + 1, ANY, promoted(1.0)),
     "double_float": _map("{0} * 2.0", lambda x: x * 2, ANY, promoted(2.0)),
     "sub_one_float": _map("{0} - 1.0", lambda x: x + 1, SIGNED, promoted(1.0)),
@@ -238,7 +238,7 @@ TABLE: dict[str, OpSpec] = {
     "to": OpSpec("{0}.to(torch.{p[0]})", "cast", 1, _to_any, _other_dtypes),
     "type_as": OpSpec("{0}.type_as({1})", "cast", 2, guided(_like_other)),
     "to_other": OpSpec("{0}.to({1}.dtype)", "cast", 2, guided(_like_other)),
-    # tensors made after another one
+    # tensors made in the shape of another one
     "zeros_like": _like("torch.zeros_like({0})", 0.0),
     "ones_like": _like("torch.ones_like({0})", 1.0),
     "full_like": _like("torch.full_like({0}, 2)", 2.0),

@@ -23,7 +23,7 @@ from strategies.types import Shape, TensorType, drop, fresh, resized
 
 
 def _picked(kind: TensorType, params: Params) -> Shape:
-    """One dimension read at constant places."""
+    """One dimension read at constant indices."""
     dim, chosen = axis(kind, params[0]), integers(params[1])
     require(max(chosen) < kind.shape[dim])
     return (*kind.shape[:dim], len(chosen), *kind.shape[dim + 1 :])
@@ -44,7 +44,7 @@ def _by_tensor(operands: Sequence[Operand], params: Params) -> Outcome:
     """``x[i % n]`` with an int tensor ``i``."""
     first, second = operands
     check((second,), INTS)
-    # By a tensor without dimensions, it would be a view.
+    # Indexing by a tensor without dimensions returns a view.
     require(len(first.type.shape) > 0 and first.type.shape[0] > 0 and len(second.type.shape) > 0)
     shape = second.type.shape + first.type.shape[1:]
     require(len(shape) <= 4, "rank")
@@ -79,14 +79,14 @@ def _added(operands: Sequence[Operand], params: Params) -> Outcome:
 
 
 def beginning(target: Operand, source: Operand, dim: int) -> None:
-    """Reject a source whose sizes are not those of the beginning of one dimension of the target."""
+    """Raise Rejected unless the source has the sizes of the target, or fewer elements in one dimension."""
     have, want = target.type.shape, source.type.shape
     require(len(have) == len(want) and want[dim] <= have[dim])
     require(have[:dim] == want[:dim] and have[dim + 1 :] == want[dim + 1 :])
 
 
 def _patches(part: Callable[[TensorType, int], TensorType]) -> Rule:
-    """A copy of the first operand, holes in memory and all, with another first place of one dimension."""
+    """A copy of the first operand, with the same strides, with another first slice in one dimension."""
 
     def rule(operands: Sequence[Operand], params: Params) -> Outcome:
         first, second = operands
@@ -110,7 +110,7 @@ def _one_hot(kind: TensorType, params: Params) -> Shape:
 
 
 def picks(operands: Sequence[Operand]) -> list[Params]:
-    """A dimension, and places in it."""
+    """A dimension, and indices in it."""
     shape = operands[0].type.shape
     found: list[Params] = [(dim, (0,)) for dim, size in enumerate(shape) if size]
     return found + [(dim, (1, 0)) for dim, size in enumerate(shape) if size > 1]

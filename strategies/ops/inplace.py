@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from strategies.ops.basic_index import indexed, indices
 from strategies.ops.rules import (
     ANY,
     FLOATS,
@@ -32,7 +33,7 @@ from strategies.ops.rules import (
     writes,
 )
 from strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, Rule, no_params
-from strategies.ops.views import indexed, indices, row, rows, stepped
+from strategies.ops.views import row, rows, stepped
 from strategies.types import TensorType, castable, category, promote
 
 
@@ -44,12 +45,12 @@ def _write(
 
 
 def _judge(template: str, bound: Bound, takes: Dtypes = REAL) -> OpSpec:
-    """The second operand only decides what becomes of the first."""
+    """An op for which the second operand only decides where the first one changes."""
     return OpSpec(template, "inplace.value", 2, guided(writes(bound, takes)), mutates="value")
 
 
 def _copy(operands: Sequence[Operand], params: Params) -> Outcome:
-    """``copy_`` casts whatever it is given."""
+    """``copy_`` casts its source."""
     target, source = operands
     writable(target)
     fitting(target.type.shape, source.type.shape)
@@ -58,7 +59,7 @@ def _copy(operands: Sequence[Operand], params: Params) -> Outcome:
 
 
 def _no_discarding(target: TensorType, source: TensorType) -> None:
-    """Dropping an imaginary part warns."""
+    """Raise Rejected for a write that drops an imaginary part, because that warns."""
     require(category(source.dtype) != "complex" or category(target.dtype) == "complex")
 
 
@@ -80,12 +81,12 @@ def _matrix(operands: Sequence[Operand], params: Params) -> Outcome:
 
 
 def _stores(part: Change, constant: float = 0.0, takes: Dtypes = ANY) -> Rule:
-    """``x[...] = y`` casts the value; it must broadcast to the part that is assigned to."""
+    """A rule for ``x[...] = y``: it casts the value, which must broadcast to the assigned part."""
 
     def rule(operands: Sequence[Operand], params: Params) -> Outcome:
         target = operands[0]
         check((target,), takes)
-        writable(target, *operands[1:], apart=True)
+        writable(target, *operands[1:], distinct=True)
         place = part(target.type, params)
         bound = max(target.bound, constant)
         for value in operands[1:]:
@@ -98,15 +99,15 @@ def _stores(part: Change, constant: float = 0.0, takes: Dtypes = ANY) -> Rule:
 
 
 def _adds(part: Change) -> Rule:
-    """``x[...] += y``.
+    """A rule for ``x[...] += y``.
 
-    Where ``x`` is a view that comes to require grad by the addition, autograd takes the assignment that
-    follows for one to a leaf.
+    If ``x`` is a view that starts to require grad by the addition, autograd mistakes the following assignment
+    for one to a leaf.
     """
 
     def rule(operands: Sequence[Operand], params: Params) -> Outcome:
         target, value = operands
-        writable(target, value, apart=True)
+        writable(target, value, distinct=True)
         require(target.grad or not value.grad, "requires grad")
         place = part(target.type, params)
         fitting(place.shape, value.type.shape)

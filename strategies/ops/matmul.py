@@ -9,7 +9,7 @@ from strategies.ops.spec import Operand, OpSpec, Outcome, Params, Rejected
 from strategies.types import Shape, broadcast, dense, fresh
 
 Sizes = Callable[[Shape, Shape], tuple[Shape, int]]
-"""From two shapes to the product's, and to the number of terms in each of its elements."""
+"""From two shapes to the shape of the product, and the number of terms in each of its elements."""
 
 
 def _mm(left: Shape, right: Shape) -> tuple[Shape, int]:
@@ -54,19 +54,19 @@ def _linear(left: Shape, right: Shape) -> tuple[Shape, int]:
 
 
 def _square(sizes: Sizes) -> Sizes:
-    """``addmm(x, x, y)``: what is added must have the product's sizes."""
+    """``addmm(x, x, y)``: the added term must have the sizes of the product."""
 
     def found(left: Shape, right: Shape) -> tuple[Shape, int]:
         shape, count = sizes(left, right)
         require(shape == left)
-        # The term that is added counts for one more.
+        # The added term counts as one more.
         return shape, count + 1
 
     return found
 
 
 def _ij_kj(left: Shape, right: Shape) -> tuple[Shape, int]:
-    # Of a dimension of size 1, einsum makes a plain multiplication, which autocast does not lower.
+    # For a dimension of size 1, einsum multiplies elementwise, which autocast does not lower.
     require(len(left) == 2 == len(right) and left[1] == right[1] and 1 not in left + right)
     return (left[0], right[0]), left[1]
 
@@ -77,7 +77,7 @@ def _ij_ij(left: Shape, right: Shape) -> tuple[Shape, int]:
 
 
 def _product(template: str, sizes: Sizes, lowers: bool = True, upto: int = 4) -> OpSpec:
-    """``upto``: of operands with at most so many dimensions, the result is row-major."""
+    """``upto``: the result is row-major for operands with at most so many dimensions."""
 
     def rule(operands: Sequence[Operand], params: Params) -> Outcome:
         check(operands, INEXACT)

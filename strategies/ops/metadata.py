@@ -15,7 +15,7 @@ def _meta(template: str, change: Change, choices: Choices = no_params) -> OpSpec
 
 
 def _resized(operands: Sequence[Operand], params: Params) -> Outcome:
-    """``resize_`` to no more elements than there are: others would be uninitialized."""
+    """``resize_`` to no more elements than there are: new elements would be uninitialized."""
     first, shape = operands[0], integers(params[0])
     kind = first.type
     require(not first.grad, "requires grad")
@@ -45,7 +45,7 @@ def _started(operands: Sequence[Operand], params: Params) -> Outcome:
 
 
 def _adopted(operands: Sequence[Operand], params: Params) -> Outcome:
-    """The first operand becomes another name for the second one's memory."""
+    """The first operand gets the second operand's memory."""
     first, second = operands
     require(first is not second and first.type.dtype == second.type.dtype)
     require(not first.grad and not second.grad, "requires grad")

@@ -53,7 +53,9 @@ Resize = Callable[[int], int]
 
 
 def _pool(template: str, rank: int, size: Resize, batch_only: bool = False) -> OpSpec:
-    """Changes the last ``rank`` sizes; the input has a channel dimension and maybe (or must have) a batch."""
+    """An op that changes the last ``rank`` sizes, for inputs with a channel dimension and
+    maybe a batch (or always: ``batch_only``).
+    """
 
     def rule(operands: Sequence[Operand], params: Params) -> Outcome:
         first = operands[0]
@@ -68,7 +70,7 @@ def _pool(template: str, rank: int, size: Resize, batch_only: bool = False) -> O
 
 
 def _doubled(operands: Sequence[Operand], params: Params) -> Outcome:
-    """Resizing of one example, that gets a batch dimension for it."""
+    """Resizing of one example, which gets a batch dimension for this."""
     first = operands[0]
     check(operands, SINGLES)
     shape = first.type.shape

@@ -1,4 +1,4 @@
-"""Reductions, and what runs along a dimension."""
+"""Reductions, and ops that work along a dimension."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, no_pa
 from strategies.types import Shape, dense, fresh
 
 Growth = Callable[[float, int], float]
-"""From a bound and the number of elements that go into one result to the result's bound."""
+"""From the bound and the number of elements in one result to the bound of the result."""
 
 Sizes = Callable[[Shape, int], Shape]
-"""What becomes of the sizes, given the dimension."""
+"""The new sizes, given the dimension."""
 
 
 def _gone(shape: Shape, dim: int) -> Shape:
@@ -67,7 +67,7 @@ def _count(x: float, count: int) -> float:
 
 
 def _product(x: float, count: int) -> float:
-    # Of many factors, a float would overflow before the bound is looked at.
+    # With many factors, the float would overflow before the bound is checked.
     return float(max(x, 1.0) ** min(count, 16)) if count <= 16 else math.inf
 
 
@@ -85,7 +85,7 @@ def _reduce(
     stops_grad: bool = False,
     loose: bool = False,
 ) -> OpSpec:
-    """Over one dimension, of at least ``least`` elements; ``loose``: row-major only if the operand is."""
+    """Over one dimension with at least ``least`` elements; ``loose``: row-major only if the operand is."""
 
     def rule(operands: Sequence[Operand], params: Params) -> Outcome:
         first = operands[0]

@@ -1,4 +1,4 @@
-"""What type rules are made of: dtypes that fit, result dtypes, and makers of rules by kind of op."""
+"""Building blocks of type rules: allowed dtypes, result dtypes, and functions that make rules."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from strategies.types import (
 )
 
 Bound = Callable[..., float]
-"""From bounds on the operands' absolute values to one on the result's (of complex numbers: on each part)."""
+"""From the bounds on the absolute values of the operands to the bound of the result; for
+complex numbers, of both parts.
+"""
 
 Dtypes = frozenset[str]
 
@@ -38,18 +40,21 @@ SIGNED = NUMBERS | COMPLEX
 INEXACT = FLOATS | COMPLEX
 
 LARGEST = 8
-"""No dimension gets longer than this by joining or repeating."""
+"""No dimension becomes larger than this by joining or repeating."""
+
+RANK = 4
+"""No view has more dimensions."""
 
 # --- bounds ---------------------------------------------------------------------------------------------
 
 
 def same(x: float) -> float:
-    """The bound of an op that makes nothing larger."""
+    """The bound of an op that increases no value."""
     return x
 
 
 def unit(*bounds: float) -> float:
-    """The bound of what lies between -1 and 1, truth values among them."""
+    """The bound of values between -1 and 1, such as truth values."""
     return 1.0
 
 
@@ -59,12 +64,12 @@ Result = Callable[[Sequence[Operand]], str]
 
 
 def kept(operands: Sequence[Operand]) -> str:
-    """The first operand's dtype."""
+    """The dtype of the first operand."""
     return operands[0].type.dtype
 
 
 def always(dtype: str) -> Result:
-    """One dtype, whatever the operands."""
+    """Always this dtype."""
     return lambda operands: dtype
 
 
@@ -73,7 +78,7 @@ whole = always("int64")
 
 
 def promoted(*numbers: complex) -> Result:
-    """What the operands' dtypes and these Python numbers promote to."""
+    """The dtype that the operands and these Python numbers promote to."""
 
     def result(operands: Sequence[Operand]) -> str:
         if len(operands) == 1 and not numbers:
@@ -86,11 +91,11 @@ def promoted(*numbers: complex) -> Result:
 joint = promoted()
 with_int = promoted(1)
 floating = promoted(0.5)
-"""Integers become floats."""
+"""Like ``joint``, but integers become floats."""
 
 
 def summed(operands: Sequence[Operand]) -> str:
-    """What a sum is kept in."""
+    """The dtype of a sum."""
     dtype = operands[0].type.dtype
     return "int64" if dtype in WHOLE else dtype
 
@@ -99,20 +104,20 @@ def summed(operands: Sequence[Operand]) -> str:
 
 
 def require(fits: bool | None, why: str = "does not fit") -> None:
-    """Reject what does not fit, and what is not known to."""
+    """Raise Rejected unless ``fits`` is true; None means that it is not known."""
     if not fits:
         raise Rejected(why)
 
 
 def check(operands: Sequence[Operand], takes: Dtypes) -> None:
-    """Reject an operand of another dtype."""
+    """Raise Rejected for an operand of another dtype."""
     for operand in operands:
         if operand.type.dtype not in takes:
             raise Rejected("dtype")
 
 
 def agree(operands: Sequence[Operand]) -> str:
-    """The one dtype of all operands."""
+    """The dtype of all operands. Raises Rejected if they differ."""
     dtype = operands[0].type.dtype
     for operand in operands[1:]:
         if operand.type.dtype != dtype:
@@ -141,28 +146,32 @@ def axis(kind: TensorType, value: Literal) -> int:
 
 
 def fitting(part: Shape, value: Shape) -> None:
-    """Reject a value that does not broadcast to the part that it is written to."""
+    """Raise Rejected unless ``value`` broadcasts to ``part``, which it is written to."""
     if part != value and broadcast(part, value) != part:
         raise Rejected("value does not fit")
 
 
 def guided(rule: Rule) -> Rule:
-    """For ops whose second operand is only looked at: no gradient comes through it."""
+    """A rule for ops that read only the truth or the sizes of the second operand, so that it
+    gets no gradient.
+    """
 
     def found(operands: Sequence[Operand], params: Params) -> Outcome:
         first, second = operands
         if second.grad and not first.grad:
-            raise Rejected("requires grad in vain")
+            raise Rejected("the second operand would get no gradient")
         return rule(operands, params)
 
     return found
 
 
-def writable(target: Operand, *sources: Operand, apart: bool = False) -> None:
-    """Reject an in-place target in overlapping memory, and (``apart``) one that is its own source."""
+def writable(target: Operand, *sources: Operand, distinct: bool = False) -> None:
+    """Raise Rejected for a target with overlapping memory and, if ``distinct``, for one that
+    is also a source.
+    """
     if target.type.overlaps:
         raise Rejected("overlapping memory")
-    if apart and any(source is target for source in sources):
+    if distinct and any(source is target for source in sources):
         raise Rejected("source is target")
 
 
@@ -170,9 +179,9 @@ def writable(target: Operand, *sources: Operand, apart: bool = False) -> None:
 
 
 def elementwise(bound: Bound, takes: Dtypes = NUMBERS, result: Result = kept, composed: bool = False) -> Rule:
-    """A new tensor, elementwise with broadcasting.
+    """A rule for a new tensor, elementwise with broadcasting.
 
-    ``composed``: of several ops, so that some see an operand as an earlier one laid it out anew.
+    ``composed``: the op consists of several, of which the later ones read results with another memory layout.
     """
 
     def rule(operands: Sequence[Operand], params: Params) -> Outcome:
@@ -198,7 +207,9 @@ def writes(
     result: Result = kept,
     mixed: bool = True,
 ) -> Rule:
-    """Writes values into the first operand, which the others must broadcast to; ``result`` as if fresh."""
+    """A rule for writing values into the first operand, to which the others broadcast;
+    ``result`` as for a new tensor.
+    """
 
     def rule(operands: Sequence[Operand], params: Params) -> Outcome:
         check(operands, takes)
@@ -216,7 +227,7 @@ def writes(
 
 
 def changed(target: Operand, bound: float) -> Outcome:
-    """An in-place op's outcome: the target itself, with other values."""
+    """The outcome of an in-place op: the target itself, with other values."""
     return Outcome(target.type, bound, alias=True, same=True)
 
 
@@ -225,7 +236,7 @@ Shaper = Callable[[TensorType, Params], Shape]
 
 
 def viewing(change: Change, takes: Dtypes = ANY) -> Rule:
-    """A view of the first operand."""
+    """A rule for a view of the first operand."""
 
     def rule(operands: Sequence[Operand], params: Params) -> Outcome:
         first = operands[0]
@@ -252,7 +263,7 @@ def making(
     result: Result = kept,
     loose: bool = False,
 ) -> Rule:
-    """A new row-major tensor of other sizes; ``loose``: row-major only if the operand is."""
+    """A rule for a new row-major tensor of other sizes; ``loose``: row-major only if the operand is."""
 
     def rule(operands: Sequence[Operand], params: Params) -> Outcome:
         first = operands[0]
@@ -265,7 +276,7 @@ def making(
 
 
 def itself(operand: Operand) -> Outcome:
-    """The operand, unchanged."""
+    """The outcome of an op that returns its operand."""
     return Outcome(operand.type, operand.bound, alias=True, same=True)
 
 
@@ -283,7 +294,7 @@ def singles(operands: Sequence[Operand]) -> list[Params]:
 
 
 def gaps(operands: Sequence[Operand]) -> list[Params]:
-    """Every place for a new dimension."""
+    """Every position for a new dimension."""
     return [(dim,) for dim in range(len(operands[0].type.shape) + 1)]
 
 

@@ -1,6 +1,6 @@
-"""Ops that write into their first operand at places that an index tensor names.
+"""Ops that write into their first operand at indices from a tensor.
 
-No index repeats a place: what is written there twice would depend on the order of execution.
+No index occurs twice: the result would depend on the order of execution.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _RANKS = "{1}.argsort(dim={p[0]}, stable=True)"
 """A permutation along one dimension."""
 
 _FIRST = "torch.arange({1}.shape[{p[0]}], device={0}.device)"
-"""The first places of one dimension, as many as the source has there."""
+"""The first indices of one dimension, as many as the source has there."""
 
 
 def _scatters(bound: Bound, takes: Dtypes) -> Rule:
@@ -38,7 +38,7 @@ def _scatters(bound: Bound, takes: Dtypes) -> Rule:
         target, source = operands
         check(operands, takes)
         agree(operands)
-        writable(target, source, apart=True)
+        writable(target, source, distinct=True)
         axis(target.type, params[0])
         have, want = target.type.shape, source.type.shape
         require(len(have) == len(want) and all(b <= a for a, b in zip(have, want, strict=True)))
@@ -48,13 +48,13 @@ def _scatters(bound: Bound, takes: Dtypes) -> Rule:
 
 
 def _indexes(bound: Bound, takes: Dtypes) -> Rule:
-    """The source goes to the beginning of one dimension."""
+    """A rule for writing the source to the beginning of one dimension."""
 
     def rule(operands: Sequence[Operand], params: Params) -> Outcome:
         target, source = operands
         check(operands, takes)
         agree(operands)
-        writable(target, source, apart=True)
+        writable(target, source, distinct=True)
         beginning(target, source, axis(target.type, params[0] if params else 0))
         return changed(target, bound(target.bound, source.bound))
 

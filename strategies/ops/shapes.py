@@ -1,4 +1,4 @@
-"""New tensors of other sizes, made of the elements of one or two."""
+"""Ops that make new tensors of other sizes from the elements of one or two tensors."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _combined(operands: Sequence[Operand], shape: Shape) -> Outcome:
 
 
 def _cat(operands: Sequence[Operand], params: Params) -> Outcome:
-    """An operand of shape (0,) would be dropped; of equal ranks that makes no difference."""
+    """Only equal ranks: otherwise ``cat`` drops an operand of shape (0,)."""
     first, second = operands[0].type.shape, operands[1].type.shape
     dim = integer(params[0])
     require(dim < len(first) == len(second), "ranks differ")
@@ -71,7 +71,7 @@ def _along(kind: TensorType, params: Params) -> Shape:
 
 
 def _longer(kind: TensorType, dim: int, factor: int, more: int = 0) -> Shape:
-    """One dimension gets ``factor`` times as long, and by ``more``."""
+    """One dimension is multiplied by ``factor``, and ``more`` is added."""
     require(0 <= dim < len(kind.shape), "no dimension")
     size = kind.shape[dim] * factor + more
     require(0 <= size <= LARGEST, "large")

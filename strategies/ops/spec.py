@@ -1,7 +1,7 @@
-"""What an entry of the op table is: its text, its type rule, the constants it takes, what it changes.
+"""What an entry of the op table is: its text, its type rule, its constants, and what it changes.
 
-A rule is a pure function from operands and constants to an Outcome; it raises Rejected where eager would
-raise, where the result's size depends on data, or where values could leave the tame range.
+A rule is a pure function from operands and constants to an Outcome. It raises Rejected if eager would raise,
+if the size of the result would depend on data, or if values could become too large.
 """
 
 from __future__ import annotations
@@ -18,17 +18,19 @@ from strategies.program import Literal
 from strategies.types import TensorType
 
 LIMIT = 1e4
-"""No absolute value may exceed this: far from overflow, and close enough to zero for tanh to notice."""
+"""The largest absolute value: far from overflow, and small enough for ``tanh`` to distinguish values."""
 
 MOST = 8
-"""No Python number that is an operand is larger: the number of elements of a small tensor is not."""
+"""The largest Python number that is an operand; the number of elements of a small tensor is not larger."""
 
 REALS: dict[str, Callable[[float], bool]] = {
     "finite": lambda number: abs(number) <= 2.0,
     "limit": lambda number: not isnan(number),
     "threshold": lambda number: True,
 }
-"""The floats that an op takes: tame ones, those that values may be held to, those to compare with."""
+"""Kind of float operand -> whether a float is allowed: small values, limits for values,
+thresholds to compare with.
+"""
 
 
 class Rejected(Exception):  # noqa: N818 - not an error: the answer "this does not fit here"
@@ -36,7 +38,7 @@ class Rejected(Exception):  # noqa: N818 - not an error: the answer "this does n
 
 
 class Operand(Protocol):
-    """What a rule sees of a tensor."""
+    """The part of a tensor that a rule reads."""
 
     @property
     def type(self) -> TensorType:
@@ -56,10 +58,11 @@ class Operand(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an op gives, or (in-place ops) what its first operand becomes.
+    """The result of an op, or the new type and bound of the first operand of an in-place op.
 
-    ``alias``: the result shares the first operand's storage; ``same``: it is that very object.
-    ``adopts``: an in-place op that puts its first operand onto that operand's storage (``set_``).
+    ``alias``: the result shares the storage of the first operand; ``same``: the result is the first operand.
+    ``adopts``: the in-place op gives its first operand the storage of the operand with this number
+    (``set_``).
     """
 
     type: TensorType
@@ -70,12 +73,15 @@ class Outcome:
 
 
 Params = tuple[Literal, ...]
+"""The constants of an op."""
 Rule = Callable[[Sequence[Operand], Params], Outcome]
+"""From operands and constants to the outcome. Raises Rejected."""
 Choices = Callable[[Sequence[Operand]], "list[Params] | st.SearchStrategy[Params]"]
+"""The constants that may fit the operands, simplest first, or a strategy for them."""
 
 
 def no_params(operands: Sequence[Operand]) -> list[Params]:
-    """No constants to choose."""
+    """The op has no constants."""
     return [()]
 
 
@@ -83,15 +89,13 @@ def no_params(operands: Sequence[Operand]) -> list[Params]:
 class OpSpec:
     """One entry of the table.
 
-    ``template`` is a format string over the operands' texts and, as ``p``, the params. ``choices`` lists the
-    constants that may fit the first operand, simplest first, or gives a strategy for them. ``mutates`` is
-    "", "value" or "metadata", always of the first operand (an ``out=`` form has its target first).
-    ``integer`` says that the last operand is a Python int, ``real`` that it is a Python float, of REALS;
-    ``statement`` that the op is a statement and has
-    no result; ``stops_grad`` that the result never requires grad, ``starts_grad`` that it does; ``multi``
-    that the result is one of several views, which autograd does not let anyone write to; ``preamble`` names
-    what the source must define first (``strategies.regions``); ``lowers`` that autocast runs the op in its
-    lower precision.
+    ``template`` is a format string over the operands and, as ``p``, the constants. ``choices`` gives the
+    constants that may fit the first operand. ``mutates`` is "", "value" or "metadata", and always concerns
+    the first operand (an ``out=`` form has its target first). ``integer``: the last operand is a Python int;
+    ``real``: it is a Python float, of a kind of REALS. ``statement``: the op is a statement without a result.
+    ``stops_grad``: the result never requires grad; ``starts_grad``: it does. ``multi``: the result is one of
+    several views, which autograd forbids to write to. ``preamble`` is a key of PREAMBLES: a definition that
+    the source needs. ``lowers``: autocast runs the op in its lower precision.
     """
 
     template: str

@@ -1,16 +1,13 @@
-"""Views: other sizes and strides on the same memory, and what is a view only where memory allows it."""
+"""Views: other sizes and strides on the same memory, and ops that return a view if memory allows it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from itertools import permutations
-from types import EllipsisType
 
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as npst
-
+from strategies.ops.basic_index import indexed, indices
 from strategies.ops.rules import (
+    RANK,
     Change,
     axis,
     dims,
@@ -43,9 +40,6 @@ from strategies.types import (
     viewed,
 )
 
-RANK = 4
-"""No view has more dimensions."""
-
 # --- changes of the type, which the in-place forms share --------------------------------------------------
 
 
@@ -61,14 +55,14 @@ def turned(kind: TensorType, params: Params) -> TensorType:
 
 
 def squeezed(kind: TensorType, params: Params) -> TensorType:
-    """``squeeze(dim)``, where there is something to squeeze."""
+    """``squeeze(dim)``, if the dimension has size 1."""
     dim = axis(kind, params[0])
     require(kind.shape[dim] == 1, "nothing to squeeze")
     return drop(kind, dim)
 
 
 def squeezed_all(kind: TensorType, params: Params) -> TensorType:
-    """``squeeze()``, where there is something to squeeze."""
+    """``squeeze()``, if there is a dimension of size 1."""
     require(1 in kind.shape, "nothing to squeeze")
     for dim in reversed(range(len(kind.shape))):
         if kind.shape[dim] == 1:
@@ -99,65 +93,6 @@ def stepped(kind: TensorType, params: Params) -> TensorType:
     """``x[::2]``."""
     require(len(kind.shape) > 0)
     return resized(kind, 0, (kind.shape[0] + 1) // 2, 2)
-
-
-def indexed(kind: TensorType, params: Params) -> TensorType:
-    """``x[<the text of a basic index>]``."""
-    items = _parsed(str(params[0]))
-    missing = len(kind.shape) - sum(isinstance(item, int | slice) for item in items)
-    require(missing >= 0 and len(items) <= RANK, "too many indices")
-    shape: list[int] = []
-    stride: list[int] = []
-    known = kind.stride or (0,) * len(kind.shape)
-    dim = 0
-    for item in items if ... in items else (*items, ...):
-        if isinstance(item, EllipsisType):
-            shape += kind.shape[dim : dim + missing]
-            stride += known[dim : dim + missing]
-            dim += missing
-        elif item is None:
-            shape.append(1)
-            stride.append(1)
-        elif isinstance(item, slice):
-            start, stop, step = item.indices(kind.shape[dim])
-            shape.append(len(range(start, stop, step)))
-            stride.append(known[dim] * step)
-            dim += 1
-        else:
-            require(-kind.shape[dim] <= item < kind.shape[dim], "index out of range")
-            dim += 1
-    require(len(shape) <= RANK, "rank")
-    return TensorType(tuple(shape), None if kind.stride is None else tuple(stride), kind.dtype)
-
-
-Item = slice | int | EllipsisType | None
-
-
-@cache
-def _parsed(text: str) -> tuple[Item, ...]:
-    return tuple(_item(part) for part in text.split(", "))
-
-
-def _item(text: str) -> Item:
-    if text in ("...", "None"):
-        return ... if text == "..." else None
-    if ":" in text:
-        return slice(*(int(part) if part else None for part in text.split(":")))
-    return int(text)
-
-
-def _text(index: object) -> str:
-    items = index if isinstance(index, tuple) else (index,)
-    return ", ".join(_item_text(item) for item in items) or "..."
-
-
-def _item_text(item: object) -> str:
-    if not isinstance(item, slice):
-        return "..." if item is ... else str(item)
-    start, stop = ("" if end is None else end for end in (item.start, item.stop))
-    # Tensors know no negative steps.
-    step = abs(item.step or 1)
-    return f"{start}:{stop}" + (f":{step}" if step != 1 else "")
 
 
 def _flipped(kind: TensorType, params: Params) -> TensorType:
@@ -228,14 +163,14 @@ def _expanded(kind: TensorType, params: Params) -> TensorType:
 
 
 def _strided(kind: TensorType, params: Params) -> TensorType:
-    """The same elements read in another order of dimensions."""
+    """The same elements, read with other sizes and strides."""
     shape, stride = integers(params[0]), integers(params[1])
     require(kind.contiguous and 0 not in shape and numel(shape) == kind.numel)
     return TensorType(shape, stride, kind.dtype)
 
 
 def _part(size: Callable[[int], int]) -> Change:
-    """A piece of one dimension, of a size that depends on its size."""
+    """A part of one dimension; its size depends on the size of the dimension."""
 
     def change(kind: TensorType, params: Params) -> TensorType:
         dim = axis(kind, params[0])
@@ -297,17 +232,6 @@ def _expand_as(operands: Sequence[Operand], params: Params) -> Outcome:
 # --- choices ----------------------------------------------------------------------------------------------
 
 
-@cache
-def _basic(shape: Shape) -> st.SearchStrategy[Params]:
-    found = npst.basic_indices(shape, max_dims=RANK, allow_newaxis=True)
-    return found.map(lambda index: (_text(index),))
-
-
-def indices(operands: Sequence[Operand]) -> st.SearchStrategy[Params]:
-    """The texts of basic indices."""
-    return _basic(operands[0].type.shape)
-
-
 def _orders(operands: Sequence[Operand]) -> list[Params]:
     rank = len(operands[0].type.shape)
     found: list[Params] = [(order,) for order in permutations(range(rank)) if order != tuple(range(rank))]
@@ -335,7 +259,7 @@ def _windows(operands: Sequence[Operand]) -> list[Params]:
 
 
 def shapes(operands: Sequence[Operand]) -> list[Params]:
-    """Other sizes of as many elements."""
+    """Other shapes with as many elements."""
     kind = operands[0].type
     found: list[Shape] = [(kind.numel,), (1, kind.numel), kind.shape[::-1]]
     return [(shape,) for shape in dict.fromkeys(found) if shape != kind.shape]
@@ -398,4 +322,4 @@ TABLE: dict[str, OpSpec] = {
 }
 
 TURNS = ("t", "transpose", "swapaxes", "permute", "movedim")
-"""Those that lie in memory in another order."""
+"""The transposing views: these change the order of dimensions in memory."""

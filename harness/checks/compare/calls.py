@@ -1,4 +1,4 @@
-"""The calls after which the worlds of eager and of a path can be compared."""
+"""The calls after which inputs, state and the process can be compared with eager."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 def comparable(reference: Observation, candidate: Observation) -> Iterator[tuple[int, Call, Call]]:
     """Return number, eager's and the path's call, until one raises; if both do, with that one.
 
-    A call that was refused at the door, or that raised while Dynamo traced it, has changed nothing,
-    whatever eager did before it raised.
+    A call that a guard refused, or that raised while Dynamo traced it, has changed nothing, whatever eager
+    did before it raised.
     """
     for number, (ours, theirs) in enumerate(zip(reference.calls, candidate.calls, strict=False)):
         raised = ours.failure is not None, theirs.failure is not None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
 # torch/fx/interpreter.py names without quotes which parameter of the graph got nothing, or what is missing.
 _NAMED = re.compile(r"(?<=\bfor parameter )\w+|(?<=\bnonexistent target )\S+")
-# Nor does it quote dtypes, and which ones do not fit tells nothing of the cause.
+# Nor does torch quote dtypes, and which dtypes do not fit says nothing about the cause.
 _DTYPES = re.compile(r"\b(?:[Ff]loat|[Dd]ouble|Half|BFloat16|Long|long int|[Ii]nt|Short|Char|Byte|[Bb]ool)\b")
 _WORD = re.compile(r"(?<![\w.])[A-Za-z]{2,}(?![\w.(\[])")
 _WORDS = 8
@@ -61,7 +61,7 @@ def shortened(message: str, lines: int = 5, width: int = 200) -> str:
     return "\n".join(kept)
 
 
-def crash_lines(where: str, failure: Failure, whose: str = "eager") -> Iterator[str]:
+def crash_lines(where: str, failure: Failure, other: str = "eager") -> Iterator[str]:
     """Say that something raised where eager did not, with the exception's text."""
-    yield f"{where} raised {failure.name}, {whose} did not"
+    yield f"{where} raised {failure.name}, {other} did not"
     yield shortened(failure.message)

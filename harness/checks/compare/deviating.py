@@ -25,4 +25,4 @@ class Altered:
     @classmethod
     def of(cls, made: DeviatingCall) -> Altered:
         """Describe a call that was made."""
-        return cls(made.deviation, made.words, made.where, made.value)
+        return cls(made.deviation, made.description, made.where, made.value)

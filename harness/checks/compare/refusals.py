@@ -1,4 +1,4 @@
-"""The ways in which an artefact turns a call away at the door, rather than fail on the way."""
+"""Recognize by its message that a call was refused because of its inputs, before anything ran."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from harness.observe.failure import Failure
     from harness.observe.observation import Call
 
-# The ways in which torch says that a call does not fit what was exported, and what of it does not
+# How torch says that the inputs of a call do not fit what was exported, by what does not fit
 # (torch/export/_unlift.py, torch/_export/utils.py, torch/export/unflatten.py).
 _REFUSALS = {
     "size": re.compile(
@@ -29,7 +29,7 @@ _ASSERTION = re.compile(r"Runtime assertion failed for expression ")
 
 
 def misfit(failure: Failure, *, probe: bool) -> str | None:
-    """Return what of a call does not fit, by the message that refuses it; None if it is no refusal."""
+    """Return what does not fit, by the message of the refusal; None if it is no refusal."""
     if failure.stage != "run":
         return None
     if probe and _ASSERTION.match(failure.message):
@@ -38,5 +38,5 @@ def misfit(failure: Failure, *, probe: bool) -> str | None:
 
 
 def is_guard_failure(call: Call) -> bool:
-    """Whether a call was turned away at the door, rather than failed on the way."""
+    """Whether a call was refused because of its inputs, before anything ran."""
     return call.failure is not None and misfit(call.failure, probe=call.probe) is not None

@@ -13,6 +13,7 @@ from harness.checks.evidence import InCall, OfLeaf, WithoutCall
 from harness.checks.guards.deviations import deviations
 from harness.checks.guards.recompiles import recompiles
 from harness.findings import Evidence, Relation
+from harness.observe.observation import ExportedObservation
 from harness.observe.tensors import argument
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class CallRefused(InCall):
 def guards(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
     """Compare recorded input metadata with the inputs' own, and look for refused calls."""
     explained = False
-    for placeholder in candidate.placeholders:
+    for placeholder in candidate.placeholders if isinstance(candidate, ExportedObservation) else ():
         if (unlike := _unlike(placeholder)) is not None:
             is_input = placeholder.kind == "input"
             explained |= is_input and unlike.word in ("shape", "value")

@@ -77,9 +77,9 @@ class RefusedButChanged(InCall):
 def deviations(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
     """Compare each deviating call that both made; where eager raises, there is no right answer."""
     number = len(reference.calls)
-    ours = {made.words: made for made in reference.deviations}
+    ours = {made.description: made for made in reference.deviations}
     for made in candidate.deviations:
-        expected = ours.get(made.words)
+        expected = ours.get(made.description)
         if expected is None or expected.call.failure is not None:
             continue
         if made.call.failure is None:

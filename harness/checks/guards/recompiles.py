@@ -11,6 +11,7 @@ from harness.checks.compare.deviating import Altered
 from harness.checks.compare.leaves import compare_leaf
 from harness.checks.compare.mappings import unequal
 from harness.checks.evidence import InCall, WithoutCall
+from harness.observe.observation import CompiledObservation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +53,7 @@ def reason_word(because: str) -> str:
 
 
 class Documented(NamedTuple):
-    """A compilation that has to happen in every call, all being equal."""
+    """A compilation that torch makes in every call, even if all calls are equal."""
 
     why: str
     documented: str
@@ -77,16 +78,16 @@ DOCUMENTED = (
         because=r"# .*\b(id|data_ptr)\(",
     ),
 )
-"""What is compiled in every call is no finding if it is one of these.
+"""A second compilation is no finding if it is one of these.
 
 The other documented reasons to compile again (docs.pytorch.org, Dealing with Recompilations: other sizes,
 numbers, attributes, grad modes; automatic dynamic shapes) do not arise here: the two calls that are
-compared agree in all of it, values included.
+compared agree in all of these, values included.
 """
 
 
 def is_documented(compilation: Compilation) -> bool:
-    """Whether a second compilation is one that has to be."""
+    """Whether torch documents that it compiles again."""
     because = compilation.because.strip().partition("\n")[0]
     return any(
         re.search(rule.file, compilation.file) and re.search(rule.because, because) for rule in DOCUMENTED
@@ -144,21 +145,21 @@ class DeviatingCallRaised(InCall):
 
 def recompiles(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
     """Look for equal calls that compile again, and for other calls that fail because of compiled code."""
-    if candidate.reference is None:  # it does not compile as it runs
+    if not isinstance(candidate, CompiledObservation):
         return
-    if candidate.restarted and len(candidate.calls) > 1 and _is_put_back(reference):
+    if candidate.restarted and len(candidate.calls) > 1 and _is_restored(reference):
         for compilation in candidate.calls[1].compiled:
             if not is_documented(compilation):
                 yield Recompiled(compilation.code, compilation.file, compilation.because)
-    expected = {made.words: made.call for made in reference.deviations}
+    expected = {made.description: made.call for made in reference.deviations}
     for made in candidate.deviations:
-        eager = expected.get(made.words)
+        eager = expected.get(made.description)
         if made.call.failure is not None and eager is not None and eager.failure is None:
             yield DeviatingCallRaised(len(candidate.calls), Altered.of(made), made.call.failure)
 
 
-def _is_put_back(reference: Observation) -> bool:
-    """Whether eager, put back to its start, does the same again: if not, something of it was not put back."""
+def _is_restored(reference: Observation) -> bool:
+    """Whether restored eager does the same again: if not, some of its state was not restored."""
     return len(reference.calls) > 1 and not _differ(*reference.calls[:2])
 
 

@@ -72,7 +72,7 @@ class CallMissing(OfStructure):
 
     def lines(self) -> Iterator[str]:
         """Show both lists of calls."""
-        yield f"eager computes something in a call of {self.module}, and the graph has nothing of it"
+        yield f"eager computes something in a call of {self.module}, and the graph does not have it"
         yield from two_lists(self.expected, self.seen)
 
 

@@ -9,13 +9,14 @@ from harness.checks.structure.call_order import made_calls, recorded_calls
 from harness.checks.structure.common import OfStructure, listed
 from harness.checks.structure.signature import names, signature
 from harness.checks.structure.translation import translation
+from harness.observe.observation import ExportedObservation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from harness.findings import Evidence, Stage
     from harness.observe.graphs import Exported, Hierarchy, Rebuilt
-    from harness.observe.observation import Observation
+    from harness.observe.observation import EagerObservation, Observation
 
 NOT_PROMISED = {
     "a call that leaves no operators has no graph": "torch/export/unflatten.py, _sink_params: 'Not all "
@@ -123,8 +124,10 @@ class NeedlessVariant(OfStructure):
         yield from self.graph.splitlines()[:6]
 
 
-def structure(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
+def structure(reference: EagerObservation, candidate: Observation) -> Iterator[Evidence]:
     """Compare modules, calls and graphs with those of eager and of the exported program."""
+    if not isinstance(candidate, ExportedObservation):
+        return
     hierarchy, program, rebuilt = reference.hierarchy, candidate.exported, candidate.rebuilt
     if hierarchy is None or program is None:
         return

@@ -42,7 +42,7 @@ def size_becomes_tuple(question: Question) -> bool:
     documented="torch/export/dynamic_shapes.py: 'with the compiler inferring the remaining constraints'",
 )
 def sizes_are_inferred(question: Question) -> bool:
-    """Ask whether a probe is refused whose sizes were never promised."""
+    """Ask whether a probe is refused with sizes that export may refuse."""
     refused = isinstance(question.evidence, CallRefused)
     late = isinstance(question.evidence, PathRaised) and question.path.runner == "unflatten"
     return (refused or late) and question.in_unpromised_probe

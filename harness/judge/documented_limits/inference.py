@@ -13,7 +13,6 @@ from harness.observe.tensors import TensorSnapshot
 
 if TYPE_CHECKING:
     from harness.judge.documented_limits.limit import Limit, Question
-    from harness.observe.observation import Observation
 
 LIMITS: list[Limit] = []
 
@@ -58,30 +57,33 @@ def results_have_no_history(question: Question) -> bool:
 )
 def written_back_is_no_alias(question: Question) -> bool:
     """Ask whether outputs alone part from what is written back, and not from each other."""
-    evidence, seen = question.evidence, question.seen
+    evidence, written = question.evidence, question.written
     if "decompose" not in question.path.transforms:
         return False
     if isinstance(evidence, WriteShows | WriteDiffers):
-        parted = _parted_by_writing_back(evidence.names, question.eager, seen)
-        return parted or bool(evidence.names & seen.written)
+        parted = _parted_by_writing_back(evidence.names, question)
+        return parted or bool(evidence.names & written)
     if not isinstance(evidence, OutputIdentity | OutputMemory) or evidence.new:
         return False
-    memory = seen.calls[evidence.call].memory
+    memory = question.seen.calls[evidence.call].memory
     of_objects = isinstance(evidence, OutputIdentity)
     if of_objects and any(evidence.names <= group for group in memory.shared):
         return True
     # Those that do live in what is written back may part from those that do not.
-    there = frozenset().union(*(group for group in memory.shared if group & seen.written))
+    there = frozenset().union(*(group for group in memory.shared if group & written))
     outputs = frozenset(name for name in evidence.names - there if name.startswith(OUTPUT))
     groups = memory.same if of_objects else memory.shared
     together = len(outputs) < 2 or any(outputs <= group for group in groups)
-    return together and bool(evidence.names & seen.written)
+    return together and bool(evidence.names & written)
 
 
-def _parted_by_writing_back(names: frozenset[str], eager: Observation, seen: Observation) -> bool:
+def _parted_by_writing_back(names: frozenset[str], question: Question) -> bool:
     """Ask whether both have the memory of what is written to in eager, and one of them has it here."""
-    together = any(names <= group and group & seen.written for group in eager.calls[-1].memory.shared)
-    here = [group for group in seen.calls[-1].memory.shared if group & seen.written]
+    in_eager, here = (
+        [group for group in each.calls[-1].memory.shared if group & question.written]
+        for each in (question.eager, question.seen)
+    )
+    together = any(names <= group for group in in_eager)
     return together and any(names & group and not names <= group for group in here)
 
 
@@ -92,7 +94,7 @@ def _parted_by_writing_back(names: frozenset[str], eager: Observation, seen: Obs
     "github.com/pytorch/pytorch/issues/139797",
 )
 def numbers_become_tensors(question: Question) -> bool:
-    """Ask whether a result of AOTInductor's is a tensor where eager returns a number."""
+    """Ask whether a result of machine code is a tensor where eager returns a number."""
     evidence = question.evidence
     if question.path.mode != "aoti" or not isinstance(evidence, OutputLeaf) or evidence.leaf.word != "kind":
         return False
@@ -116,5 +118,5 @@ def numbers_become_tensors(question: Question) -> bool:
     "AOTI_RUNTIME_CHECK_INPUTS is set",
 )
 def machine_code_checks_no_sizes(question: Question) -> bool:
-    """Ask whether AOTInductor's result is that of a probe whose sizes were never promised."""
+    """Ask whether it shows in a probe with sizes that export may refuse."""
     return question.path.mode == "aoti" and question.in_unpromised_probe

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from harness.observe.observation import ExportedObservation
+
 if TYPE_CHECKING:
     from harness.findings import Evidence
-    from harness.observe.observation import Observation
-    from harness.paths import Path
+    from harness.observe.observation import EagerObservation, Observation
+    from harness.path import Path
 
 
 @dataclass(frozen=True)
@@ -17,17 +19,31 @@ class Question:
     """Is this difference documented? With everything that an answer may depend on."""
 
     evidence: Evidence
-    path: Path
-    eager: Observation
+    eager: EagerObservation
     seen: Observation
     """What the path did."""
+
+    @property
+    def path(self) -> Path:
+        """The path that shows it."""
+        return self.seen.path
+
+    @property
+    def dropped(self) -> frozenset[str]:
+        """Names of the model's state that are not among the graph's inputs."""
+        return self.seen.dropped if isinstance(self.seen, ExportedObservation) else frozenset()
+
+    @property
+    def written(self) -> frozenset[str]:
+        """Names of the inputs and of the state that the graph returns anew, to be written back."""
+        return self.seen.written if isinstance(self.seen, ExportedObservation) else frozenset()
 
     @property
     def in_unpromised_probe(self) -> bool:
         """Whether a probe shows it, with sizes that export may refuse."""
         call = self.evidence.call
         probe = call is not None and call < len(self.seen.calls) and self.seen.calls[call].probe
-        return probe and self.seen.may_narrow
+        return probe and isinstance(self.seen, ExportedObservation) and self.seen.may_narrow
 
 
 Covers = Callable[[Question], bool]

@@ -150,4 +150,4 @@ def assigned_is_no_alias(question: Question) -> bool:
 def unused_names_are_dropped(question: Question) -> bool:
     """Ask whether a missing name is one that the graph does not take as input."""
     evidence = question.evidence
-    return isinstance(evidence, StateMissing) and evidence.name in question.seen.dropped
+    return isinstance(evidence, StateMissing) and evidence.name in question.dropped

@@ -1,4 +1,4 @@
-"""What reduction can do: one file a theme, one function a pass. Passes run in the order of these lines."""
+"""The passes of the minimizer: one function each. They run in the order of the imports below."""
 
 from harness.minimizing.passes import statements, classes, calls, nesting, displays  # isort: skip
 from harness.minimizing.passes import inlining, expressions, models, numbers, names  # isort: skip

@@ -1,4 +1,4 @@
-"""Arguments and parameters."""
+"""Simplify arguments and parameters."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from harness.minimizing.tree import Edit, Replacement, Tree, below, inside, subs
 
 @reduction(level=0)
 def unread_parameters(tree: Tree) -> Iterator[Edit]:
-    """Leave out a parameter that its function does not read, with what every call gives for it.
+    """Leave out a parameter that its function does not read, and its argument in every call.
 
-    For the model's own that is the example, every probe and the dynamic shapes as well.
+    For a parameter of the model, also in the example inputs, every probe and the dynamic shapes.
     """
     outline = Outline(tree)
     for function in reversed(list(tree.of(cst.FunctionDef))):
@@ -80,7 +80,7 @@ def _keyed(node: cst.CSTNode | None, name: str) -> Iterator[cst.CSTNode]:
 
 @reduction(level=1)
 def arguments(tree: Tree) -> Iterator[Edit]:
-    """Leave out an argument of a call; keywords first, as they tend to have defaults."""
+    """Leave out an argument of a call; keywords first, because they often have defaults."""
     args = list(tree.of(cst.Arg))
     for arg in reversed([arg for arg in args if arg.keyword is not None or arg.star]):
         yield {arg: None}
@@ -90,7 +90,7 @@ def arguments(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=1, together="all")
 def star_parameters(tree: Tree) -> Iterator[Edit]:
-    """Take one parameter for ``*rest`` of which only ``rest[0]`` is read."""
+    """Replace ``*rest`` by one parameter if the function reads only ``rest[0]``."""
     for function in tree.of(cst.FunctionDef):
         star = function.params.star_arg
         if not isinstance(star, cst.Param) or any(param.default for param in function.params.params):
@@ -110,7 +110,7 @@ def star_parameters(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=1, together="all")
 def defaults(tree: Tree) -> Iterator[Edit]:
-    """Leave out the default and the annotation of a parameter, and what a function is said to return."""
+    """Leave out the default and the annotation of a parameter, and the return annotation of a function."""
     for param in tree.of(cst.Param):
         if param.default is not None:
             yield {param: param.with_changes(default=None, equal=cst.MaybeSentinel.DEFAULT)}
@@ -126,16 +126,16 @@ def defaults(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=1, together="all")
 def keywords(tree: Tree) -> Iterator[Edit]:
-    """Give an argument by its place rather than by its name: ``f(x=y)`` becomes ``f(y)``."""
+    """Pass an argument by position instead of by name: ``f(x=y)`` becomes ``f(y)``."""
     for arg in tree.of(cst.Arg):
-        # A bare flag would tell a reader nothing.
+        # Without its name, a reader could not understand a flag.
         if arg.keyword is not None and text(arg.value) not in ("None", "True", "False"):
             yield {arg: arg.with_changes(keyword=None, equal=cst.MaybeSentinel.DEFAULT)}
 
 
 @reduction(level=1, together="all")
 def called_directly(tree: Tree) -> Iterator[Edit]:
-    """Call what is handed to a call: ``apply(f, (x, y))`` becomes ``f(x, y)``; of a conditional, a side."""
+    """Call a function that is passed to a call: ``apply(f, (x, y))`` becomes ``f(x, y)``."""
     functions = {node.name.value for node in tree.of(cst.FunctionDef)}
     for call in tree.of(cst.Call):
         handed = [arg for arg in call.args if _is_function(arg.value, functions)]
@@ -161,7 +161,7 @@ def _is_function(node: cst.BaseExpression, functions: set[str]) -> bool:
 
 @reduction(level=1, together="never")
 def lambdas_written_out(tree: Tree) -> Iterator[Edit]:
-    """Put the body of a ``lambda`` that is called at once in its place."""
+    """Replace the call of a ``lambda`` expression by its body."""
     for call in tree.of(cst.Call):
         if isinstance(call.func, cst.Lambda):
             names = [param.name.value for param in call.func.params.params]

@@ -1,4 +1,4 @@
-"""Fewer classes: another one at the top, equal ones merged, a child taken apart in its parent."""
+"""Use fewer classes: another root, one class instead of two, a child merged into its parent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.minimizing.tree import Edit, Replacement, Tree, below, inside, smal
 
 @reduction(level=0, together="never")
 def another_root(tree: Tree) -> Iterator[Edit]:
-    """Make another class the model, with the same arguments; pays where the outer classes only pass on."""
+    """Make another class the model, with the same arguments. Helps if the outer classes only call it."""
     outline = Outline(tree)
     factory = outline.functions.get("make")
     if factory is None or outline.root is None:
@@ -28,7 +28,7 @@ def another_root(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=0, together="never")
 def one_class_for_two(tree: Tree) -> Iterator[Edit]:
-    """Use one class where there were two; pays for twins, and where only the nesting matters."""
+    """Use one class instead of two. Helps if they are alike, or if only the nesting matters."""
     classes = {node.name.value: node for node in tree.of(cst.ClassDef)}
     for gone, node in reversed(classes.items()):
         for kept in classes:
@@ -39,9 +39,9 @@ def one_class_for_two(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=1, together="never")
 def children_taken_apart(tree: Tree) -> Iterator[Edit]:
-    """Give a parent what its child has: the statements of ``__init__``, for ``self.child = Child()``.
+    """Merge a child into its parent: replace ``self.child = Child()`` by the statements of its ``__init__``.
 
-    Pays for a child that nobody calls: see ``calls_written_out``, which comes before.
+    Helps if nothing calls the child: ``calls_written_out`` runs before, and inlines calls.
     """
     outline = Outline(tree)
     for (owner, _), method in outline.methods.items():
@@ -68,7 +68,7 @@ def children_taken_apart(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=1, together="never")
 def fields(tree: Tree) -> Iterator[Edit]:
-    """Leave out a field of a dataclass or named tuple; or the class, for the value of one of its fields."""
+    """Leave out a field of a dataclass or named tuple, or replace the object by the value of one field."""
     for cls in tree.of(cst.ClassDef):
         lines = [line for line in suite(cls.body) if isinstance(small(line), cst.AnnAssign)]
         names = [text(line).partition(":")[0].strip() for line in lines]
@@ -87,7 +87,7 @@ def fields(tree: Tree) -> Iterator[Edit]:
 
 
 def _field(call: cst.Call, place: int, name: str) -> cst.Arg | None:
-    """Return what a call gives for a field."""
+    """Return the argument of a call for a field."""
     for number, arg in enumerate(call.args):
         if arg.keyword.value == name if arg.keyword is not None else number == place:
             return arg
@@ -109,7 +109,7 @@ def _made(line: cst.SimpleStatementLine, outline: Outline) -> tuple[str, cst.Cal
 
 
 def _init(outline: Outline, cls: str, call: cst.Call, owner: cst.Name) -> Sequence[cst.BaseStatement]:
-    """Return the statements of a class's ``__init__``, as its owner would write them."""
+    """Return the statements of the ``__init__`` of a class, rewritten for its owner."""
     init = outline.methods.get((cls, "__init__"))
     if init is None or not isinstance(init.body, cst.IndentedBlock):
         return []
@@ -126,7 +126,7 @@ def _init(outline: Outline, cls: str, call: cst.Call, owner: cst.Name) -> Sequen
 
 
 def _is_word(function: cst.FunctionDef, name: cst.Name) -> bool:
-    """Whether a name is that of an attribute or of a keyword, rather than a variable."""
+    """Whether a name is an attribute or a keyword, and not a variable."""
     for node in below(function):
         if (isinstance(node, cst.Attribute) and node.attr is name) or (
             isinstance(node, cst.Arg) and node.keyword is name
@@ -138,7 +138,7 @@ def _is_word(function: cst.FunctionDef, name: cst.Name) -> bool:
 def given_arguments(
     function: cst.FunctionDef, call: cst.Call, *, bound: bool
 ) -> dict[str, cst.BaseExpression]:
-    """Return what a call gives for each parameter, defaults included; what cannot be told is left out."""
+    """Return the argument or default of each parameter of a call, except those that cannot be determined."""
     names = parameters(function)[int(bound) :]
     given: dict[str, cst.BaseExpression] = {}
     for param in (*function.params.params, *function.params.kwonly_params):

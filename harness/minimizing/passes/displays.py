@@ -1,4 +1,4 @@
-"""Tuples, lists, dicts: fewer elements, and none around a single one."""
+"""Simplify tuples, lists and dicts: fewer elements, and no container around a single one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def elements(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=1, together="never")
 def parallel_assignments(tree: Tree) -> Iterator[Edit]:
-    """Leave out one of the targets with its value: ``a, b = x, y`` becomes ``a = x``."""
+    """Leave out a target and its value: ``a, b = x, y`` becomes ``a = x``."""
     for node in tree.of(cst.Assign):
         target, value = node.targets[0].target, node.value
         if isinstance(target, cst.Tuple):
@@ -40,7 +40,7 @@ def parallel_assignments(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=1, together="all")
 def single_arguments(tree: Tree) -> Iterator[Edit]:
-    """Give sizes one by one, ``ones((2, 3))`` as ``ones(2, 3)``, and a container's only element alone."""
+    """Write ``ones((2, 3))`` as ``ones(2, 3)``, and replace a container by its only element."""
     for call in tree.of(cst.Call):
         for arg in call.args:
             if isinstance(arg.value, cst.Tuple | cst.List) and not arg.star:
@@ -49,7 +49,7 @@ def single_arguments(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=1, together="never")
 def containers(tree: Tree) -> Iterator[Edit]:
-    """Hold a child under its own name instead of in a container with one element."""
+    """Assign a child to an attribute instead of a container with one element."""
     for node in tree.of(cst.Assign):
         target, value = node.targets[0].target, node.value
         if not isinstance(target, cst.Attribute) or not isinstance(value, cst.Call) or len(value.args) != 1:
@@ -73,5 +73,5 @@ def parentheses(tree: Tree) -> Iterator[Edit]:
 
 def _target(element: cst.BaseElement) -> cst.BaseAssignTargetExpression:
     value = element.value
-    assert isinstance(value, cst.BaseAssignTargetExpression)  # it was one before
+    assert isinstance(value, cst.BaseAssignTargetExpression)  # the element was a target before
     return value

@@ -1,4 +1,4 @@
-"""Simpler expressions: a part of one, something that is at hand, a constant."""
+"""Simplify expressions: use a part of one, a variable, or a constant."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from harness.minimizing.passes.registry import reduction
 from harness.minimizing.tree import Edit, Tree, below, children, text
 
 AT_HAND = ("None", "1", "True", "torch.ones(1)", "torch.ones(2)", "torch.ones(())")
-"""What may come instead of any expression."""
+"""Constants that may replace any expression."""
 
 
 @reduction(level=1, together="all")
 def parts(tree: Tree) -> Iterator[Edit]:
-    """Put an operand in the place of an operation, an argument or the object in that of a call.
+    """Replace an operation by an operand, a call by an argument or by the object of the method.
 
-    From the outside in: what helps early removes most. A branch of a conditional expression is such a part.
+    Outer expressions first: they remove the most. A branch of a conditional expression is a part, too.
     """
     for node in _values(tree):
         for part in _parts(node):
@@ -27,7 +27,7 @@ def parts(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=1, together="never")
 def deeper_parts(tree: Tree) -> Iterator[Edit]:
-    """Put a variable or attribute that an expression reads in its place, past what is in between."""
+    """Replace an expression by a variable or attribute deep inside it."""
     for node in _values(tree):
         direct = set(_parts(node))
         seen: set[str] = set()
@@ -41,7 +41,7 @@ def deeper_parts(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=1, together="never")
 def sums(tree: Tree) -> Iterator[Edit]:
-    """Put ``x + 1`` in the place of a call with ``x``; pays where all that matters is a new tensor."""
+    """Replace a call with ``x`` by ``x + 1``. Helps if only a new tensor is needed."""
     for call in tree.of(cst.Call):
         for arg in call.args[:1]:
             if isinstance(arg.value, cst.Name | cst.Attribute):
@@ -50,7 +50,7 @@ def sums(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=2, together="never")
 def variables_at_hand(tree: Tree) -> Iterator[Edit]:
-    """Put a parameter in the place of an expression."""
+    """Replace an expression by a parameter."""
     for node in _values(tree):
         function = tree.above(node, cst.FunctionDef)
         if function is None or (isinstance(node, cst.Name) and node.value == "self"):
@@ -62,19 +62,19 @@ def variables_at_hand(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=2, together="never")
 def constants(tree: Tree) -> Iterator[Edit]:
-    """Put a constant in the place of an expression that is none."""
+    """Replace an expression that is not a constant by a constant."""
     for node in _values(tree):
         if isinstance(node, cst.BaseNumber | cst.BaseString) or text(node) in ("None", "True", "False"):
             continue
         for written in AT_HAND:
-            # A tensor stays one: who reads the file expects it.
+            # A tensor stays a tensor: readers of the file expect that.
             if not is_made_tensor(node) or written.startswith("torch."):
                 yield {node: cst.parse_expression(written)}
 
 
 @reduction(level=1, together="all")
 def operands(tree: Tree) -> Iterator[Edit]:
-    """Leave out one comparison of several, and a slice's step or bound."""
+    """Leave out one of several comparisons, and the step or a bound of a slice."""
     for node in tree.of(cst.Slice):
         if node.step is not None:
             yield {node: node.with_changes(step=None, second_colon=cst.MaybeSentinel.DEFAULT)}
@@ -85,7 +85,7 @@ def operands(tree: Tree) -> Iterator[Edit]:
 
 
 def _values(tree: Tree) -> Iterator[cst.BaseExpression]:
-    """Return the expressions that stand for a value, from the outside in."""
+    """Return the expressions that are read as values, outer ones first."""
     apart = (cst.Annotation, cst.Import, cst.ImportFrom)
     for node in tree.expressions():
         parent = tree.parents[node]

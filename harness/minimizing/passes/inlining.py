@@ -1,4 +1,4 @@
-"""Writing things where they are used: the value of a variable, the body of a function that is called."""
+"""Inline the value of a variable, and the body of a function that is called."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.minimizing.tree import Edit, Replacement, Tree, below, fitted, smal
 
 @reduction(level=1, together="all")
 def variables(tree: Tree) -> Iterator[Edit]:
-    """Write a variable's value where it is read, up to where it is bound again; a line less each."""
+    """Inline the value of a variable where it is read, up to the next assignment; saves one line each."""
     for block in tree.of(cst.IndentedBlock, cst.Module):
         for number, line in enumerate(suite(block)):
             first = small(line)
@@ -27,7 +27,7 @@ def variables(tree: Tree) -> Iterator[Edit]:
 
 
 def _reads(lines: Sequence[cst.CSTNode], name: str) -> Iterator[cst.Name]:
-    """Return where a name is read, up to and with the statement that binds it again."""
+    """Return where a name is read, up to and including the statement that assigns it again."""
     for line in lines:
         bound = False
         words = {id(node.attr) for node in below(line) if isinstance(node, cst.Attribute)}
@@ -51,7 +51,7 @@ def _reads(lines: Sequence[cst.CSTNode], name: str) -> Iterator[cst.Name]:
 
 @reduction(level=1, together="never")
 def calls_written_out(tree: Tree) -> Iterator[Edit]:
-    """Write the body of a function or method where it is called, and leave the function out."""
+    """Inline the body of a function or method where it is called, and leave out the function."""
     outline = Outline(tree)
     for function in reversed(list(tree.of(cst.FunctionDef))):
         calls = outline.calls_of(function)
@@ -79,7 +79,7 @@ def _written_out(outline: Outline, function: cst.FunctionDef, calls: Sequence[cs
         before.append(last)
     edit: dict[cst.CSTNode, Replacement] = {function: None}
     assert result is not None
-    # Inner calls first: they are arguments of the outer ones.
+    # Inner calls first: they are arguments of the outer calls.
     for call in reversed(calls):
         line = outline.tree.above(call, cst.SimpleStatementLine)
         if line is None or (before and (line in edit or outline.tree.above(call, cst.Lambda) is not None)):
@@ -107,7 +107,7 @@ def _only(new: dict[cst.CSTNode, cst.CSTNode], node: cst.CSTNode) -> dict[cst.CS
 def _bindings(
     outline: Outline, function: cst.FunctionDef, call: cst.Call, edit: Edit
 ) -> tuple[dict[cst.CSTNode, cst.CSTNode], list[cst.BaseStatement]]:
-    """Return what comes for each name of the body, and the statements that bind parameters first."""
+    """Return the replacement of each name in the body, and the statements that assign parameters first."""
     bound = outline.owner(function) is not None
     given: dict[str, cst.BaseExpression] = {
         name: outline.tree.rebuilt(value, edit) if value not in edit else value

@@ -1,4 +1,4 @@
-"""What is peculiar to models: tensors that are made, layers, parameters and buffers."""
+"""Simplify what only models have: tensor factories, layers, parameters and buffers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from harness.minimizing.passes.registry import reduction
 from harness.minimizing.tree import Edit, Replacement, Tree, text
 
 MAKERS = ("ones", "zeros")
-"""How to make a tensor of a given shape, the simplest first."""
+"""Functions that make a tensor of a given shape, the simplest first."""
 
 
 @reduction(level=1, together="all")
@@ -25,7 +25,7 @@ def shaped(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=1, together="all")
 def plain_values(tree: Tree) -> Iterator[Edit]:
-    """Fill a tensor with ones, or zeros, whatever it was made of."""
+    """Fill a tensor with ones or zeros, whatever its values were."""
     for call in tree.of(cst.Call):
         if text(call.func) == "torch.tensor":
             yield {call: cst.parse_expression("torch.ones(())")}
@@ -38,7 +38,7 @@ def plain_values(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=2, together="never")
 def counted_values(tree: Tree) -> Iterator[Edit]:
-    """Fill a vector with 0.0, 1.0, …; pays where the values have to differ."""
+    """Fill a vector with 0.0, 1.0, …. Helps if the values have to differ."""
     for call in tree.of(cst.Call):
         if is_of_torch(call.func):
             for number in ("1.0", "2.0", "3.0"):
@@ -47,7 +47,7 @@ def counted_values(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=1, together="never")
 def layers(tree: Tree) -> Iterator[Edit]:
-    """Take a parameter, or a layer without any, for a layer: ``self.a(x)`` becomes ``self.a * x``."""
+    """Replace a layer by a parameter, ``self.a(x)`` by ``self.a * x``; or by a layer without parameters."""
     for node in tree.of(cst.Assign):
         target, value = node.targets[0].target, node.value
         if not isinstance(target, cst.Attribute) or not isinstance(value, cst.Call):
@@ -71,7 +71,7 @@ def layers(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=1, together="all")
 def buffers(tree: Tree) -> Iterator[Edit]:
-    """Hold a tensor as a plain attribute instead of a buffer."""
+    """Replace a buffer by a plain attribute."""
     for call in tree.of(cst.Call):
         func = call.func
         if isinstance(func, cst.Attribute) and func.attr.value.startswith("register_") and len(call.args) > 1:

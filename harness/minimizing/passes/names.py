@@ -1,4 +1,4 @@
-"""Names that tell a reader nothing but their role."""
+"""Rename to short, usual names that say only the role."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TENSORS = {"Parameter": "weight", "register_buffer": "buffer", "register_paramet
 
 @reduction(level=3, together="all")
 def classes(tree: Tree) -> Iterator[Edit]:
-    """Call the model ``Model``, and the other classes ``Child``, ``Inner``, ``Other``."""
+    """Rename the model to ``Model``, and the other classes to ``Child``, ``Inner``, ``Other``."""
     outline = Outline(tree)
     free = iter([name for name in CLASSES if name not in tree.names])
     for name in outline.classes:
@@ -31,7 +31,7 @@ def classes(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=3, together="all")
 def variables_renamed(tree: Tree) -> Iterator[Edit]:
-    """Call parameters and variables ``x``, ``y``, ``z``: within their function, and in keywords and keys."""
+    """Rename parameters and variables to ``x``, ``y``, ``z``: in their function, in keywords and in keys."""
     for function in tree.of(cst.FunctionDef):
         bound = [each.name.value for each in inside(function, cst.Param)]
         for target in inside(function, cst.AssignTarget):
@@ -55,7 +55,7 @@ def variables_renamed(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=3, together="all")
 def attributes(tree: Tree) -> Iterator[Edit]:
-    """Call children, parameters and buffers by their role: ``child``, ``weight``, ``buffer``."""
+    """Rename children, parameters and buffers by their role: ``child``, ``weight``, ``buffer``."""
     outline = Outline(tree)
     found: dict[str, str] = {}
     for method in outline.methods.values():
@@ -97,7 +97,7 @@ def _strings(tree: Tree) -> set[str]:
 
 
 def _renamed(tree: Tree, old: str, new: str) -> Edit:
-    """Rename everywhere, in strings that are the name as well."""
+    """Rename everywhere, also in strings that are equal to the name."""
     edit: dict[cst.CSTNode, cst.CSTNode] = {
         node: cst.Name(new) for node in tree.of(cst.Name) if node.value == old
     }

@@ -1,4 +1,4 @@
-"""Taking away a level of nesting."""
+"""Remove a level of nesting."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.minimizing.tree import Edit, Tree, below, children, substituted
 
 @reduction(level=0)
 def blocks(tree: Tree) -> Iterator[Edit]:
-    """Put the body of a ``with``, ``if``, ``while`` or ``try`` in its place; of a loop, as if run once."""
+    """Replace a ``with``, ``if``, ``while`` or ``try`` by its body, and a loop by one round of its body."""
     for node in tree.statements():
         if isinstance(node, cst.With | cst.If | cst.While | cst.Try):
             yield {node: _lines(node.body)}
@@ -25,7 +25,7 @@ def blocks(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=0, together="all")
 def other_branches(tree: Tree) -> Iterator[Edit]:
-    """Put an ``else``, ``except``, ``finally`` or a ``case`` in the place of the whole statement."""
+    """Replace a statement by its ``else``, ``except``, ``finally`` or ``case`` branch."""
     for node in tree.of(cst.If):
         if isinstance(node.orelse, cst.Else):
             yield {node: _lines(node.orelse.body)}
@@ -66,7 +66,7 @@ def decorators(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=1, together="never")
 def unrolled(tree: Tree) -> Iterator[Edit]:
-    """Write a short loop out twice; pays where one round does not show the finding."""
+    """Replace a loop by two rounds of its body. Helps if one round does not show the finding."""
     for loop in tree.of(cst.For):
         used = {each.value for each in below(loop.target) if isinstance(each, cst.Name)}
         named = {each.value for each in below(loop.body) if isinstance(each, cst.Name)}
@@ -86,7 +86,7 @@ def unrolled(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=1, together="never")
 def local_functions(tree: Tree) -> Iterator[Edit]:
-    """Turn a local function that only returns something into a ``lambda``, where it is named once."""
+    """Turn a local function that only returns a value into a ``lambda``, if it is used once."""
     for function in tree.of(cst.FunctionDef):
         body = _lines(function.body)
         block = tree.parents[function]
@@ -124,7 +124,7 @@ def _line(statement: cst.BaseSmallStatement) -> cst.SimpleStatementLine:
 
 
 def _values(node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
-    """Return what a display holds, or the first numbers of a range."""
+    """Return the elements of a list or tuple, or the first numbers of a range."""
     if isinstance(node, cst.Tuple | cst.List):
         yield from (each.value for each in node.elements)
     elif isinstance(node, cst.Call) and _is_name(node.func, "range"):

@@ -1,4 +1,4 @@
-"""Smaller numbers, shorter strings."""
+"""Use smaller numbers and shorter strings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.minimizing.tree import Edit, Tree, text
 
 @reduction(level=1, together="all")
 def equal_numbers(tree: Tree) -> Iterator[Edit]:
-    """Replace a number wherever it stands, by 1 or 2: sizes have to agree with each other."""
+    """Replace a number by 1 or 2 everywhere at once, because sizes have to agree with each other."""
     numbers = list(tree.of(cst.Integer))
     for value in sorted({node.value for node in numbers}, reverse=True):
         for new in ("1", "2"):
@@ -31,7 +31,7 @@ def ones(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=2, together="all")
 def zeros(tree: Tree) -> Iterator[Edit]:
-    """Replace an integer by 0, but for sizes: an empty tensor is a case of its own."""
+    """Replace an integer by 0, except a size: an empty tensor is a special case."""
     for node in tree.of(cst.Integer):
         call = tree.above(node, cst.Call)
         if call is None or not is_of_torch(call.func) or text(call.func) == "torch.tensor":
@@ -49,7 +49,7 @@ def twos(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=2, together="all")
 def floats(tree: Tree) -> Iterator[Edit]:
-    """Replace a float by a whole number, first by a small one."""
+    """Replace a float by a simpler number, small whole numbers first."""
     for node in tree.of(cst.Float):
         for new in ("1", "2", "0", "1.0", "0.5"):
             yield {node: cst.Integer(new) if new.isdigit() else cst.Float(new)}
@@ -57,7 +57,7 @@ def floats(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=2, together="all")
 def strings(tree: Tree) -> Iterator[Edit]:
-    """Replace a string by one letter, wherever it stands."""
+    """Replace a string by one letter, everywhere at once."""
     words = list(tree.of(cst.SimpleString))
     for value in sorted({node.value for node in words}, reverse=True):
         for new in ('"a"', '"b"'):

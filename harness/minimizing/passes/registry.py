@@ -1,4 +1,4 @@
-"""The table of passes: each is a function from a tree to the edits that it proposes."""
+"""The table of passes. A pass is a function that proposes edits of a tree."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ if TYPE_CHECKING:
 
 Propose = Callable[["Tree"], "Iterable[Edit]"]
 Together = Literal["halves", "all", "never"]
-"""How edits of one pass are tried: all at once, then by halves down to single ones; all at once, then each;
-or each alone, where one excludes the next."""
+"""How to try the edits of one pass. ``halves``: all at once, then halves, down to single edits; ``all``: all
+at once, then each alone; ``never``: each alone, because one edit excludes the next."""
 
 
 @dataclass(frozen=True)
 class Pass:
-    """One way of making a text smaller."""
+    """One way to make a text smaller."""
 
     name: str
     propose: Propose
     together: Together
     level: int
-    """Passes of a level run until none of them helps; only then does the next level begin."""
+    """The passes of a level run until none of them helps; then the next level starts."""
 
 
 PASSES: dict[str, Pass] = {}
-"""By name, in the order in which they run within their level."""
+"""The passes by name, in the order in which they run within their level."""
 
 
 def reduction(*, level: int, together: Together = "halves") -> Callable[[Propose], Propose]:
-    """Enter a pass; its docstring says what it tries and when that pays."""
+    """Register a pass. Its docstring says what it tries, and when that helps."""
 
     def enter(propose: Propose) -> Propose:
         name = propose.__name__

@@ -1,4 +1,4 @@
-"""Leaving out statements, and what nothing names."""
+"""Leave out statements, and definitions that nothing uses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.minimizing.tree import Edit, Tree, below, small, suite
 
 @reduction(level=0)
 def definitions(tree: Tree) -> Iterator[Edit]:
-    """Leave out a class or a function; pays first: most of a program has no part in a finding."""
+    """Leave out a class or a function. Runs first: a finding needs only a small part of a program."""
     for node in reversed(list(tree.of(cst.ClassDef, cst.FunctionDef))):
         if node.name.value != FACTORY:
             yield {node: None}
@@ -22,7 +22,7 @@ def definitions(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=0)
 def statements(tree: Tree) -> Iterator[Edit]:
-    """Leave out a statement with all that is in it; from the end, as what is used comes before its use."""
+    """Leave out a statement and everything inside it. Starts at the end, because uses follow definitions."""
     for node in reversed(list(tree.statements())):
         if not (isinstance(node, cst.FunctionDef) and node.name.value == FACTORY) and not _is_pass(node):
             yield {node: None}
@@ -30,7 +30,7 @@ def statements(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=0, together="all")
 def unused(tree: Tree) -> Iterator[Edit]:
-    """Leave out what is imported or defined and never named; other passes leave such things behind."""
+    """Leave out an import or a definition that nothing uses. Other passes leave such code."""
     counts = Counter(node.value for node in tree.of(cst.Name))
     strings = {node.value[1:-1] for node in tree.of(cst.SimpleString)}
     for node in tree.of(cst.ClassDef, cst.FunctionDef):
@@ -58,7 +58,7 @@ def imported_names(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=0, together="all")
 def after_the_end(tree: Tree) -> Iterator[Edit]:
-    """Leave out what follows a ``return`` or ``raise``; flattened branches leave it behind."""
+    """Leave out the statements after a ``return`` or ``raise``. Other passes leave such code."""
     for block in tree.of(cst.IndentedBlock):
         ended = False
         dead: dict[cst.CSTNode, None] = {}
@@ -72,7 +72,7 @@ def after_the_end(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=0, together="all")
 def only_pass(tree: Tree) -> Iterator[Edit]:
-    """Leave out a ``pass`` that is not alone, and branches that hold nothing else."""
+    """Leave out a ``pass`` beside other statements, and a branch that holds nothing but ``pass``."""
     for node in tree.of(cst.SimpleStatementLine):
         parent = tree.parents[node]
         if _is_pass(node) and isinstance(parent, cst.IndentedBlock) and len(parent.body) > 1:
@@ -84,7 +84,7 @@ def only_pass(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=1)
 def results(tree: Tree) -> Iterator[Edit]:
-    """Drop what a result is assigned to, or that it is returned: ``y = f(x)`` becomes ``f(x)``."""
+    """Drop the target of an assignment, or the ``return``: ``y = f(x)`` becomes ``f(x)``."""
     for node in (*tree.of(cst.Assign, cst.AugAssign), *tree.of(cst.Return, cst.AnnAssign)):
         if node.value is not None:
             yield {node: cst.Expr(node.value)}
@@ -92,7 +92,7 @@ def results(tree: Tree) -> Iterator[Edit]:
 
 @reduction(level=1, together="never")
 def returned_early(tree: Tree) -> Iterator[Edit]:
-    """Return what is assigned, and leave out what follows: ``y = f(x); …`` becomes ``return f(x)``."""
+    """Return an assigned value, and leave out the rest: ``y = f(x); …`` becomes ``return f(x)``."""
     for block in tree.of(cst.IndentedBlock):
         if not isinstance(tree.parents[block], cst.FunctionDef):
             continue

@@ -1,1 +1,1 @@
-"""What is read off an exported program and off what is made of it, without running it."""
+"""Reading exported programs, unflattened modules and eager models into plain data."""

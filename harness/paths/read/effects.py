@@ -1,4 +1,4 @@
-"""What operators do besides computing something: to their arguments, and to the world."""
+"""The side effects of operators."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from torch.fx.node import _side_effectful_functions
 
 
 class Effects(NamedTuple):
-    """What an operator does besides computing something."""
+    """The side effects of an operator."""
 
     name: str
     impure: bool = False
-    """Whether it must run though nobody reads its result and it changes none of its arguments."""
+    """Whether it must run even if nothing reads its result and it changes no argument."""
     writes: tuple[int | str, ...] = ()
     """Positions and names of the arguments that it changes."""
     shares: tuple[int | str, ...] = ()
@@ -24,7 +24,7 @@ class Effects(NamedTuple):
 
 @lru_cache(4096)
 def effects_of(target: Any) -> Effects:
-    """Read off an operator's schema what it does; one that holds graphs does what these do."""
+    """Return an operator's side effects, from its schema. One that holds graphs counts as impure."""
     if isinstance(target, HigherOrderOperator):
         return Effects(target.__name__, impure=True)
     if not isinstance(target, torch._ops.OpOverload):
@@ -38,7 +38,7 @@ def effects_of(target: Any) -> Effects:
             key = argument.name if argument.kwarg_only else number
             views.append(key)
             writes += [key] if alias.is_write else []
-    if str(target).startswith("aten.set_."):  # no schema can say that self becomes a view of the source
+    if str(target).startswith("aten.set_."):  # a schema cannot express that self becomes a view of the source
         views = list(range(len(schema.arguments)))
     random = torch.Tag.nondeterministic_seeded in target.tags
     impure = random or target in _side_effectful_functions

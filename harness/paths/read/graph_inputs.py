@@ -1,4 +1,4 @@
-"""The metadata that an exported program records for its graph inputs, next to the real thing's."""
+"""The metadata that an exported program records for its graph inputs, and that of the real inputs."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _STATE = {InputKind.PARAMETER: "parameter", InputKind.BUFFER: "buffer"}
 def placeholders(
     program: ExportedProgram, handed_in: Tree, state: Mapping[str, TensorSnapshot]
 ) -> tuple[Placeholder, ...]:
-    """Pair each placeholder with the example input or the state that it stands for.
+    """Pair each placeholder with the example input or the state that it represents.
 
-    ``handed_in`` is the pytree ``(args, kwargs)`` as it was before export, ``state`` what was exported.
+    ``handed_in`` is the pytree ``(args, kwargs)`` before export, ``state`` that of the model.
     """
     nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
     leaves = iter(_in_graph_order(program, handed_in))
@@ -46,7 +46,7 @@ def placeholders(
             continue
         if isinstance(recorded, torch.Tensor):
             found.append(Placeholder(kind, where, snapshot(recorded, values=False), actual))
-        # What became symbolic is any number.
+        # A symbolic number may have any value: nothing is recorded.
         elif node is not None and not isinstance(recorded, torch.SymInt | torch.SymFloat | torch.SymBool):
             found.append(Placeholder(kind, where, python_value(recorded), actual))
     return tuple(found)
@@ -56,7 +56,7 @@ _WRITTEN = {OutputKind.BUFFER_MUTATION, OutputKind.PARAMETER_MUTATION, OutputKin
 
 
 def written_back(program: ExportedProgram, handed_in: Tree) -> frozenset[str]:
-    """Return the names of the inputs and of the state that the graph returns anew, to be written back."""
+    """Return the names of the inputs and of the state that the graph returns new values for."""
     signature = program.graph_signature
     leaves = iter(_in_graph_order(program, handed_in))
     inputs = [spec.arg for spec in signature.input_specs if spec.kind is InputKind.USER_INPUT]
@@ -69,7 +69,7 @@ def written_back(program: ExportedProgram, handed_in: Tree) -> frozenset[str]:
 
 
 def _in_graph_order(program: ExportedProgram, handed_in: Tree) -> list[Leaf]:
-    """Sort the leaves as the graph takes them: keyword arguments may have another order there."""
+    """Sort the leaves into the graph's order: its keyword arguments may have another one."""
     spec = program.call_spec.in_spec
     if spec is None or spec.num_leaves != len(handed_in.leaves):
         return list(handed_in.leaves)

@@ -1,4 +1,4 @@
-"""The calls of the submodules of an eager model, in order, without changing what the model does."""
+"""Recording the calls of the submodules of an eager model, without changing what the model does."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
-class Watch:
-    """Notes the calls made inside a ``with`` block."""
+class CallRecorder:
+    """Records the calls of submodules inside a ``with`` block."""
 
     def __init__(self, model: nn.Module) -> None:
-        """Take down the names of all modules, as they are now."""
+        """Record the names of all modules, as they are now."""
         self._model = model
         self._first: dict[str, str] = {}
         self._names: dict[nn.Module, str] = {}
@@ -36,22 +36,22 @@ class Watch:
                 if value is not None and key not in module._non_persistent_buffers_set
             ]
             self._persistent.update(dot + key for key in stored)
-        # Module, the visit within which it happened, and the span of autograd's numbers that it took.
+        # Module, enclosing visit, and the range of autograd sequence numbers of each visit.
         self._calls: list[list[Any]] = []
         self._open: list[int] = []
         self.hierarchy: Hierarchy | None = None
-        """What was noted, once ``finish`` has been called."""
+        """The result, after ``finish``."""
 
     @contextlib.contextmanager
     def __call__(self) -> Iterator[None]:
-        """Note calls. ``nn.Module.__call__`` is what a tracer of torch.fx replaces as well.
+        """Record calls, by a patch of ``nn.Module.__call__`` (tracers of torch.fx patch it as well).
 
-        Global hooks would not do: they run before the module's own, which may compute and call modules.
+        Global hooks would not do: they run before the module's own hooks, which may call modules too.
         """
         original = nn.Module.__call__
 
         def noted(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
-            # Dynamo comes by where eager runs torch.cond and its like.
+            # Eager compiles torch.cond and similar operators: Dynamo must not be recorded.
             if torch.compiler.is_compiling() or module is self._model or module not in self._names:
                 return original(module, *args, **kwargs)
             number = len(self._calls)
@@ -68,7 +68,7 @@ class Watch:
             yield
 
     def finish(self, outputs: Iterable[torch.Tensor]) -> None:
-        """Sum up; ``outputs`` are the tensors that the model returned, as yet untouched."""
+        """Set ``hierarchy``; ``outputs`` are the tensors that the model returned, still unchanged."""
         computes = self._computing(outputs)
         self.hierarchy = Hierarchy(
             first=self._first,
@@ -83,7 +83,7 @@ class Watch:
         )
 
     def _computing(self, outputs: Iterable[torch.Tensor]) -> set[int]:
-        """Find the visits in which something was computed that an output's gradient goes through."""
+        """Return the visits that computed something that an output's gradient passes through."""
         found: set[int] = set()
         if not self._calls:
             return found
@@ -97,17 +97,17 @@ class Watch:
             todo += [before for before, _ in node.next_functions]
             if _COMPUTING.fullmatch(node.name()):
                 number = node._sequence_nr()
-                # The innermost of those that were under way is the one that began last.
+                # Of the unfinished visits, the innermost one began last.
                 spans = enumerate(self._calls)
                 within = [n for n, (_, _, start, end) in spans if start <= number < end]
                 found.update(within[-1:])
         return found
 
 
-# No views: autograd makes the node of a view that is modified in place anew, whenever somebody asks for it.
+# No views: autograd makes a new node for a view that is modified in place, at each access.
 _COMPUTING = re.compile(
     r"(Abs|Add|Addmm|Bmm|Cat|Clamp|ClampMin|Convolution|Cos|Div|Elu|Exp|Gelu|Hardtanh|LeakyRelu|Log|LogSoftmax"
     r"|Mean|Mm|Mul|Mv|NativeGroupNorm|NativeLayerNorm|NativeBatchNorm|Neg|Pow|Prod|Relu|Rsub|Sigmoid|Silu|Sin"
     r"|Softmax|Softplus|Sqrt|Stack|Sub|Sum|Tanh|Where)Backward\d+"
 )
-"""Nodes of operators that the graph must hold where their result matters."""
+"""Autograd nodes of operators that the graph must contain if their result matters."""

@@ -1,4 +1,4 @@
-"""Graphs as lists of steps, with the graphs of the submodules that they call in their places."""
+"""Reading graphs as lists of steps. The steps of a called submodule stand in the place of the call."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class BrokenError(Exception):
 
 
 class _Value:
-    """What a node stands for: the result of a step, an input, or a piece of state."""
+    """The value of a node: the result of a step, an input, or a piece of state."""
 
     __slots__ = ("operand", "results")
 
     def __init__(self, operand: Operand, results: Sequence[Operand | None] = ()) -> None:
         self.operand = operand
         self.results = results
-        """Of a region: for each of its results, the operand that it is."""
+        """For a region: for each result, the operand that it is; None if it is a new tensor."""
 
 
 class _Body:
@@ -43,7 +43,7 @@ class _Body:
     def __init__(self, module: fx.GraphModule) -> None:
         reader = Reader(stacks=True)
         listing = reader.read(module, module.graph)
-        # Of a region the calls are known; what else holds graphs is not looked into.
+        # The calls inside a region are known. Other operators with graphs are opaque.
         self.inside = [step.frames for step in reader.steps if step.frames]
         for step in reader.steps:
             self.inside += step.inside
@@ -59,25 +59,25 @@ class _Body:
         self.shares = [memory.get(name) in returned for name in inputs]
         """For each of its inputs, whether a result may be a view of it."""
         returns, settled = listing.returns, listing.settled().returns.operands
-        # Otherwise it is not known which of its results is which operand.
+        # If a result is nested, its position among the operands is unknown.
         flat = returns.arguments == f"({', '.join(['%'] * len(settled))})"
         pairs = zip(returns.operands, settled, strict=True) if flat else ()
         self.results = [
             inputs.index(str(now)) if old != now and now in inputs else None for old, now in pairs
         ]
-        """For each of its results, which input it is that was changed in place; or nothing known."""
+        """For each result, the number of the input that it is, changed in place; None if unknown."""
 
 
 class Reader:
     """Follows a graph node by node, and the graphs of the submodules that it calls."""
 
     def __init__(self, *, stacks: bool, inline: bool = True) -> None:
-        """``stacks``: the frames are those that export recorded, rather than those of this run."""
+        """With ``stacks``, frames are those that export recorded; otherwise those of the calls read here."""
         self.steps: list[Step] = []
         self.calls: list[tuple[str, int | None]] = []
         self.ran: list[nn.Module] = []
         self.copies: dict[str, str] = {}
-        """For names of nodes: the piece of state that their results are copied to."""
+        """By name of a node: the piece of state that its result is copied to."""
         self._stacks = stacks
         self._inline = inline
         self._turns: dict[int, int] = {}
@@ -86,7 +86,7 @@ class Reader:
     def read(
         self, owner: nn.Module, graph: fx.Graph, inputs: Sequence[str] | None = None, skip: int = 0
     ) -> Listing:
-        """Follow a graph from its inputs, by default numbered, to its outputs but for the first ``skip``."""
+        """Follow a graph from its inputs (default: numbered) to its outputs, without the first ``skip``."""
         names = inputs if inputs is not None else [f"input {number}" for number in range(_inputs(graph))]
         try:
             result: Any = self._run(owner, graph, "", (), iter([_Value(name) for name in names]), {})
@@ -216,14 +216,14 @@ class Reader:
 
 _DEPTH = 50
 _GLUE: frozenset[Any] = frozenset({fx_pytree.tree_flatten_spec, pytree.tree_unflatten, pytree.tree_flatten})
-"""How the graphs of modules with preserved signatures take their arguments apart."""
+"""How the graphs of modules with preserved signatures flatten and unflatten their arguments."""
 _NOWHERE = "_empty_nn_module_stack"
-"""How torch/_export/passes/_node_metadata_hook.py files an operator on sizes alone."""
+"""The module that torch/_export/passes/_node_metadata_hook.py names for operators on sizes."""
 _REGIONS = frozenset({"wrap_with_set_grad_enabled", "wrap_with_autocast"})
 
 
 def _valued(argument: Any, env: dict[fx.Node, object]) -> Any:
-    """Put what they stand for in the places of nodes."""
+    """Replace nodes by their values."""
     value_of: Any = env.__getitem__
     return fx.map_arg(argument, value_of)
 
@@ -239,11 +239,11 @@ def _inputs(graph: fx.Graph) -> int:
 
 
 def _with_bodies(step: Step, bodies: list[_Body]) -> Step:
-    """Say of an operator that holds graphs what these do."""
+    """Return the step of an operator that holds graphs, with the side effects of these graphs."""
     region = step.operator in _REGIONS
 
     def among(flags: list[bool]) -> set[Operand]:
-        # What a graph gets comes last among the operands.
+        # The inputs of a graph are the last operands.
         given = step.operands[-len(flags) :] if flags else ()
         return {o for o, flag in zip(given, flags, strict=False) if flag}
 
@@ -257,7 +257,7 @@ def _with_bodies(step: Step, bodies: list[_Body]) -> Step:
 
 
 def _changed(step: Step, bodies: list[_Body]) -> list[Operand | None]:
-    """Say which results of a region are operands that it changed in place, and which of them."""
+    """Return, for each result of a region, the operand that it is, changed in place; or None."""
     if step.operator not in _REGIONS or len(bodies) != 1:
         return []
     inputs = len(bodies[0].shares)
@@ -268,7 +268,7 @@ def _changed(step: Step, bodies: list[_Body]) -> list[Operand | None]:
 
 
 def _recorded(node: fx.Node) -> Frames | None:
-    """Return the calls in which export says that a node was made."""
+    """Return the call stack that export recorded for a node."""
     stack = node.meta.get("nn_module_stack")
     if not stack or next(iter(stack)).startswith(_NOWHERE):
         return None
@@ -281,7 +281,7 @@ def _text(
     env: dict[fx.Node, object] | None = None,
     bodies: list[_Body] | None = None,
 ) -> str:
-    """Write a nest of arguments; ``operands`` get what the text has a ``%`` for."""
+    """Return nested arguments as text; append to ``operands`` one operand for each ``%`` in it."""
     if env is not None and isinstance(value, fx.Node):
         value = env[value]
     if isinstance(value, _Value):
@@ -312,18 +312,18 @@ def _below(owner: nn.Module, target: str) -> nn.Module | None:
 
 
 def base_name(name: str) -> str:
-    """Leave out the numbers of call variants."""
+    """Return a name without the numbers of call variants."""
     return _VARIANT.sub("", name)
 
 
 def has_graph(module: nn.Module) -> bool:
-    """Whether a module runs a graph, rather than being there for its state or its name."""
+    """Whether a module runs a graph; some exist for their state or their name only."""
     graph = getattr(module, "graph", None)
     return isinstance(graph, fx.Graph) and len(graph.nodes) > 0
 
 
 def graph_text(module: nn.Module) -> str:
-    """Write the graph of one module, with those of the submodules that it calls; equal if they act alike."""
+    """Return the graph of a module and its submodules as text; equal texts mean equal behaviour."""
     if not has_graph(module):
         return "no graph"
     graph: Any = module.graph

@@ -1,4 +1,4 @@
-"""What an exported graph says of the tensors that it computes, next to what it computes."""
+"""The fake tensors that an exported graph records for its nodes, and the real results of the nodes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
     from torch.fx import Node
 
-    from harness.inputs.copies import Inputs
+    from harness.observe.arguments import Inputs
     from harness.paths.stopwatch import Stopwatch
 
 
@@ -43,14 +43,14 @@ class _Recorder(Interpreter):
             return
         for fake, real in pairs:
             if isinstance(fake, torch.Tensor) and isinstance(real, torch.Tensor):
-                told, is_now = snapshot(fake, values=False), snapshot(real, values=False)
-                self.found.append(Prediction(node.name, str(node.target), told, is_now))
+                expected, actual = snapshot(fake, values=False), snapshot(real, values=False)
+                self.found.append(Prediction(node.name, str(node.target), expected, actual))
 
 
 def predictions(
     lowered: nn.Module, program: ExportedProgram, inputs: Inputs, clock: Stopwatch
 ) -> tuple[Prediction, ...]:
-    """Run the graph of ``program.module()`` once more, as far as it gets."""
+    """Run the graph of ``program.module()`` once more, until the end or an exception."""
     spec = program.call_spec.in_spec
     if not isinstance(lowered, torch.fx.GraphModule) or spec is None:
         return ()
@@ -60,6 +60,6 @@ def predictions(
             flat = pytree.tree_leaves((inputs.args, reorder_kwargs(inputs.kwargs, spec)))
             recorder.run(*flat, enable_io_processing=False)
         except Exception:
-            # The calls before have shown this already: here it only ends what there is to compare.
+            # The earlier calls have reported the exception: here there is only less to compare.
             return tuple(recorder.found)
     return tuple(recorder.found)

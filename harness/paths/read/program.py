@@ -1,4 +1,4 @@
-"""What an exported program says of itself."""
+"""Reading an exported program into plain data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def read_exported(program: ExportedProgram) -> Exported:
-    """Write down the graph of an exported program and what else it says of itself."""
+    """Return the graph, the signature and the names of an exported program."""
     signature = program.graph_signature
     inputs = tuple(_spec(spec) for spec in signature.input_specs)
     outputs = tuple(_spec(spec) for spec in signature.output_specs)
@@ -50,18 +50,18 @@ def read_exported(program: ExportedProgram) -> Exported:
 
 
 _COPIED = ("BUFFER_MUTATION", "USER_INPUT_MUTATION", "PARAMETER_MUTATION")
-"""Outputs of the graph that the program writes back, and does not return."""
+"""Outputs of the graph that the program writes back and does not return."""
 
 
 def _same(tensors: dict[str, Any]) -> tuple[frozenset[str], ...]:
-    """Group the names that unflatten takes for one tensor, where that makes no difference.
+    """Group the names that unflatten treats as one tensor, and that agree in dtype and requires_grad.
 
-    To it, a tensor is its memory, sizes and strides (_TensorID in torch/export/unflatten.py).
+    It identifies a tensor by memory, sizes and strides (_TensorID in torch/export/unflatten.py).
     """
     groups: dict[object, list[str]] = {}
     for name, tensor in tensors.items():
         if isinstance(tensor, torch.Tensor) and tensor.layout is torch.strided:
-            # As text: sizes that are symbols have no hash.
+            # As text: symbolic sizes have no hash.
             place = (storage_id(tensor), *map(str, (tensor.shape, tensor.stride(), tensor.storage_offset())))
             key: object = (place, tensor.dtype, tensor.requires_grad, isinstance(tensor, nn.Parameter))
         else:

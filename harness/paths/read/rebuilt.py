@@ -1,4 +1,4 @@
-"""What ``unflatten`` made of an exported program."""
+"""Reading the result of ``unflatten`` into plain data."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def read_rebuilt(module: nn.Module) -> Rebuilt | None:
-    """Write down the modules of an unflattened program, and what they do when it is called.
+    """Return the modules of an unflattened program, and the steps that run when it is called.
 
-    Return None for a module of another kind.
+    Return None for any other module.
     """
     if not isinstance(module, UnflattenedModule):
         return None
@@ -44,7 +44,7 @@ def read_rebuilt(module: nn.Module) -> Rebuilt | None:
 
 
 def _cycle(module: nn.Module, name: str, above: list[nn.Module]) -> str:
-    """Return the name of a module that is below itself."""
+    """Return the name of a module that contains itself, or nothing."""
     if any(module is each for each in above):
         return name
     above.append(module)
@@ -59,7 +59,7 @@ def _cycle(module: nn.Module, name: str, above: list[nn.Module]) -> str:
 
 
 def _named_modules(module: nn.Module, name: str) -> Iterator[tuple[str, nn.Module]]:
-    """Name the modules as ``named_modules`` does, without graphs that are arguments of operators."""
+    """Yield modules by name like ``named_modules``, without graphs that are arguments of operators."""
     yield name, module
     for key, child in module._modules.items():
         if child is not None and not isinstance(child, fx.GraphModule):

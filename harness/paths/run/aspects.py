@@ -1,4 +1,4 @@
-"""Leaving out of an observation what a path does not promise."""
+"""Removing from an observation what a path does not promise."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from harness.observe.observation import Observation
+    from harness.observe.observation import ExportedObservation
     from harness.paths.transforms.table import Aspect
 
 
-def without(seen: Observation, aspects: Iterable[Aspect]) -> Observation:
-    """Return the observation as if these aspects had never been looked at."""
+def without(seen: ExportedObservation, aspects: Iterable[Aspect]) -> ExportedObservation:
+    """Return the observation as if these aspects had not been observed."""
     for aspect in aspects:
         seen = _WITHOUT[aspect](seen)
     return seen
 
 
-_WITHOUT: dict[Aspect, Callable[[Observation], Observation]] = {
+_WITHOUT: dict[Aspect, Callable[[ExportedObservation], ExportedObservation]] = {
     "hierarchy": lambda seen: replace(seen, exported=None, rebuilt=None),
     "state": lambda seen: replace(seen, before=None),
     "gradients": lambda seen: replace(seen, gradients=None),

@@ -1,4 +1,4 @@
-"""The calls made of one artefact, eager or not, and what is seen of each."""
+"""Making all calls of one model, eager or not, and recording each."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from harness.inputs.edits import edit, plan_edits
 from harness.observe.aliasing import OUTPUT, memory, mutation_probes, named_tensors
 from harness.observe.failure import failure
 from harness.observe.gradients import gradients
-from harness.observe.isolation import Start, own_modes
+from harness.observe.isolation import Start
 from harness.observe.observation import Call, DeviatingCall
+from harness.observe.process_state import restore_modes
 from harness.observe.tensors import Roles, flatten, state_snapshot, tree_snapshot
 from harness.paths.run.informative import informative_first
 
@@ -25,19 +26,20 @@ if TYPE_CHECKING:
     from torch import nn
 
     from harness.case import Case
-    from harness.inputs.copies import Examples, Inputs
+    from harness.inputs.copies import Examples
     from harness.inputs.deviations import Deviation
-    from harness.inputs.edits import Plan
+    from harness.inputs.edits import EditPlan
     from harness.observe.aliasing import MutationProbe
+    from harness.observe.arguments import Inputs
     from harness.observe.failure import Failure
     from harness.observe.gradients import Gradients
     from harness.observe.tensors import State
-    from harness.paths.read.hierarchy import Watch
+    from harness.paths.read.hierarchy import CallRecorder
     from harness.paths.stopwatch import Stopwatch
 
 
-class Ran(NamedTuple):
-    """What calling an artefact showed: the fields of an Observation."""
+class CallResults(NamedTuple):
+    """The results of all calls: fields of an Observation."""
 
     calls: tuple[Call, ...]
     gradients: Gradients | None = None
@@ -46,58 +48,58 @@ class Ran(NamedTuple):
     deviations: tuple[DeviatingCall, ...] = ()
 
 
-class Agenda(NamedTuple):
-    """What to do besides the calls themselves; the same for eager and for every path."""
+class CallPlan(NamedTuple):
+    """What to do after the ordinary calls; the same for eager and for every path."""
 
-    plan: Plan
+    edits: EditPlan
     """Which tensors of the state to edit."""
     deviations: tuple[Deviation, ...]
-    """The calls that leave the spec, of any mode."""
+    """The deviating calls, for all modes."""
     names: Mapping[str, frozenset[str]]
-    """By mode, the deviations that it gets to see."""
+    """By mode, the kinds of deviation to try on it."""
 
 
 def run_calls(
-    runner: Runner,
+    caller: ModelCaller,
     examples: Examples,
-    agenda: Agenda | None,
+    plan: CallPlan | None,
     mode: str = "",
-    watch: Watch | None = None,
+    recorder: CallRecorder | None = None,
     after: Callable[[], None] | None = None,
-) -> Ran:
-    """Make all calls, each after the other; without an agenda the ordinary ones alone.
+) -> CallResults:
+    """Make all calls, one after the other; without a plan, only the ordinary ones.
 
-    The order matters: what leaves the artefact in a state of its own comes last. Nothing follows a call
-    that raised. Without a ``mode`` it is eager that runs: all of the agenda. ``watch`` gets to see the
-    first call; ``after`` is called after each ordinary one.
+    The order matters: calls that change the state in a special way come last. Nothing follows an ordinary
+    call that raised. Without a ``mode`` the model is eager: it gets the whole plan. ``recorder`` records the
+    first call; ``after`` is called after each ordinary call.
     """
     calls: list[Call] = []
     flow: Gradients | None = None
     for number in range(examples.calls):
-        with watch() if watch is not None and number == 0 else contextlib.nullcontext():
-            call, named = runner(examples.fresh(number), number, probe=number >= CALLS)
+        with recorder() if recorder is not None and number == 0 else contextlib.nullcontext():
+            call, named = caller(examples.fresh(number), number, probe=number >= CALLS)
         calls.append(call)
         if after is not None:
             after()
         if call.failure is not None:
-            return Ran(tuple(calls), flow)
-        if watch is not None and number == 0:
-            watch.finish(tensor for name, tensor in named.items() if name.startswith(OUTPUT))
-        if number == 0 and agenda is not None:
-            with runner.clock:
+            return CallResults(tuple(calls), flow)
+        if recorder is not None and number == 0:
+            recorder.finish(tensor for name, tensor in named.items() if name.startswith(OUTPUT))
+        if number == 0 and plan is not None:
+            with caller.clock:
                 flow = gradients(named)
-    if agenda is None:
-        return Ran(tuple(calls))
-    deviations, restored = _deviations(runner, examples, agenda, mode)
+    if plan is None:
+        return CallResults(tuple(calls))
+    deviations, restored = _deviations(caller, examples, plan, mode)
     if not restored:
-        return Ran(tuple(calls), flow, deviations=deviations)
-    edit(runner.model, agenda.plan)
-    edited, named = runner(examples.fresh(), len(calls))
-    return Ran(tuple(calls), flow, edited, mutation_probes(named), deviations)
+        return CallResults(tuple(calls), flow, deviations=deviations)
+    edit(caller.model, plan.edits)
+    edited, named = caller(examples.fresh(), len(calls))
+    return CallResults(tuple(calls), flow, edited, mutation_probes(named), deviations)
 
 
-class Runner:
-    """Calls one model, or ``run`` in its place, and writes down what is to be seen."""
+class ModelCaller:
+    """Calls one model, or ``run`` in its place, and records each call."""
 
     def __init__(
         self,
@@ -107,7 +109,7 @@ class Runner:
         roles: bool = False,
         run: Callable[..., object] | None = None,
     ) -> None:
-        """Keep what to call, and whose state it works on; ``roles`` are those of eager's outputs."""
+        """Keep the model that holds the state, and what to call. With ``roles``, record those of outputs."""
         self.model = model
         self.clock = clock
         self._run = model if run is None else run
@@ -116,16 +118,16 @@ class Runner:
     def __call__(
         self, inputs: Inputs, number: int, *, probe: bool = False
     ) -> tuple[Call, dict[str, torch.Tensor]]:
-        """Make call ``number``; return the tensors that it touched as well."""
+        """Make call ``number``; return the record, and the live tensors of the call by name."""
         role = Roles(self.model, inputs.leaves) if self._roles else None
         outputs: Any = None
         failed: Failure | None = None
-        # The same random numbers for every path, as far as it draws them in the same order.
+        # Every path gets the same random numbers if it draws them in the same order.
         seed(number)
         with self.clock:
             try:
                 outputs = self._run(*inputs.args, **inputs.kwargs)
-                flatten(outputs)  # an object that was never initialised has no leaves to give
+                flatten(outputs)  # raises for an object that was never initialised
             except Exception as error:
                 failed = failure(error, "run")
         named = {} if failed else named_tensors(outputs, inputs, self.model)
@@ -141,30 +143,30 @@ class Runner:
 
 
 def _deviations(
-    runner: Runner, examples: Examples, agenda: Agenda, mode: str
+    caller: ModelCaller, examples: Examples, plan: CallPlan, mode: str
 ) -> tuple[tuple[DeviatingCall, ...], bool]:
-    """Make the calls that leave the spec; return as well whether the model is as before them."""
-    wanted = [one for one in agenda.deviations if not mode or one.deviation in agenda.names.get(mode, ())]
-    start = Start(runner.model)
-    if not wanted:  # eager, which makes those of all modes, loses its gradient history at this point
+    """Make the deviating calls; also return whether the model is restored to the state before them."""
+    wanted = [one for one in plan.deviations if not mode or one.deviation in plan.names.get(mode, ())]
+    start = Start(caller.model)
+    if not wanted:  # restoring drops the autograd history, as eager does here for the calls of all modes
         return (), start.restore()
-    before = state_snapshot(runner.model, identity=False)
+    before = state_snapshot(caller.model, identity=False)
     made: list[DeviatingCall] = []
     for one in wanted:
         inputs = examples.with_deviation(one)
         handed_in = inputs.snapshot()
-        one.prepare(runner.model)
-        with own_modes(), one.surroundings():  # a call that fails halfway may leave modes changed
-            call, _ = runner(inputs, 0)
+        one.prepare(caller.model)
+        with restore_modes(), one.surroundings():  # a call that fails halfway may leave modes changed
+            call, _ = caller(inputs, 0)
         value = repr(one.leaf) if isinstance(one.place, str) else ""
-        made.append(DeviatingCall(one.deviation, one.words, call, handed_in, before, one.where, value))
+        made.append(DeviatingCall(one.deviation, one.description, call, handed_in, before, one.where, value))
         if not start.restore():
             return tuple(made), False
     return tuple(made), True
 
 
-def make_agenda(state: State, examples: Examples, modes: Iterable[str], case: Case) -> Agenda:
-    """Plan what follows the ordinary calls, from the state of a fresh model."""
+def plan_calls(state: State, examples: Examples, modes: Iterable[str], case: Case) -> CallPlan:
+    """Plan what to do after the ordinary calls, from the state of a fresh model."""
     limit = None if case.thorough else DEVIATING_CALLS
     names = {
         mode: frozenset(DEVIATIONS) if case.thorough else PROMISED[mode] for mode in PROMISED if mode in modes
@@ -175,11 +177,11 @@ def make_agenda(state: State, examples: Examples, modes: Iterable[str], case: Ca
         for some in ways
     )
     chosen = {one.key: one for each in in_order for one in each[:limit]}
-    return Agenda(plan_edits(state), tuple(chosen.values()), names)
+    return CallPlan(plan_edits(state), tuple(chosen.values()), names)
 
 
 TRIED = 8
-"""Of so many deviating calls eager says whether they are telling: about a millisecond each."""
+"""For so many deviating calls eager finds whether they are informative: about a millisecond each."""
 
 DEVIATING_CALLS = 2
-"""So many a mode, of a case that is one of thousands."""
+"""The number of deviating calls per mode, unless the case is thorough."""

@@ -1,14 +1,13 @@
 """The compile mode: a model that Dynamo compiles as it runs.
 
-There is no exported program: what runs is the model itself, so it promises all that Python does, in every
-call. It is compiled in a call of its own; then the model is put back to its start, and the usual calls
-follow, of which the first has to find everything compiled. Eager does the same beside it.
+There is no exported program: the model itself runs, so every call has to do all that Python code does. One
+extra call compiles the model; then the model is restored to its start, and the usual calls follow. The first
+of them must not compile anything. The reference is an eager model that makes the same calls.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from unittest import mock
@@ -20,13 +19,18 @@ from torch._dynamo import utils as dynamo
 from harness.inputs.copies import build
 from harness.inputs.deviations import PROMISED
 from harness.inputs.edits import plan_edits
+from harness.observe.caches import forget_compiled, nothing_cached
 from harness.observe.checkpoint import Checkpoint
 from harness.observe.environment import aftermath
-from harness.observe.isolation import forget_compiled, nothing_cached, own_modes, printing
-from harness.observe.observation import Compilation, Observation
+from harness.observe.observation import Compilation, CompiledObservation, EagerObservation
+from harness.observe.printing import capture_output
+from harness.observe.process_state import restore_modes
 from harness.observe.tensors import state_snapshot
-from harness.paths.run.calls import Agenda, Runner, run_calls
+from harness.paths.catalog import same_operators
+from harness.paths.run.calls import CallPlan, CallResults, ModelCaller, run_calls
+from harness.paths.run.eager import eager_path
 from harness.paths.run.informative import informative_first
+from harness.paths.runners import RUNNERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,111 +38,91 @@ if TYPE_CHECKING:
     from torch import nn
 
     from harness.case import Case
-    from harness.inputs.copies import Examples, Inputs
+    from harness.inputs.copies import Examples
+    from harness.observe.arguments import Inputs
     from harness.observe.observation import Call
     from harness.observe.tensors import State
-    from harness.paths.path import Path
+    from harness.path import Path
+    from harness.paths.runners import Function
     from harness.paths.stopwatch import Stopwatch
 
-Compiler = Callable[["nn.Module"], Callable[..., object]]
-"""From a model to something to call in its place."""
 
-COMPILERS: dict[str, Compiler] = {}
-"""The runners of the compile mode, by name, in the canonical order."""
-
-
-def _compiler(compiler: Compiler) -> Compiler:
-    COMPILERS[compiler.__name__] = compiler
-    return compiler
-
-
-@_compiler
-def compiled(model: nn.Module) -> Callable[..., object]:
-    """Dynamo alone: its graphs run the operators that eager runs."""
-    run: Callable[..., object] = torch.compile(model, backend="eager")
-    return run
-
-
-@_compiler
-def aot_eager(model: nn.Module) -> Callable[..., object]:
-    """Dynamo and AOTAutograd: functional graphs, forward and backward, run operator by operator."""
-    run: Callable[..., object] = torch.compile(model, backend="aot_eager")
-    return run
-
-
-@_compiler
-def inductor(model: nn.Module) -> Callable[..., object]:
-    """All of torch.compile: graphs become machine code."""
-    run: Callable[..., object] = torch.compile(model, backend="inductor")
-    return run
-
-
-def observe_compiled(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[Observation]:
-    """Run a model compiled along each path, and eagerly in the very same way."""
+def observe_compiled(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[CompiledObservation]:
+    """Run the compiled model along each path, and make the same calls of an eager model."""
     for path in paths:
         with dynamo_settings():
-            seen = _observe_both(case, path, clock, apart=True) or _observe_both(
-                case, path, clock, apart=False
-            )
-        assert seen is not None, "only what is called apart has to be undone"
+            seen = _observe(case, path, clock, restart=True) or _observe(case, path, clock, restart=False)
+        assert seen is not None, "without a restart there is nothing to undo"
         yield seen
 
 
-def _observe_both(case: Case, path: Path, clock: Stopwatch, *, apart: bool) -> Observation | None:
-    """Return None where the model cannot be put back to its start."""
-    eager = _observe(case, path, None, clock, apart)
-    seen = _observe(case, path, COMPILERS[path.runner], clock, apart) if eager else None
-    return replace(seen, reference=eager, same_operators=path.same_operators) if seen else None
+def _observe(case: Case, path: Path, clock: Stopwatch, *, restart: bool) -> CompiledObservation | None:
+    """Return None if the model cannot be restored to its start."""
+    eager = _run(case, path, None, clock, restart)
+    compiled = _run(case, path, RUNNERS[path.runner].function, clock, restart) if eager else None
+    if eager is None or compiled is None:
+        return None
+    return CompiledObservation(
+        path,
+        same_operators=same_operators(path),
+        reference=EagerObservation(eager_path(path.device), before=eager[0], **eager[1]._asdict()),
+        restarted=restart,
+        before=compiled[0],
+        **compiled[1]._asdict(),
+    )
 
 
-def _observe(
-    case: Case, path: Path, compiler: Compiler | None, clock: Stopwatch, apart: bool
-) -> Observation | None:
+def _run(
+    case: Case, path: Path, compiler: Function | None, clock: Stopwatch, restart: bool
+) -> tuple[State, CallResults] | None:
+    """Return the state before the first call, and the calls; without a compiler, those of eager.
+
+    Return None if the model cannot be restored to its start.
+    """
     forget_compiled()
     model, examples = build(case, path.device)
     before, start = state_snapshot(model), Checkpoint(model)
-    runner = _Watching(model, clock, roles=compiler is None, run=compiler(model) if compiler else None)
+    caller = _CompilingCaller(model, clock, roles=compiler is None, run=compiler(model) if compiler else None)
     first: tuple[Call, ...] = ()
-    if apart:
-        with own_modes():
-            first = (runner(examples.fresh(), 0)[0],)
+    if restart:
+        with restore_modes():
+            first = (caller(examples.fresh(), 0)[0],)
         if first[0].failure is not None:
-            return Observation(str(path), before=before, calls=first)
+            return before, CallResults(first)
         if not start.restore():
             return None
-    with own_modes():
-        ran = run_calls(runner, examples, _agenda(before, model, examples, path, case), path.mode)
-    ran = ran._replace(calls=(*first, *ran.calls))
-    return Observation(str(path), before=before, restarted=apart, **ran._asdict())
+    with restore_modes():
+        ran = run_calls(caller, examples, _plan_calls(before, model, examples, path, case), path.mode)
+    return before, ran._replace(calls=(*first, *ran.calls))
 
 
-def _agenda(state: State, model: nn.Module, examples: Examples, path: Path, case: Case) -> Agenda:
-    """Plan what follows the ordinary calls, from the state of a fresh model."""
+def _plan_calls(state: State, model: nn.Module, examples: Examples, path: Path, case: Case) -> CallPlan:
+    """Plan what to do after the ordinary calls, from the state of a fresh model."""
     names = PROMISED[path.mode]
     deviations = informative_first(
         examples.deviations(names, case.source, model), case, path.device, "functions", TRIED
     )
     limit = None if case.thorough else DEVIATING_CALLS
-    return Agenda(plan_edits(state), tuple(deviations[:limit]), {path.mode: names})
+    return CallPlan(plan_edits(state), tuple(deviations[:limit]), {path.mode: names})
 
 
 TRIED = 16
-"""Of so many deviating calls eager says whether they are telling: twice as many ways as export has."""
+"""For so many deviating calls eager finds whether they are informative; more kinds than for export."""
 
 DEVIATING_CALLS = 3
-"""Each of them is one more compilation: they take most of the time, of a case that is one of thousands."""
+"""The number of deviating calls, unless the case is thorough: each one compiles, which takes most time."""
 
 
 @contextlib.contextmanager
 def dynamo_settings() -> Iterator[None]:
-    """Compile everything that is asked for, and forget it afterwards.
+    """Make Dynamo compile everything, and empty its caches at the end.
 
-    Dynamo gives up on code that it has compiled eight times; there may be more kinds of inputs than that.
+    By default Dynamo gives up on code after eight compilations; a case may need more.
     """
-    # Dynamo times its guards against an empty cache, which takes a third of all compiling, to log the figure.
+    # To log a figure, Dynamo times its guards with an empty cache: a third of all compile time.
     untimed = mock.patch.object(guards, "profile_guard_manager", lambda *_: 0.0)
-    # By default random numbers that nobody reads are not drawn (github.com/pytorch/pytorch/pull/147790), and
-    # Inductor draws others than eager.
+    # By default unused random numbers are not drawn (github.com/pytorch/pytorch/pull/147790), and Inductor
+    # draws other numbers than eager.
     same_random = torch._inductor.config.patch(fallback_random=True)
     with untimed, same_random, torch._dynamo.config.patch(recompile_limit=64), nothing_cached():
         try:
@@ -147,20 +131,20 @@ def dynamo_settings() -> Iterator[None]:
             forget_compiled()
 
 
-class _Watching(Runner):
-    """Writes down as well what was compiled, and what a call leaves behind."""
+class _CompilingCaller(ModelCaller):
+    """Also records what was compiled, and the side effects of a call."""
 
     def __call__(
         self, inputs: Inputs, number: int, *, probe: bool = False
     ) -> tuple[Call, dict[str, torch.Tensor]]:
         dynamo.clear_compilation_metrics()
-        with printing() as printed:
+        with capture_output() as printed:
             call, named = super().__call__(inputs, number, probe=probe)
         left = aftermath(self.model)
-        # What exactly is printed may hold addresses: it is enough that both do, or neither.
-        ambient = {**left.ambient, **{f"text on {stream}": True for stream in printed.texts()}}
+        # The printed text may contain addresses: only whether something is printed is compared.
+        state = {**left.process_state, **{f"text on {stream}": True for stream in printed.texts()}}
         compilations = tuple(map(_compilation, dynamo.get_compilation_metrics()))
-        return replace(call, compiled=compilations, aftermath=replace(left, ambient=ambient)), named
+        return replace(call, compiled=compilations, aftermath=replace(left, process_state=state)), named
 
 
 def _compilation(metrics: dynamo.CompilationMetrics) -> Compilation:
@@ -176,6 +160,6 @@ def _compilation(metrics: dynamo.CompilationMetrics) -> Compilation:
 
 
 def _file(name: str) -> str:
-    """Return the path inside torch; of anything else, that it is the program."""
+    """Return the path of a file inside torch; ``program`` for any other file."""
     _, found, inside = name.rpartition("/torch/")
     return f"torch/{inside}" if found else "program"

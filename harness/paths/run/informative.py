@@ -1,7 +1,7 @@
-"""Which deviating calls are telling: in them, eager does other than with the example.
+"""Which deviating calls are informative: in them, eager runs other operators than with the example.
 
-An artefact that replays what was done with the example is right about all others, whether it has looked at
-the call or not.
+In any other call, a program that simply repeats the operators of the example is right, whether it checks its
+inputs or not.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from harness.case import seed
 from harness.inputs.copies import build
 from harness.inputs.deviations import DEVIATIONS
 from harness.observe.checkpoint import Checkpoint
-from harness.observe.isolation import own_modes, printing
+from harness.observe.printing import capture_output
+from harness.observe.process_state import restore_modes
 from harness.observe.tensors import flatten, leaf_snapshot
 
 if TYPE_CHECKING:
@@ -27,40 +28,40 @@ if TYPE_CHECKING:
     from torch import nn
 
     from harness.case import Case
-    from harness.inputs.copies import Inputs
     from harness.inputs.deviations import Deviation, Key
+    from harness.observe.arguments import Inputs
 
 
 class _Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves it bare
-    """Writes down the ATen operators, which are what an exported graph holds, and their constants."""
+    """Records the ATen operators, which exported graphs consist of, and their constants."""
 
     supports_higher_order_operators = True
 
     def __init__(self) -> None:
-        """Begin with nothing."""
+        """Begin with an empty record."""
         super().__init__()  # type: ignore[no-untyped-call]  # torch leaves it bare
         self.done: list[object] = []
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        """Note one operator, and do it."""
+        """Record one operator, and run it."""
         self.done.append((str(func), _constants(args), _constants(kwargs)))
         return func(*args, **(kwargs or {}))
 
 
 class _Functions(TorchFunctionMode):
-    """Writes down the calls of torch's Python interface, which are what Dynamo's graphs hold."""
+    """Records the calls of torch's Python interface, which Dynamo's graphs consist of."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
+        """Begin with an empty record."""
         super().__init__()
         self.done: list[object] = []
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        """Note one call, and do it."""
+        """Record one call, and make it."""
         self.done.append((getattr(func, "__name__", ""), _constants(args), _constants(kwargs)))
         return func(*args, **(kwargs or {}))
 
@@ -75,7 +76,7 @@ _CONSTANTS = (bool, int, float, complex, str, torch.dtype, torch.device, torch.l
 
 
 def _constants(value: object) -> object:
-    """Return what a graph would hold of an argument as it is: no tensor."""
+    """Return the constants in an argument, as a graph would hold them; tensors are left out."""
     if isinstance(value, tuple | list):
         return tuple(map(_constants, value))
     if isinstance(value, dict):
@@ -86,18 +87,18 @@ def _constants(value: object) -> object:
 def informative_first(
     calls: Sequence[Deviation], case: Case, device: str, level: Level, limit: int
 ) -> list[Deviation]:
-    """Put those of the first ``limit`` calls first that are telling; otherwise the order stays."""
-    if case.thorough:  # all of them are made
+    """Move the informative ones among the first ``limit`` calls to the front; keep the order otherwise."""
+    if case.thorough:  # all calls are made anyway
         return list(calls)
-    first = telling(case, device, level, tuple(one.key for one in calls[:limit]))
+    first = informative_calls(case, device, level, tuple(one.key for one in calls[:limit]))
     return sorted(calls, key=lambda one: one.key not in first)
 
 
-# All modes that are promised the same ask the same. And a case that is judged with a fault planted and
-# without it (harness/engine/detection.py) has to get the same calls.
+# Cached, because several modes ask for the same calls. Besides, a case has to get the same calls with and
+# without a planted fault (harness/engine/detection.py).
 @functools.lru_cache(maxsize=4)
-def telling(case: Case, device: str, level: Level, keys: tuple[Key, ...]) -> frozenset[Key]:
-    """Return the calls in which a fresh model does other than in the example's."""
+def informative_calls(case: Case, device: str, level: Level, keys: tuple[Key, ...]) -> frozenset[Key]:
+    """Return the calls in which a fresh model runs other operators than with the example."""
     found: set[Key] = set()
     start: Checkpoint | None = None
     expected: object = None
@@ -122,10 +123,10 @@ def telling(case: Case, device: str, level: Level, keys: tuple[Key, ...]) -> fro
 
 
 def _done(model: nn.Module, inputs: Inputs, one: Deviation | None, level: Level) -> object:
-    """Return what a model does in a call and what its output is made of; None where it raises."""
+    """Return the operators of a call, and its output without tensors; None if it raises."""
     seed(0)
-    # Left to themselves, torch.cond and its like would compile: it takes long, and hides what they do.
-    with own_modes(), printing(), torch.compiler.set_stance("force_eager"):
+    # Otherwise torch.cond and similar operators compile, which takes long and hides their operators.
+    with restore_modes(), capture_output(), torch.compiler.set_stance("force_eager"):
         try:
             with one.surroundings() if one else nullcontext(), _RECORDERS[level]() as recording:
                 outputs = model(*inputs.args, **inputs.kwargs)

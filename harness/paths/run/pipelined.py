@@ -1,84 +1,72 @@
 """The pipeline mode: torch.distributed.pipelining splits the model, and its stages run one after the other.
 
-Splitting marks the model's own modules (annotate_split_points): nobody promises that they stay as they are.
-The pipeline gives the leaves of the output, whatever nest they were in; so does eager beside it. Each stage
-holds its state under names of its own: what becomes of it shows in the outputs of the calls. ``pipeline``
-takes no spec of dynamic shapes, so that every size is that of the example: there are no probes.
+Splitting changes the model's own modules (annotate_split_points), and no docs promise otherwise. A pipeline
+returns the leaves of the output without their container; so does the eager reference here. Each stage has
+its own names for its state, so that changes of state show in later outputs only. ``pipeline`` takes no spec
+of dynamic shapes, so that every size is that of the example: there are no probes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from torch import nn
 from torch.utils import _pytree as pytree
 
 from harness.inputs.copies import build
+from harness.observe.caches import forget_compiled
 from harness.observe.failure import failure
-from harness.observe.isolation import forget_compiled, own_modes
-from harness.observe.observation import Observation
-from harness.paths.run.calls import Runner, run_calls
-from harness.paths.run.exported import observe_eager
+from harness.observe.observation import PipelinedObservation
+from harness.observe.process_state import restore_modes
+from harness.paths.run.calls import ModelCaller, run_calls
+from harness.paths.run.eager import observe_eager
+from harness.paths.runners import RUNNERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from torch.distributed.pipelining import Pipe
 
     from harness.case import Case
-    from harness.inputs.copies import Inputs
+    from harness.observe.arguments import Inputs
     from harness.observe.failure import Failure
-    from harness.paths.path import Path
+    from harness.observe.observation import EagerObservation
+    from harness.path import Path
     from harness.paths.stopwatch import Stopwatch
 
-PIPELINES: dict[str, Callable[[nn.Module, tuple[Any, ...], dict[str, Any]], Pipe]] = {}
-"""The runners of the pipeline mode, by name."""
 
-
-def stages(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Pipe:
-    """Split a model before each of its children, into the stages of a pipeline."""
-    from torch.distributed.pipelining import SplitPoint, pipeline
-
-    points = {name: SplitPoint.BEGINNING for name, _ in model.named_children()}
-    return pipeline(model, args, kwargs, split_spec=points)
-
-
-PIPELINES[stages.__name__] = stages
-
-
-def observe_pipelined(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[Observation]:
-    """Split a model along each path, and run its stages; eager runs beside it."""
+def observe_pipelined(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[PipelinedObservation]:
+    """Split a model along each path, and run its stages; make the same calls of an eager model."""
     case = replace(case, dynamic_shapes=None, probes=None)
     for path in paths:
         reference = observe_eager(case, path.device, clock, run=_flat)
-        yield replace(_observe(case, path, clock), path=str(path), reference=reference)
+        yield _observe(case, path, clock, reference)
 
 
-def _observe(case: Case, path: Path, clock: Stopwatch) -> Observation:
+def _observe(case: Case, path: Path, clock: Stopwatch, reference: EagerObservation) -> PipelinedObservation:
     forget_compiled()
     model, examples = build(case, path.device)
     inputs: Inputs = examples.fresh()
     pipe: Pipe | None = None
     refused: Failure | None = None
-    with own_modes(), clock:
+    with restore_modes(), clock:
         try:
-            pipe = PIPELINES[path.runner](model, inputs.args, inputs.kwargs)
+            pipe = RUNNERS[path.runner].function(model, inputs.args, inputs.kwargs)
         except Exception as error:
             refused = _failure(error)
     if pipe is None:
-        return Observation("", failure=refused)
-    with own_modes():
-        ran = run_calls(Runner(nn.Module(), clock, run=_flat(pipe)), examples, None)
-    return Observation("", **ran._asdict())
+        return PipelinedObservation(path, failure=refused, reference=reference)
+    with restore_modes():
+        ran = run_calls(ModelCaller(nn.Module(), clock, run=_flat(pipe)), examples, None)
+    return PipelinedObservation(path, reference=reference, **ran._asdict())
 
 
 def _failure(error: Exception) -> Failure:
-    """Tell a model that export does not take from one that cannot be split."""
+    """Return a failure of stage ``export`` if export refused the model, otherwise of stage ``lower``."""
     cause = error.__cause__
     if "cannot capture your model" in str(error) and cause is not None and cause.__traceback__ is not None:
-        # Without the frame that called export: it is the same failure wherever export is called.
+        # Without the frame that called export: the failure does not depend on it.
         return failure(cause.with_traceback(cause.__traceback__.tb_next), "export")
     return failure(error, "lower")
 

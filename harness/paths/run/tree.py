@@ -1,35 +1,40 @@
-"""Running a case along paths, in the order of the tree."""
+"""Running a case along paths: paths that share an export run together."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.paths.modes import MODES
+from harness.paths.catalog import stem
 from harness.paths.run.compiled import observe_compiled
 from harness.paths.run.exported import observe_exported
-from harness.paths.run.pipelined import PIPELINES, observe_pipelined
+from harness.paths.run.pipelined import observe_pipelined
 from harness.paths.transforms.apply import varied_case
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from harness.case import Case
     from harness.observe.observation import Observation
-    from harness.paths.path import Path
+    from harness.path import Path
     from harness.paths.stopwatch import Stopwatch
 
 
 def observe_paths(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[Observation]:
-    """Run a case along paths, stem by stem; each path starts from a fresh state."""
+    """Run a case along paths. Paths with one ``stem`` share one export; each starts afresh."""
     stems: dict[tuple[str, ...], list[Path]] = {}
     for path in paths:
-        stems.setdefault(path.stem, []).append(path)
+        stems.setdefault(stem(path), []).append(path)
     modes = {path.mode for path in paths}
-    for stem in stems.values():
-        varied = varied_case(case, stem[0])
-        if stem[0].mode in MODES:
-            yield from observe_exported(varied, stem, clock, modes)
-        elif stem[0].runner in PIPELINES:
-            yield from observe_pipelined(varied, stem, clock)
+    for group in stems.values():
+        varied = varied_case(case, group[0])
+        if observe := _WITHOUT_EXPORT.get(group[0].mode):
+            yield from observe(varied, group, clock)
         else:
-            yield from observe_compiled(varied, stem, clock)
+            yield from observe_exported(varied, group, clock, modes)
+
+
+_WITHOUT_EXPORT: dict[str, Callable[[Case, Sequence[Path], Stopwatch], Iterator[Observation]]] = {
+    "compile": observe_compiled,
+    "pipeline": observe_pipelined,
+}
+"""By mode: how to observe the modes that export nothing."""

@@ -1,7 +1,7 @@
-"""Transforms: what is done between a model and what runs. One entry of a table each.
+"""Transforms: steps between the model and what runs. Each is one entry of a table.
 
 ``cases`` change the case itself, for eager as well; ``exports`` add arguments to the export; ``programs``
-turn one ExportedProgram into another; ``modules`` change what a runner made of it.
+turn an ExportedProgram into another one; ``modules`` change the module that a runner returns.
 """
 
 from harness.paths.transforms import cases, exports, modules, programs  # noqa: F401 - they fill the table

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
     from harness.case import Case
-    from harness.paths.path import Path
+    from harness.path import Path
     from harness.paths.transforms.table import At, Function, Transform
 
 
@@ -56,7 +56,7 @@ def _with_sizes(case: Case, function: Function) -> Case:
 
 
 def applies(case: Case, path: Path) -> bool:
-    """Whether a path does anything with a case that the path without its transforms does not."""
+    """Whether the transforms of a path change anything for this case."""
     return case.dynamic_shapes is None or not any(each.sizes for each in _of(path, "case"))
 
 
@@ -69,7 +69,7 @@ def export_arguments(path: Path, model: nn.Module) -> dict[str, Any]:
 
 
 class Needs(NamedTuple):
-    """What transforms may ask for. Made beforehand: the case's own code may print, and is not to blame."""
+    """Extra arguments of transforms. They are made before lowering, because the case's own code may print."""
 
     model: nn.Module | None
     """A fresh one."""
@@ -77,30 +77,30 @@ class Needs(NamedTuple):
 
 
 def needs(path: Path, case: Case) -> Needs:
-    """Make what the transforms of a path ask for."""
+    """Make the extra arguments that the transforms of a path take."""
     wants_model = any(each.wants_model for each in _of(path, "module"))
     exports = any(each.exports for each in _of(path, "program"))
     return Needs(case.build().model if wants_model else None, case.shapes() if exports else None)
 
 
-def transform_program(path: Path, program: ExportedProgram, given: Needs) -> ExportedProgram:
+def transform_program(path: Path, program: ExportedProgram, extra: Needs) -> ExportedProgram:
     """Turn a program into the one that is lowered."""
     for each in _of(path, "program"):
-        options = {"dynamic_shapes": given.shapes, "strict": path.mode == "strict"} if each.exports else {}
+        options = {"dynamic_shapes": extra.shapes, "strict": path.mode == "strict"} if each.exports else {}
         program = each.function(program, **options)
     return program
 
 
-def transform_module(path: Path, module: nn.Module, given: Needs) -> nn.Module:
-    """Turn what the runner made into what is called, but for what is done to eager as well."""
+def transform_module(path: Path, module: nn.Module, extra: Needs) -> nn.Module:
+    """Apply the module transforms, except those that are applied to eager as well."""
     for each in _of(path, "module"):
         if not each.in_eager:
-            module = each.function(module, given.model) if each.wants_model else each.function(module)
+            module = each.function(module, extra.model) if each.wants_model else each.function(module)
     return module
 
 
 def edit_module(path: Path, module: nn.Module) -> nn.Module:
-    """Do what is done to the eager model as well. It may write to state that the program shares."""
+    """Apply the module transforms that eager gets as well. They may write to the program's state."""
     for each in _of(path, "module"):
         if each.in_eager:
             module = each.function(module)
@@ -110,7 +110,7 @@ def edit_module(path: Path, module: nn.Module) -> nn.Module:
 def apart(
     path: Path, before: ExportedProgram, after: ExportedProgram, made: Any, final: Any
 ) -> tuple[str, ...]:
-    """Return the names of the state that shares memory with what it must not share memory with."""
+    """Return the names of state that shares memory with the original, though a transform made a copy."""
     names: list[str] = []
     if any(each.apart for each in _of(path, "program")):
         names += _sharing(_program_state(before), _program_state(after))

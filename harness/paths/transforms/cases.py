@@ -1,4 +1,4 @@
-"""Transforms of the case: eager runs what comes of them, and so does every other path."""
+"""Transforms of the case: eager runs the result, and so does every other path."""
 
 from __future__ import annotations
 

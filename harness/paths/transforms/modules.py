@@ -1,4 +1,4 @@
-"""Transforms of what a runner made of a program."""
+"""Transforms of the module that a runner returns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch import nn
 from harness.paths.transforms.table import transform
 
 
-# Not of what unflatten makes, unless asked for: that can never be copied, so that no user's model would pass
+# By default not for unflatten: its result can never be copied, so that no user's model would pass
 # (corpora/open/unflatten_cannot_be_copied.py).
 @transform("module", "nonstrict:module", apart=True, cost=35)
 def duplicate(module: nn.Module) -> nn.Module:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
 
-# What comes of it is for inference: docs.pytorch.org, torch.export, 'Export IR: Training vs Inference'.
+# The result is for inference: docs.pytorch.org, torch.export, 'Export IR: Training vs Inference'.
 @transform(
     "program",
     *("nonstrict:module", "nonstrict:unflatten", "nonstrict+preserve:unflatten"),

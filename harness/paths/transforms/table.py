@@ -12,16 +12,16 @@ ORDER: tuple[At, ...] = ("case", "export", "program", "module")
 """The order in which transforms apply, and in which a path names them."""
 
 Aspect: TypeAlias = Literal["hierarchy", "state", "gradients", "edits", "deviations"]
-"""What an observation holds that a transform may not promise to keep."""
+"""A part of an observation that a transform or a runner may not promise to keep."""
 
 Function: TypeAlias = Callable[..., Any]
 
 
 @dataclass(frozen=True)
 class Transform:
-    """One piece that can be put between a model and what runs.
+    """One step between the model and what runs.
 
-    ``function`` is plain torch and speaks of nothing of this project: repro files show its text.
+    ``function`` uses torch only and nothing of this project, because repro files contain its text.
 
     ===========  ==================================================================================
     ``at``       what ``function`` takes and returns
@@ -29,7 +29,7 @@ class Transform:
     ``case``     a fresh model -> the model that eager runs and that is exported
     ``export``   the model -> further keyword arguments of ``torch.export.export``
     ``program``  an ExportedProgram, and ``options`` where it exports -> another ExportedProgram
-    ``module``   what the runner made, and the model where ``wants_model`` -> what is called
+    ``module``   the runner's result, and the model if ``wants_model`` -> what is called
     ===========  ==================================================================================
     """
 
@@ -37,26 +37,26 @@ class Transform:
     at: At
     function: Function
     promise: str
-    """In a line: the first one of the function's docstring."""
+    """What must hold for every model, in a line: the first line of the function's docstring."""
     on: tuple[str, ...]
-    """The paths that it is listed with: ``mode:runner``, with what else it needs: ``preserve``."""
+    """The paths to add it to: ``mode:runner``, with other transforms if it needs them, as ``preserve``."""
     sizes: bool = False
-    """Of a case: whether it takes ``(model, args, kwargs)`` and returns dynamic shapes, and probes."""
+    """For a case: whether it takes ``(model, args, kwargs)`` and returns dynamic shapes, and probes."""
     exports: bool = False
-    """Of a program: whether it exports once more, and so gets the spec of dynamic shapes and the mode."""
+    """For a program: whether it exports once more, and so gets the spec of dynamic shapes and the mode."""
     wants_model: bool = False
-    """Of a module: whether it gets a fresh eager model as well."""
+    """For a module: whether it gets a fresh eager model as well."""
     in_eager: bool = False
-    """Of a module: whether the same is done to the eager model that it is compared with."""
+    """For a module: whether it is applied to the eager reference as well."""
     apart: bool = False
-    """Whether the result must share no memory with what went in. It has an export of its own: copying reaches
-    what running another path leaves behind (corpora/open/unflatten_leaves_program_uncopyable.py)."""
+    """Whether the result must share no memory with what went in. It has its own export: other
+    paths make a program impossible to copy (corpora/open/unflatten_leaves_program_uncopyable.py)."""
     in_place: bool = False
-    """Of a program: whether it changes the program itself; then it has an export of its own as well."""
+    """For a program: whether it changes the program in place; then it has an export of its own as well."""
     same_operators: bool = True
-    """Whether what runs are the operators that eager runs."""
+    """Whether it keeps the operators that eager runs."""
     drops: frozenset[Aspect] = frozenset()
-    """What is not compared, because nobody promises it."""
+    """What is not compared, because no docs promise it."""
     cost: float = 30.0
     """Milliseconds that it adds to a path, for a model of the usual size."""
 
@@ -78,7 +78,7 @@ def transform(
     drops: tuple[Aspect, ...] = (),
     cost: float = 30.0,
 ) -> Callable[[Function], Function]:
-    """Enter a transform; the function's name and docstring become its."""
+    """Add the decorated function to the table, under its name; see ``Transform`` for the arguments."""
 
     def enter(function: Function) -> Function:
         name = function.__name__

@@ -90,4 +90,4 @@ SETTINGS: dict[str, Callable[[], Any]] = {
     "whether export is running": exporting,
     "hooks on all modules": global_hooks,
 }
-"""By the names in ``World.ambient`` (harness/observe/environment.py)."""
+"""By the names in ``Environment.process_state`` (harness/observe/process_state.py)."""

@@ -1,0 +1,23 @@
+"""The time since a campaign started."""
+
+from __future__ import annotations
+
+import time
+
+
+class Clock:
+    """Starts when it is made."""
+
+    def __init__(self, limit: float | None = None) -> None:
+        """``limit``: the seconds after which the time is over; None: never."""
+        self._started = time.monotonic()
+        self._limit = limit
+
+    def now(self) -> float:
+        """Return the seconds since the start, as events carry them."""
+        return round(time.monotonic() - self._started, 3)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time limit is reached."""
+        return self._limit is not None and time.monotonic() - self._started >= self._limit

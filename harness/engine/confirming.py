@@ -1,0 +1,72 @@
+"""Confirms the new findings of a campaign: the repro file of a program has to show the bug when it is run."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from harness.engine import events
+from harness.engine.triage import Cause, Witness
+from harness.processes.child import Stopped
+from harness.repro import repro_source
+from harness.repro.confirm import Confirmation
+
+if TYPE_CHECKING:
+    from threading import Event
+
+    from harness.engine.clock import Clock
+
+Confirm = Callable[[str], Confirmation]
+"""Runs the text of a repro file in a fresh process."""
+
+
+class Confirmer:
+    """The causes that a campaign has found, and the program that stands for each."""
+
+    def __init__(self, confirm: Confirm, clock: Clock) -> None:
+        """No cause is known yet."""
+        self._confirm = confirm
+        self._clock = clock
+        self._causes: dict[str, Cause] = {}
+
+    @property
+    def confirmed(self) -> list[Witness]:
+        """The program of every confirmed cause, in the order of the fingerprints."""
+        return [cause.shown for _, cause in sorted(self._causes.items()) if cause.shown is not None]
+
+    def add(self, witness: Witness) -> Iterator[events.Event]:
+        """Remember a program that shows a finding; confirm it if its cause has no confirmed program yet."""
+        cause = self._causes.setdefault(witness.finding.fingerprint, Cause())
+        cause.add(witness)
+        if cause.wants_confirming:
+            yield from self._try(cause, witness)
+
+    def shrink(self, stop: Event) -> Iterator[events.Event]:
+        """For each cause, show the smallest of its programs that confirms. Raises Stopped."""
+        for _, cause in sorted(self._causes.items()):
+            for witness in cause.better:
+                if stop.is_set():
+                    raise Stopped
+                before = cause.shown
+                yield from self._try(cause, witness)
+                if cause.shown is not before:
+                    break
+
+    def _try(self, cause: Cause, witness: Witness) -> Iterator[events.Event]:
+        """Run the repro file of a program in a fresh process; show the program if the file shows the bug."""
+        cause.attempts += 1
+        finding, example, source = witness.finding, witness.example, witness.source
+        try:
+            repro = repro_source(finding, source)
+            answer = self._confirm(repro)
+        except Exception:
+            yield events.HarnessError(self._clock.now(), example, traceback.format_exc())
+            return
+        if not answer.confirmed:
+            if cause.shown is None:
+                yield events.FindingUnconfirmed(self._clock.now(), finding, example, answer.reason)
+            return
+        shown = events.FindingFound if cause.shown is None else events.FindingShrunk
+        yield shown(self._clock.now(), finding, example, source, repro)
+        cause.shown = witness

@@ -1,0 +1,44 @@
+"""What a campaign runs: its programs, its paths, its limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING
+
+from harness.programs import DEFAULT_PROFILE
+
+if TYPE_CHECKING:
+    import pathlib
+    from collections.abc import Iterator
+
+    from harness.paths import Path
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a campaign."""
+
+    paths: tuple[Path, ...]
+    seed: int = 0
+    examples: int | None = None
+    """None: as many as the time allows."""
+    seconds: float | None = None
+    """None: no time limit."""
+    workers: int = 1
+    device: str = "cpu"
+    profile: str = DEFAULT_PROFILE
+    shard: tuple[int, int] = (1, 1)
+    """``(2, 5)``: the second of five parts."""
+    example_seconds: float = 60.0
+    """A program that takes longer hangs."""
+    minimize_seconds: float = 0.0
+    """Time to minimize the program of each new finding after the examples; 0: minimize none."""
+    corpora: pathlib.Path | None = None
+    """The corpus of the known bugs; None: every finding is new."""
+
+    def indices(self) -> Iterator[int]:
+        """Return the indices of the examples in this shard, in order."""
+        part, parts = self.shard
+        indices = count() if self.examples is None else range(self.examples)
+        return (index for index in indices if index % parts == part - 1)

@@ -1,0 +1,39 @@
+"""Emptying the caches of torch, so that what ran before does not change what runs next."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def forget_compiled() -> None:
+    """Empty Dynamo's caches. Eager fills them too, because it compiles ``torch.cond`` and similar operators.
+
+    They change results: a size that Dynamo has seen vary becomes dynamic in the next model.
+    """
+    torch._dynamo.reset()
+
+
+def forget_predictions() -> None:
+    """Empty the cache of the results of fake kernels.
+
+    It outlives a program, and is not always right: a cached result begins at offset 0
+    (corpora/open/export_forgets_offset_of_cached_result.py). With a full cache, the verdict would depend on
+    the programs that ran before.
+    """
+    FakeTensorMode.cache_clear()
+
+
+@contextlib.contextmanager
+def nothing_cached() -> Iterator[None]:
+    """Make Inductor ignore its cache on disk, which other processes have filled."""
+    from torch._inductor import config
+
+    with config.patch(force_disable_caches=True):
+        yield

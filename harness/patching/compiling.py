@@ -1,0 +1,140 @@
+"""Compiling the patched text of a chunk, and picking out the functions whose code changes."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from functools import cache
+from types import CodeType, FunctionType
+from typing import TYPE_CHECKING, TypeAlias
+
+from harness.patching.fix import FixError
+from harness.patching.placing import Chunk
+from harness.patching.source import lines_of, source_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
+
+Key: TypeAlias = tuple[str, int]
+"""Qualified name and first line of a function: they identify it within its file."""
+
+
+@dataclass(frozen=True)
+class Changed:
+    """What a chunk changes in its module. Code objects only, so that ``marshal`` can write it to disk."""
+
+    codes: tuple[tuple[Key, CodeType], ...]
+    """The new code of each changed function, by the function's key in the unpatched file."""
+    added: CodeType | None
+    """Defines what the patch adds to the module's namespace (functions, imports); None: nothing."""
+    who: str
+    """The names of the fixes."""
+
+
+@cache
+def changed_by(file: str, chunk: Chunk) -> Changed:
+    """Compile a chunk as the patched file would have it, and return what of it is not as it was."""
+    source = source_of(file)
+    text = _Text(source.lines, chunk)
+    try:
+        tree = ast.parse(text.source)
+        whole = compile(text.source, file, "exec", source.flags, dont_inherit=True)
+    except SyntaxError as error:
+        raise FixError(f"{chunk.who}: {file} does not compile: {error}") from None
+    codes = []
+    covered = {line for node in tree.body if _is_new(node, text.added) for line in lines_of(node)}
+    for code, span in _functions(whole):
+        touched = (text.added | text.beside) & span
+        if touched and code.co_firstlineno in text.origin:
+            codes.append(((code.co_qualname, text.origin[code.co_firstlineno]), code))
+            covered |= touched
+    outside = {line for line in text.added - covered if _is_code(text.lines[line])}
+    if outside:
+        raise FixError(f"{chunk.who}: {file}: this is in no function: {text.lines[min(outside)].strip()}")
+    new = [node for node in tree.body if _is_new(node, text.added)]
+    body = ast.Module(new, [])
+    added = compile(body, file, "exec", dont_inherit=True) if new else None
+    return Changed(tuple(codes), added, chunk.who)
+
+
+class _Text:
+    """The patched text of a chunk. Lines count from 1, as in the whole file but for what is added before."""
+
+    def __init__(self, old: tuple[str, ...], chunk: Chunk) -> None:
+        self.lines: dict[int, str] = {}
+        self.added: set[int] = set()
+        self.beside: set[int] = set()
+        """Next to what is only removed: it changes whatever holds the place."""
+        self.origin: dict[int, int] = {}
+        """The line that an old one was before."""
+        self._first = self._next = chunk.start + 1
+        at = chunk.start
+        for edit in chunk.edits:
+            self._keep(old, at, edit.start)
+            self.added |= set(range(self._next, self._next + len(edit.lines)))
+            self.beside |= set() if edit.lines else {self._next - 1, self._next}
+            for line in edit.lines:
+                self._append(line)
+            at = edit.stop
+        self._keep(old, at, chunk.stop)
+        self.source = "\n" * (self._first - 1) + "\n".join(self.lines.values()) + "\n"
+
+    def _append(self, line: str) -> None:
+        self.lines[self._next] = line
+        self._next += 1
+
+    def _keep(self, old: tuple[str, ...], start: int, stop: int) -> None:
+        for line in range(start, stop):
+            self.origin[self._next] = line + 1
+            self._append(old[line])
+
+
+def _is_code(line: str) -> bool:
+    return bool(line.strip()) and not line.strip().startswith("#")
+
+
+def _is_new(node: ast.stmt, added: set[int]) -> bool:
+    movable = (ast.FunctionDef, ast.Import, ast.ImportFrom)
+    return isinstance(node, movable) and set(lines_of(node)) <= added
+
+
+def added_names(module: ModuleType, changed: Changed) -> dict[str, object]:
+    """Run what a chunk adds to a module, beside the module; return the new names. Raises FixError."""
+    if changed.added is None:
+        return {}
+    space = dict(module.__dict__)
+    try:
+        exec(changed.added, space)
+    except Exception as error:
+        raise FixError(f"{changed.who}: what it adds to {module.__name__} raises {error!r}") from None
+    new = {name: value for name, value in space.items() if module.__dict__.get(name, space) is not value}
+    for name, value in list(new.items()):
+        if isinstance(value, FunctionType) and value.__globals__ is space:
+            # A new function must see the module as it is when it runs.
+            function = FunctionType(value.__code__, module.__dict__, name, value.__defaults__)
+            function.__kwdefaults__ = value.__kwdefaults__
+            new[name] = function
+    return new
+
+
+def _functions(code: CodeType) -> Iterator[tuple[CodeType, set[int]]]:
+    """Yield the functions in a code object, each with the lines that it spans."""
+    for const in code.co_consts:
+        if not isinstance(const, CodeType):
+            continue
+        yield from _functions(const)
+        if const.co_flags & _OPTIMIZED:
+            yield const, _span(const)
+
+
+_OPTIMIZED = 0x1
+"""Functions have it, bodies of classes have not."""
+
+
+def _span(code: CodeType) -> set[int]:
+    lines = {line for _, _, line in code.co_lines() if line}
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            lines |= _span(const)
+    return set(range(code.co_firstlineno, max(lines, default=code.co_firstlineno) + 1))

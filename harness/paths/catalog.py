@@ -1,0 +1,158 @@
+"""The catalog of paths: which there are, and what is known about each before it runs."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+import torch
+
+from harness.path import Path
+from harness.paths.modes import MODES
+from harness.paths.runners import RUNNERS
+from harness.paths.transforms import ORDER, TRANSFORMS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from harness.paths.transforms.table import Aspect, Transform
+
+CORE = ("nonstrict:module", "nonstrict:unflatten", "strict:module", "strict:unflatten", "compile:compiled")
+"""The paths without which there is nothing to transform; the others are listed after them."""
+
+EXPENSIVE = 1000.0
+"""From so many milliseconds on, a campaign takes a path only on request."""
+
+_WRITTEN = re.compile(r"(?P<mode>\w+)(?P<transforms>(\+\w+)*):(?P<runner>\w+)(@(?P<device>[\w:]+))?")
+
+
+def parse(text: str) -> Path:
+    """Undo ``str``; without a device it is the CPU. Raises ValueError with the reason."""
+    match = _WRITTEN.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is not a path; one is written nonstrict:module@cpu")
+    mode, runner = match["mode"], match["runner"]
+    transforms = tuple(match["transforms"].split("+")[1:])
+    if mode not in MODES:
+        raise ValueError(f"{text!r}: no mode {mode!r}; there are {', '.join(MODES)}")
+    runners = [each.name for each in RUNNERS.values() if mode in each.modes]
+    if runner not in runners:
+        raise ValueError(f"{text!r}: no runner {runner!r} for {mode}; there are {', '.join(runners)}")
+    _check_transforms(text, mode, transforms)
+    return Path(mode, runner, transforms, match["device"] or "cpu")
+
+
+def _check_transforms(text: str, mode: str, transforms: tuple[str, ...]) -> None:
+    for name in transforms:
+        if name not in TRANSFORMS:
+            raise ValueError(f"{text!r}: no transform {name!r}; there are {', '.join(TRANSFORMS)}")
+        if MODES[mode].export is None and TRANSFORMS[name].at != "case":
+            raise ValueError(f"{text!r}: {name!r} transforms what is exported, and {mode} exports nothing")
+    kinds = [ORDER.index(TRANSFORMS[name].at) for name in transforms]
+    if kinds != sorted(kinds):
+        raise ValueError(f"{text!r}: transforms come in the order of what they transform: {', '.join(ORDER)}")
+
+
+def core_paths(devices: Sequence[str] = ("cpu",)) -> tuple[Path, ...]:
+    """Return the paths without transforms that cost little, on the given devices."""
+    return tuple(parse(f"{written}@{device}") for device in devices for written in CORE)
+
+
+def all_paths(devices: Sequence[str] = ("cpu",)) -> tuple[Path, ...]:
+    """Return every listed path on the given devices, in the canonical order: core paths come first."""
+    return tuple(parse(f"{written}@{device}") for device in devices for written in _listed())
+
+
+@cache
+def _listed() -> tuple[str, ...]:
+    plain = [f"{mode}:{runner.name}" for runner in RUNNERS.values() for mode in runner.modes]
+    transformed: list[str] = []
+    for name, transform in TRANSFORMS.items():
+        for path in transform.on:
+            mode, _, runner = path.partition(":")
+            transformed.append(f"{mode}+{name}:{runner}")
+    return tuple(dict.fromkeys((*CORE, *transformed, *plain)))
+
+
+def available_devices() -> tuple[str, ...]:
+    """Return the devices of this machine that paths can run on."""
+    return ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",)
+
+
+def select_paths(globs: Iterable[str], devices: Sequence[str] = ("cpu",)) -> tuple[Path, ...]:
+    """Return the paths that any of the patterns matches; all of them without patterns.
+
+    Raises ValueError for a pattern that matches none.
+    """
+    everything = all_paths(devices)
+    chosen: set[Path] = set()
+    patterns = list(globs)
+    for glob in patterns:
+        named = {path for path in everything if path.matches(glob)}
+        if not named:
+            raise ValueError(f"{glob!r} names no path; there are {', '.join(map(str, everything))}")
+        chosen |= named
+    return tuple(path for path in everything if not patterns or path in chosen)
+
+
+def stem(path: Path) -> tuple[str, ...]:
+    """Return a key: paths with the same one share one export."""
+    return path.device, path.mode, *(name for name in path.transforms if _has_own_export(TRANSFORMS[name]))
+
+
+def _has_own_export(transform: Transform) -> bool:
+    """Whether a transform needs an export that paths without it do not share."""
+    return transform.at in ("case", "export") or transform.apart or transform.in_place
+
+
+def variation(path: Path) -> tuple[str, ...]:
+    """Return a key: paths with the same one are compared with the same run of eager."""
+    chosen = (name for name in path.transforms if _changes_eager(TRANSFORMS[name]))
+    return path.device, *chosen
+
+
+def _changes_eager(transform: Transform) -> bool:
+    return transform.at == "case" or transform.in_eager
+
+
+def drops(path: Path) -> frozenset[Aspect]:
+    """Return what transforms and runner do not promise to keep."""
+    kept = (TRANSFORMS[name].drops for name in path.transforms)
+    return RUNNERS[path.runner].drops.union(*kept)
+
+
+def same_operators(path: Path) -> bool:
+    """Whether transforms and runner keep the operators that eager runs."""
+    kept = all(TRANSFORMS[name].same_operators for name in path.transforms)
+    return kept and RUNNERS[path.runner].same_operators
+
+
+def exports_again(path: Path) -> bool:
+    """Whether a transform exports the exported program once more."""
+    return any(TRANSFORMS[name].exports for name in path.transforms)
+
+
+def cost(path: Path) -> float:
+    """Return about how many milliseconds the path takes, for a model of the usual size, without eager."""
+    own = RUNNERS[path.runner].cost
+    base = MODES[path.mode].cost if own is None else own
+    return base + sum(TRANSFORMS[name].cost for name in path.transforms)
+
+
+def promise(path: Path) -> str:
+    """Return what the last transform promises, or else the runner, in a line."""
+    if path.transforms:
+        return TRANSFORMS[path.transforms[-1]].promise
+    return RUNNERS[path.runner].promise
+
+
+def is_core(path: Path) -> bool:
+    """Whether it is one of the core paths."""
+    return path.without_device in CORE
+
+
+def place(path: Path) -> int:
+    """Return the index in the list of all paths; a path that is not listed comes after them."""
+    written = path.without_device
+    return _listed().index(written) if written in _listed() else len(_listed())

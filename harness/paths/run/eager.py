@@ -1,0 +1,103 @@
+"""Running the model itself: the reference that all paths are compared with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harness.inputs.copies import build
+from harness.observe.caches import forget_compiled
+from harness.observe.environment import held_objects, plain_attributes
+from harness.observe.observation import EagerObservation
+from harness.observe.printing import capture_output
+from harness.observe.process_state import restore_modes
+from harness.observe.tensors import named_state, state_snapshot
+from harness.path import Path
+from harness.paths.read.hierarchy import CallRecorder
+from harness.paths.run.calls import ModelCaller, plan_calls, run_calls
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
+    from torch import nn
+
+    from harness.case import Case
+    from harness.observe.tensors import State, TensorSnapshot
+    from harness.paths.stopwatch import Stopwatch
+
+
+def observe_eager(
+    case: Case,
+    device: str,
+    clock: Stopwatch,
+    modes: Collection[str] = (),
+    run: Callable[[nn.Module], Callable[..., object]] | None = None,
+) -> EagerObservation:
+    """Run a fresh model eagerly.
+
+    ``modes`` are those of the paths to compare with; without modes, only the ordinary calls are made.
+    ``run`` turns the model into what is called in its place.
+    """
+    forget_compiled()
+    model, examples = build(case, device)
+    shares_memory = examples.shares_memory(model)
+    before = state_snapshot(model)
+    alive = held_objects(model)
+    attributes, structure, objects = plain_attributes(model), _structure(model), _objects(model)
+    plan = plan_calls(before, examples, modes, case) if modes else None
+    recorder = CallRecorder(model) if modes else None
+    assigned: set[str] = set()
+    rebound: set[str] = set()
+
+    def note_changes() -> None:
+        # After each call, because a second call may undo the change.
+        assigned.update(_changed(attributes, plain_attributes(model)))
+        rebound.update(_changed(objects, _objects(model)))
+
+    with restore_modes(), capture_output() as printed:
+        caller = ModelCaller(model, clock, roles=True, run=None if run is None else run(model))
+        ran = run_calls(caller, examples, plan, recorder=recorder, after=note_changes)
+    note_changes()
+    del alive
+    changed = assigned | _changed(structure, _structure(model)) | _reshaped(before, ran.calls[0].state)
+    return EagerObservation(
+        eager_path(device),
+        before=before,
+        assigned=frozenset(assigned),
+        rebound=frozenset(rebound),
+        hierarchy=recorder.hierarchy if recorder else None,
+        invalid="an example input shares memory with the model's state" if shares_memory else "",
+        first_call_only=bool(changed),
+        prints=bool(printed.texts()),
+        **ran._asdict(),
+    )
+
+
+def eager_path(device: str) -> Path:
+    """Return the path of observations of eager; ``parse`` does not accept it."""
+    return Path("eager", "model", device=device)
+
+
+def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> frozenset[str]:
+    return frozenset(name for name, value in after.items() if before.get(name) != value)
+
+
+def _structure(model: nn.Module) -> dict[str, object]:
+    """Return what Python code can read besides attributes: the identity of children, and training flags."""
+    modules = model.named_modules(remove_duplicate=False)
+    return {name: (id(module), module.training) for name, module in modules}
+
+
+def _objects(model: nn.Module) -> dict[str, object]:
+    """Return the identity of each parameter and buffer."""
+    return {name: id(tensor) for name, tensor in named_state(model)}
+
+
+def _reshaped(before: State, after: State) -> frozenset[str]:
+    """Return the names of tensors with another dtype, shape or stride than before, or new or missing."""
+    ours = {name: _kind(tensor) for name, tensor in before.tensors.items()}
+    theirs = {name: _kind(tensor) for name, tensor in after.tensors.items()}
+    return _changed(ours, theirs) | (ours.keys() - theirs.keys())
+
+
+def _kind(tensor: TensorSnapshot) -> tuple[object, ...]:
+    return tensor.dtype, tensor.shape, tensor.stride

@@ -1,0 +1,97 @@
+"""Calling a function in a child process: in a fresh one, or in one that is used again."""
+
+from __future__ import annotations
+
+import gc
+import traceback
+from typing import TYPE_CHECKING, TypeVar
+
+from harness.processes.child import NOWHERE, Child, Death, Failure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from multiprocessing.connection import Connection
+    from types import TracebackType
+
+T = TypeVar("T")
+
+
+def call_fresh(seconds: float, task: Callable[..., T], *args: object) -> T | Death | Failure:
+    """Return ``task(*args)``, run in a fresh process; a Death or a Failure where that does not work."""
+    with Child(_answer_once, task, args) as child:
+        answer: T | Death | Failure = child.receive(seconds)
+        return answer
+
+
+class ReusableWorker:
+    """A process that runs one task after the other; when a task kills it, the next task starts another.
+
+    Leaving the ``with`` block ends the process.
+    """
+
+    def __init__(self) -> None:
+        """Start nothing yet; the first ``ask`` does."""
+        self._child: Child | None = None
+
+    def __enter__(self) -> ReusableWorker:
+        """Start nothing yet."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End the process."""
+        self.stop()
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the next task starts a process, which is slower at first."""
+        return self._child is None
+
+    def ask(self, seconds: float, task: Callable[..., T], *args: object) -> T | Death | Failure:
+        """Return ``task(*args)``, run in that process. An exception during the wait ends the process."""
+        child = self._child = self._child or Child(_answer_all, output=NOWHERE)
+        answer: T | Death | Failure
+        try:
+            child.send((task, args))
+            answer = child.receive(seconds)
+        except OSError:
+            answer = child.death()
+        except BaseException:
+            self.stop()
+            raise
+        if isinstance(answer, Death):
+            self.stop()
+        return answer
+
+    def stop(self) -> None:
+        """End the process; the next task starts another."""
+        if self._child is not None:
+            self._child.end()
+        self._child = None
+
+
+def _answer_once(pipe: Connection, task: Callable[..., object], args: tuple[object, ...]) -> None:
+    pipe.send(_result(task, args))
+
+
+def _answer_all(pipe: Connection) -> None:
+    # Exporting makes garbage all the time: automatic collection takes a sixth of the run. The tasks collect
+    # between two programs instead.
+    gc.disable()
+    while True:
+        try:
+            task, args = pipe.recv()
+        except EOFError:  # the parent is gone
+            return
+        pipe.send(_result(task, args))
+
+
+def _result(task: Callable[..., object], args: tuple[object, ...]) -> object:
+    try:
+        return task(*args)
+    except Exception as error:
+        return Failure(RuntimeError("".join(traceback.format_exception(error))))

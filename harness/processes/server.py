@@ -1,0 +1,53 @@
+"""The fork server: a process that has torch imported and has run nothing (see ``preload``)."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pathlib
+from contextlib import contextmanager
+from multiprocessing import forkserver
+from typing import TYPE_CHECKING
+
+from harness.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from multiprocessing.context import ForkServerContext
+
+
+def server() -> ForkServerContext:
+    """Return the context that forks children from the server; the first call starts the server.
+
+    Raises UsageError on a platform without fork.
+    """
+    try:
+        context = multiprocessing.get_context("forkserver")
+    except ValueError:
+        raise UsageError("this platform has no fork server: run on Linux or macOS") from None
+    context.set_forkserver_preload(["harness.processes.preload"])
+    with _environment():
+        forkserver.ensure_running()
+    return context
+
+
+@contextmanager
+def _environment() -> Iterator[None]:
+    """Set the environment variables that the server starts with, and restore ours afterwards.
+
+    PYTHONPATH: the server finds this package by it, not by our ``sys.path``. PYTHONHASHSEED: torch iterates
+    over sets of strings, so only a fixed hash seed gives every campaign the same findings.
+    """
+    root = str(pathlib.Path(__file__).parents[2])
+    before = dict(os.environ)
+    path = before.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = root if not path else os.pathsep.join((root, path))
+    os.environ.setdefault("PYTHONHASHSEED", "0")
+    try:
+        yield
+    finally:
+        for name in ("PYTHONPATH", "PYTHONHASHSEED"):
+            if name in before:
+                os.environ[name] = before[name]
+            else:
+                del os.environ[name]

@@ -1,0 +1,167 @@
+"""Adds up the events of a campaign."""
+
+from __future__ import annotations
+
+import pathlib
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from harness.engine.events import (
+    CampaignFinished,
+    CampaignStarted,
+    Event,
+    ExampleDone,
+    FindingFound,
+    FindingMinimized,
+    FindingShrunk,
+    HarnessError,
+    KnownSeen,
+)
+
+if TYPE_CHECKING:
+    from harness.findings import Finding
+    from harness.judge.verdict import PathResult
+
+
+@dataclass
+class PathTally:
+    """The results of one path over all programs."""
+
+    runs: int = 0
+    ok: int = 0
+    unsupported: int = 0
+    findings: int = 0
+
+
+@dataclass
+class ExportTally:
+    """The results of export in one mode: one export for each program, however many paths use it."""
+
+    programs: int = 0
+    refused: int = 0
+    refusals: Counter[str] = field(default_factory=Counter)
+    """How often export refused, by the short name of the documented refusal."""
+
+
+@dataclass
+class Shown:
+    """A finding, and the programs that show it."""
+
+    finding: Finding
+    first_example: int
+    first_seconds: float
+    example: int
+    """The example that now stands for the finding: the first, or a smaller program."""
+
+    @classmethod
+    def first(cls, event: FindingFound | KnownSeen) -> Shown:
+        """Return the finding of its first event."""
+        return cls(event.finding, event.example, event.at, event.example)
+
+
+@dataclass
+class Tally:
+    """The sums. The console and summary.json both read them; feed the tally before these listeners."""
+
+    folder: pathlib.Path = pathlib.Path()
+    """The folder of summary.json: the paths of the repro files in it are relative to this folder."""
+    corpora: pathlib.Path = pathlib.Path("corpora")
+    started: CampaignStarted | None = None
+    finished: CampaignFinished | None = None
+    examples: int = 0
+    valid: int = 0
+    unsupported: int = 0
+    torch_seconds: float = 0.0
+    harness_errors: int = 0
+    paths: dict[str, PathTally] = field(default_factory=dict)
+    tags: Counter[str] = field(default_factory=Counter)
+    """How many programs have each tag."""
+    invalid_reasons: Counter[str] = field(default_factory=Counter)
+    exports: dict[str, ExportTally] = field(default_factory=dict)
+    occurrences: Counter[str] = field(default_factory=Counter)
+    """How many programs show a finding: by the keys of ``shown`` and ``known``."""
+    shown: dict[str, Shown] = field(default_factory=dict)
+    """The new findings, by the fingerprint of their first event."""
+    known: dict[str, Shown] = field(default_factory=dict)
+    """The findings that the corpus explains, by the name of the entry."""
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        if isinstance(event, CampaignStarted):
+            self.started = event
+            self.paths = {path: PathTally() for path in event.paths}
+        elif isinstance(event, ExampleDone):
+            self._example(event)
+        elif isinstance(event, FindingFound):
+            self.shown[event.finding.fingerprint] = Shown.first(event)
+        elif isinstance(event, KnownSeen):
+            self.known[event.entry] = Shown.first(event)
+        elif isinstance(event, FindingShrunk):
+            self.shown[event.finding.fingerprint].finding = event.finding
+            self.shown[event.finding.fingerprint].example = event.example
+        elif isinstance(event, FindingMinimized):
+            self._minimized(event)
+        elif isinstance(event, HarnessError):
+            self.harness_errors += 1
+        elif isinstance(event, CampaignFinished):
+            self.finished = event
+
+    def _minimized(self, event: FindingMinimized) -> None:
+        same = [
+            key
+            for key, shown in self.shown.items()
+            if key != event.was and shown.finding.fingerprint == event.finding.fingerprint
+        ]
+        if same:
+            # Minimizing showed that two findings have the same cause.
+            self.occurrences[same[0]] += self.occurrences.pop(event.was)
+            del self.shown[event.was]
+        else:
+            self.shown[event.was].finding = event.finding
+            self.shown[event.was].example = event.example
+
+    def _example(self, event: ExampleDone) -> None:
+        self.examples += 1
+        self.torch_seconds += event.torch_seconds
+        self.tags.update(event.features)
+        self.occurrences.update(event.fingerprints)
+        self.occurrences.update(event.known)
+        if event.valid:
+            self.valid += 1
+        else:
+            # What follows the colon differs between programs.
+            self.invalid_reasons[event.invalid_reason.partition(":")[0]] += 1
+        self._count_paths(event.paths)
+        self._count_exports(event.paths)
+
+    def _count_paths(self, results: tuple[PathResult, ...]) -> None:
+        for result in results:
+            tally = self.paths.setdefault(str(result.path), PathTally())
+            tally.runs += 1
+            tally.ok += result.status == "ok"
+            tally.unsupported += result.status == "unsupported"
+            tally.findings += result.status == "finding"
+
+    def _count_exports(self, results: tuple[PathResult, ...]) -> None:
+        refusals: dict[str, set[str]] = {}
+        for result in results:
+            reasons = refusals.setdefault("+".join((result.path.mode, *result.path.transforms)), set())
+            if result.status == "unsupported":
+                reasons.add(result.reason)
+        for mode, reasons in refusals.items():
+            exports = self.exports.setdefault(mode, ExportTally())
+            exports.programs += 1
+            exports.refused += bool(reasons)
+            exports.refusals.update(reasons)
+        self.unsupported += bool(refusals.get("nonstrict"))
+
+    @property
+    def unconfirmed(self) -> int:
+        """How many causes no fresh process confirmed."""
+        return len(self.occurrences.keys() - self.shown.keys() - self.known.keys())
+
+    @property
+    def new(self) -> int:
+        """How many findings no open bug of the corpus explains."""
+        return len(self.shown)

@@ -1,0 +1,43 @@
+"""Drawing a ready-made layer of ``nn`` that fits ``x``."""
+
+from __future__ import annotations
+
+from strategies.drawing.style import Style
+from strategies.layers import LAYERS
+from strategies.machine import new_tensor
+from strategies.program import New
+from strategies.swarm import Chooser
+from strategies.types import dense
+
+DEMANDING = frozenset(
+    {"conv1d", "conv2d", "max_pool1d", "avg_pool1d", "batch_norm1d", "group_norm", "embedding"}
+    | {"attention", "gru", "lstm"}
+)
+"""Layers that few inputs fit: preferred if one fits."""
+
+
+TRACED_LAYERS = frozenset(
+    {"relu", "linear", "layer_norm", "gelu", "silu", "tanh", "softmax", "rms_norm", "group_norm"}
+    | {"conv1d", "conv2d", "max_pool1d", "avg_pool1d"}
+)
+"""Layers that can be traced: their code does not branch on the input."""
+
+
+def draw_layer(choose: Chooser, style: Style) -> New | None:
+    """A layer that takes ``x``; None if no layer does."""
+    # An embedding needs indices, whatever the dtype of ``x`` is.
+    dtype = "int64" if choose.chance(8) else style.dtype
+    x = new_tensor(dense(style.shape, dtype))
+    fitting = [
+        (name, choices) for name, spec in LAYERS.items() if (choices := spec.choices(x, style.training))
+    ]
+    if not fitting:
+        return None
+    traced = [each for each in fitting if each[0] in TRACED_LAYERS]
+    if traced and choose.maybe("hierarchy.traced", 50):
+        fitting = traced
+    demanding = [each for each in fitting if each[0] in DEMANDING]
+    if demanding and choose.chance(50):
+        fitting = demanding
+    name, choices = choose.pick(fitting)
+    return New(name, choose.pick(choices), layer=True)

@@ -1,0 +1,211 @@
+"""Executing ``__init__``: instances of modules, and what their attributes refer to."""
+
+from __future__ import annotations
+
+from strategies.layers import LAYERS
+from strategies.machine.tensors import filled_tensor, new_tensor
+from strategies.ops import OPS, Rejected
+from strategies.program import (
+    Bind,
+    Child,
+    ClassDef,
+    Container,
+    Derived,
+    Hook,
+    Init,
+    Key,
+    New,
+    Parametrize,
+    Path,
+    Plain,
+    Slice,
+    Step,
+    Tensor,
+)
+from strategies.trace import Trace
+from strategies.values import Family, Instance, Ref, Value
+
+
+def resolve(owner: Instance, path: Path, trace: Trace | None = None) -> Value:
+    """The value of the attribute at a path from ``owner``. Raises Rejected if there is no such attribute.
+
+    A trace records which statements of ``__init__`` made the attributes on the way.
+    """
+    value: Value = owner
+    for step in path:
+        if not isinstance(value, Instance):
+            raise Rejected("no such attribute")
+        if isinstance(step, Slice):
+            value = _sliced(value, step)
+            continue
+        if step not in value.attrs:
+            raise Rejected("no such attribute")
+        if trace is not None and step in value.origins:
+            trace.used.add(value.origins[step])
+        value = value.attrs[step]
+    return value
+
+
+def _sliced(box: Instance, step: Slice) -> Instance:
+    if box.kind not in ("ModuleList", "Sequential"):
+        raise Rejected("not a sequence")
+    items = list(box.attrs.values())[step.start : step.stop]
+    return Instance(box.kind, dict(enumerate(items)))
+
+
+class Builder:
+    """Executes ``__init__``."""
+
+    def __init__(self, classes: dict[str, ClassDef]) -> None:
+        """Prepare to build instances of these classes; the mapping may grow later."""
+        self.classes = classes
+        self._outer: list[int] = []
+        """The statements of ``__init__`` that are being executed, outermost first."""
+
+    def build(self, new: New, owner: Instance | None, trace: Trace | None = None) -> Instance:
+        """A new instance, in the state that its ``__init__`` leaves; a guest's path starts at ``owner``."""
+        if new.layer:
+            return _layer(new)
+        cls = self.classes[new.name]
+        instance = Instance(cls)
+        if cls.guest:
+            guest = resolve(owner, new.guest, trace) if owner is not None and new.guest else None
+            instance.attrs["guest"] = guest if guest is not None else self.build(New(cls.guest), None, trace)
+        for init in cls.init:
+            self.initialize(instance, init, trace)
+        return instance
+
+    def initialize(self, owner: Instance, init: Init, trace: Trace | None = None) -> None:
+        """Execute one statement of ``__init__``; a trace records which others the statement depends on."""
+        if trace is None:
+            self._execute(owner, init, None)
+            return
+        inner = Trace(needs=trace.needs)
+        self._outer.append(id(init))
+        self._execute(owner, init, inner)
+        self._outer.pop()
+        needed = trace.needs.setdefault(id(init), set())
+        needed |= inner.used
+        if isinstance(init, Bind | Hook | Parametrize):
+            # The statement may change a module that this constructor was given: then the construction counts.
+            needed.update(self._outer)
+
+    def _execute(self, owner: Instance, init: Init, trace: Trace | None) -> None:
+        if isinstance(init, Child):
+            child = self.build(init.new, owner, trace)
+            child.traced = init.traced
+            _set_attribute(owner, init.attr, child, init)
+        elif isinstance(init, Bind):
+            _bind(owner, init, trace)
+        elif isinstance(init, Container):
+            _set_attribute(owner, init.attr, self._container(owner, init, trace), init)
+        elif isinstance(init, Tensor):
+            made = filled_tensor(init.fill, init.kind, init.frozen, init.layout)
+            _set_attribute(owner, init.attr, made, init, init.kind)
+        elif isinstance(init, Derived):
+            _derive(owner, init, trace)
+        elif isinstance(init, Plain):
+            value = init.value
+            assert value is None or isinstance(value, bool | int | float | str)
+            _set_attribute(owner, init.attr, value, init)
+        elif isinstance(init, Hook):
+            _add_hook(owner, init, trace)
+        else:
+            _add_parametrization(owner, init, trace)
+
+    def _container(self, owner: Instance, init: Container, trace: Trace | None) -> Instance:
+        box = Instance(init.kind)
+        for index, item in enumerate(init.items):
+            step: Step = Key(init.keys[index]) if init.keys else index
+            if isinstance(item, New):
+                box.attrs[step] = self.build(item, owner, trace)
+            elif isinstance(item, Container):
+                box.attrs[step] = self._container(owner, item, trace)
+            else:
+                box.attrs[step] = resolve(owner, item, trace)
+        return box
+
+
+def _layer(new: New) -> Instance:
+    instance = Instance(new)
+    for name, (kind, tensor_type, bound) in LAYERS[new.name].tensors(new.params).items():
+        made = instance.attrs[name] = new_tensor(tensor_type, kind, bound)
+        made.storage.layer = True
+        instance.slots[name] = kind
+    return instance
+
+
+def _set_attribute(owner: Instance, step: Step, value: Value, init: Init, slot: str = "") -> None:
+    owner.attrs[step] = value
+    owner.origins[step] = id(init)
+    if isinstance(value, Ref) and step not in owner.slots:
+        owner.slots[step] = slot or value.storage.kind
+
+
+def _bind(owner: Instance, init: Bind, trace: Trace | None) -> None:
+    target = resolve(owner, init.target[:-1], trace)
+    source = resolve(owner, init.source, trace)
+    if not isinstance(target, Instance):
+        raise Rejected("not a module")
+    step = init.target[-1]
+    if isinstance(source, Ref):
+        _check_tie(owner, init.source, target, step, source)
+    replaced = target.origins.get(step)
+    if trace is not None and replaced is not None:
+        trace.used.add(replaced)
+    _set_attribute(target, step, source, init)
+
+
+def _check_tie(owner: Instance, path: Path, target: Instance, step: Step, source: Ref) -> None:
+    """Raise Rejected unless ``nn.Module`` accepts ``source`` at ``step`` of ``target``.
+
+    It only accepts a parameter where a parameter was, and no parameter where a buffer was.
+    """
+    holder = resolve(owner, path[:-1])
+    assert isinstance(holder, Instance)
+    if step in target.parametrized or path[-1] in holder.parametrized:
+        raise Rejected("parametrized")
+    is_parameter = source.storage.kind == "parameter" and not source.view
+    if (target.slots.get(step) == "parameter") is not is_parameter:
+        raise Rejected("a parameter and something else")
+
+
+def _derive(owner: Instance, init: Derived, trace: Trace | None) -> None:
+    source = resolve(owner, init.source, trace)
+    if not isinstance(source, Ref):
+        raise Rejected("not a tensor")
+    if not init.op:
+        if source.storage.kind == "parameter" and not source.view:
+            raise Rejected("a parameter is not a buffer")
+        _set_attribute(owner, init.attr, source, init, init.kind)
+        return
+    outcome = OPS[init.op].rule([source], init.params)
+    if not outcome.alias or outcome.same:
+        raise Rejected("not a view")
+    view = Ref(outcome.type, source.storage, Family(), view=True)
+    _set_attribute(owner, init.attr, view, init, init.kind)
+
+
+def _module(owner: Instance, path: Path, trace: Trace | None) -> Instance:
+    """The module at a path that can take a hook or a parametrization."""
+    module = resolve(owner, path, trace)
+    if not isinstance(module, Instance) or isinstance(module.kind, str) or module.traced:
+        raise Rejected("not a module of a class")
+    return module
+
+
+def _add_hook(owner: Instance, init: Hook, trace: Trace | None) -> None:
+    module = _module(owner, init.path, trace)
+    if isinstance(module.kind, New) and LAYERS[module.kind.name].form:
+        raise Rejected("the hook takes one tensor")
+    module.hooks.append((init.name, id(init)))
+
+
+def _add_parametrization(owner: Instance, init: Parametrize, trace: Trace | None) -> None:
+    module = _module(owner, init.path, trace)
+    value = module.attrs.get(init.attr)
+    if not isinstance(value, Ref) or "." in init.attr or module.parametrized:
+        raise Rejected("not a plain parameter")
+    if module.slots.get(init.attr) != "parameter":
+        raise Rejected("not a parameter")
+    module.parametrized[init.attr] = (init.name, id(init))

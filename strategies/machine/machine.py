@@ -1,0 +1,45 @@
+"""The abstract machine as a whole: it builds and calls models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from strategies.machine.construction import Builder
+from strategies.machine.inputs import arguments
+from strategies.machine.limits import CALLS, FUEL
+from strategies.machine.statements import Statements
+from strategies.ops import Rejected
+from strategies.program import ClassDef, New, Program
+from strategies.values import Value
+
+
+class Machine(Statements):
+    """Builds and runs instances of a Program's classes. Every method raises Rejected where eager raises."""
+
+    def __init__(self, classes: Iterable[ClassDef], training: bool = False) -> None:
+        """Prepare to run instances of these classes; ``training``: the model is in train mode."""
+        super().__init__(training)
+        self.classes: dict[str, ClassDef] = {cls.name: cls for cls in classes}
+        self.builder = Builder(self.classes)
+
+    def accepts(self, program: Program) -> bool:
+        """Whether eager runs the Program for CALLS consecutive calls, and then for every probe."""
+        try:
+            self.run_program(program)
+        except Rejected:
+            return False
+        return True
+
+    def run_program(self, program: Program) -> list[Value]:
+        """The results of CALLS consecutive calls and of every probe. Raises Rejected where eager raises."""
+        model = self.builder.build(New(program.root.name), None, self.trace)
+        if self.trace is not None:
+            self.trace.model = model
+        results = []
+        probes = program.dynamic.probes if program.dynamic is not None else ()
+        for sizes in (*((),) * CALLS, *probes):
+            args, kwargs = arguments(program, sizes)
+            results.append(self.call(model, args, kwargs, [FUEL]))
+            if self.trace is not None:
+                self.trace.results.append(([*args, *kwargs.values()], results[-1]))
+        return results

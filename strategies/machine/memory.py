@@ -1,0 +1,77 @@
+"""Memory's rules: which tensors may be written to, and what a control-flow operator may do with memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from strategies.ops import Rejected
+from strategies.values import Box, Frame, Instance, Ref, Storage, Value
+
+PARTIAL_WRITES = frozenset({"inplace.item", "inplace.scatter", "inplace.out"})
+"""Groups of ops that write to a part of their target, or write while they still read."""
+
+
+def check_write(target: Ref, others: Sequence[Ref], mutates: str, partial: bool = False) -> None:
+    """Raise Rejected if changing ``target`` in place would be an error, or depend on the order of memory.
+
+    ``others`` are the operands that the op reads, ``mutates`` as in OpSpec; ``partial``: the op is of
+    PARTIAL_WRITES.
+    """
+    if target.storage.kind == "parameter" and not target.view and mutates == "metadata":
+        raise Rejected("an optimizer would no longer recognize the parameter")
+    layer_state = target.storage.layer and not target.view
+    if layer_state and (mutates == "metadata" or target.storage.kind == "buffer"):
+        raise Rejected("the code of a layer relies on it")
+    # Partial overlap of source and target is an error or, worse, order-dependent.
+    if any(other.storage is target.storage and (partial or other is not target) for other in others):
+        raise Rejected("source and target overlap")
+
+
+def reachable_storages(frame: Frame) -> set[Storage]:
+    """The storages of all tensors that code in this frame can reach."""
+    found: set[Storage] = set()
+    todo: list[Value] = [frame.owner, *frame.names.values()]
+    seen: set[int] = set()
+    while todo:
+        value = todo.pop()
+        if isinstance(value, Ref):
+            found.add(value.storage)
+        elif isinstance(value, Instance) and id(value) not in seen:
+            seen.add(id(value))
+            todo += value.attrs.values()
+        elif isinstance(value, Box):
+            todo += value.items.values()
+    return found
+
+
+class OperatorMemory:
+    """What the local functions of a control-flow operator must respect while they run.
+
+    They may neither write to memory that existed before, nor return it, nor read two different tensors that
+    share memory.
+    """
+
+    def __init__(self, existing: set[Storage], operands: Iterable[Ref]) -> None:
+        """Start with the storages that exist, and the tensors that the operator takes as operands."""
+        self._existing = existing
+        self._inputs = {operand.storage: operand for operand in operands}
+
+    def add_arguments(self, arguments: Iterable[Ref]) -> None:
+        """Treat the arguments of a local function as existing memory."""
+        self._existing.update(argument.storage for argument in arguments)
+
+    def check_write(self, target: Ref) -> None:
+        """Raise Rejected for a write to existing memory."""
+        if target.storage in self._existing:
+            raise Rejected("no updates in a control-flow operator")
+
+    def check_read(self, tensor: Ref) -> None:
+        """Raise Rejected if the operator would take two different tensors that share memory."""
+        if self._inputs.setdefault(tensor.storage, tensor) is not tensor:
+            raise Rejected("a control-flow operator does not take two tensors that share memory")
+
+    def check_result(self, result: Value) -> None:
+        """Raise Rejected if the result of a local function shares memory that existed before."""
+        parts = result.items.values() if isinstance(result, Box) else (result,)
+        if any(isinstance(part, Ref) and part.storage in self._existing for part in parts):
+            raise Rejected("the result shares memory with an input")

@@ -1,0 +1,52 @@
+"""Making tensors: fresh ones, filled ones, and their memory layouts."""
+
+from __future__ import annotations
+
+from strategies.ops import Rejected
+from strategies.program import Fill
+from strategies.types import TensorType, contiguous_stride, dense, expanded, inexact, swap
+from strategies.values import Family, Ref, Storage
+
+LAYOUTS = ("transposed", "sliced", "offset", "expanded")
+"""The memory layouts, except for the plain one: row-major, from the start of the storage."""
+
+
+def laid_out(shape: tuple[int, ...], dtype: str, layout: str) -> TensorType:
+    """The type of a tensor with this layout. Raises Rejected if the shape does not allow the layout."""
+    kind = dense(shape, dtype)
+    if layout == "transposed":
+        if len(shape) != 2:
+            raise Rejected("only matrices are transposed")
+        return swap(dense(shape[::-1], dtype), 0, 1)
+    if layout == "sliced":
+        if not shape:
+            raise Rejected("no dimension to slice")
+        wide = contiguous_stride((*shape[:-1], 2 * shape[-1]))
+        return TensorType(shape, (*wide[:-1], 2), dtype)
+    if layout == "offset" and not shape:
+        raise Rejected("no dimension to skip an element of")
+    if layout == "expanded":
+        if not shape or shape[0] == 0:
+            raise Rejected("no dimension to expand")
+        return expanded(dense((1, *shape[1:]), dtype), 0, shape[0])
+    return kind
+
+
+def new_tensor(
+    kind: TensorType, slot: str = "", bound: float = 2.0, grad: bool = False, frozen: bool = False
+) -> Ref:
+    """A tensor with its own memory.
+
+    It is a leaf of autograd if it is a parameter that is not ``frozen``, or (``grad``) an input that requires
+    grad.
+    """
+    leaf = (slot == "parameter" and inexact(kind.dtype) and not frozen) or grad
+    return Ref(kind, Storage(bound, slot), Family(leaf, leaf))
+
+
+def filled_tensor(fill: Fill, slot: str = "", frozen: bool = False, layout: str = "") -> Ref:
+    """The tensor that a Fill describes, in a layout."""
+    bound = max(abs(fill.low), abs(fill.high if fill.high is not None else fill.low), 1.0)
+    if fill.high is not None and not inexact(fill.dtype):
+        bound = 2.0  # the source makes such a tensor of the numbers 0, 1 and 2
+    return new_tensor(laid_out(fill.shape, fill.dtype, layout), slot, bound, frozen=frozen)

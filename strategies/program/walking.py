@@ -1,0 +1,102 @@
+"""Finding and replacing nodes of a Program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TypeVar
+
+from strategies.program.classes import Arg, ClassDef, Method
+from strategies.program.construction import (
+    Bind,
+    Child,
+    Container,
+    Derived,
+    Hook,
+    New,
+    Parametrize,
+    Plain,
+    Tensor,
+)
+from strategies.program.expressions import (
+    Apply,
+    Attr,
+    Bound,
+    Call,
+    Cond,
+    Function,
+    Group,
+    Item,
+    Lit,
+    Measure,
+    Not,
+    Op,
+    Star,
+    Ternary,
+    Var,
+)
+from strategies.program.inputs import Again, GroupInput, TensorInput
+from strategies.program.statements import (
+    Assign,
+    Bump,
+    Control,
+    Do,
+    If,
+    Lambda,
+    Loop,
+    Repeat,
+    Return,
+    Set,
+    Swap,
+    With,
+)
+
+N = TypeVar("N")
+
+
+def nodes(root: object) -> Iterator[object]:
+    """The node ``root`` (or each node of a tuple) and all nodes below, in source order, outermost first."""
+    if isinstance(root, tuple):
+        for item in root:
+            yield from nodes(item)
+    elif type(root) in _PARTS:
+        yield root
+        for name in _PARTS[type(root)]:
+            yield from nodes(getattr(root, name))
+
+
+def rewritten(root: Any, change: Callable[[Any], Any]) -> Any:
+    """A copy of the tree at ``root``, after ``change`` has replaced every dataclass in it,
+    innermost first.
+    """
+    if type(root) is tuple:  # not a Size, which is a value
+        return tuple(rewritten(item, change) for item in root)
+    if not is_dataclass(root) or isinstance(root, type):
+        return root
+    parts = {field.name: rewritten(getattr(root, field.name), change) for field in fields(root)}
+    return change(replace(root, **parts))
+
+
+_LEAVES = {"str", "int", "float", "bool", "Path", "Shape", "int | str"}
+"""The types of fields that hold no nodes."""
+
+_PARTS: dict[type, tuple[str, ...]] = {
+    kind: tuple(f.name for f in fields(kind) if f.type not in _LEAVES)
+    for kind in (
+        *(Lit, Var, Not, Attr, Op, Measure, Star, Call, Apply, Bound, Function, Group, Item, Ternary, Cond),
+        *(Assign, Do, Set, Swap, Bump, If, Loop, Repeat, With, Lambda, Control, Return),
+        *(New, Child, Bind, Container, Tensor, Derived, Plain, Hook, Parametrize, Arg, Method, ClassDef),
+        *(TensorInput, Again, GroupInput),
+    )
+}
+"""Kind of node -> the fields that may hold further nodes."""
+
+
+def new_modules(cls: ClassDef) -> Iterator[New]:
+    """The modules that the ``__init__`` of a class constructs, in source order."""
+    return (node for node in nodes(cls.init) if isinstance(node, New))
+
+
+def of_type(root: object, kind: type[N]) -> list[N]:
+    """The nodes of one type in the tree at ``root``, in source order."""
+    return [node for node in nodes(root) if isinstance(node, kind)]

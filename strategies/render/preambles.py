@@ -1,0 +1,76 @@
+"""The imports and definitions that a source starts with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from strategies.control import CONTROLS
+from strategies.ops import OPS
+from strategies.program import (
+    ENUMS,
+    Call,
+    Control,
+    Group,
+    GroupInput,
+    Hook,
+    Kind,
+    Lit,
+    Op,
+    Parametrize,
+    Program,
+    nodes,
+)
+from strategies.regions import FIELDS_HERE, HOOKS, PARAMETRIZATIONS, PREAMBLES
+from strategies.render.statements import INDENT
+
+
+def import_lines(body: str) -> Iterator[str]:
+    """The imports that a source with this body needs."""
+    if "@dataclass" in body:
+        yield "from dataclasses import dataclass"
+    base = re.search(r"^class Kind\(.*?(\w+)\):", body, re.MULTILINE)
+    if base:
+        yield f"from enum import {base[1]}"
+    if "NamedTuple" in body:
+        yield "from typing import NamedTuple"
+    if "@dataclass" in body or "NamedTuple" in body or base:
+        yield ""
+    yield "import torch"
+    if re.search(r"\bF\.", body):
+        yield "import torch.nn.functional as F"
+    yield "from torch import nn"
+
+
+def preambles(program: Program) -> Iterator[tuple[str, ...]]:
+    """The further imports and the definitions that the source of a Program needs, each once."""
+    wanted: dict[str, tuple[str, ...]] = {}
+    for node in nodes((program.classes, tuple(given for _, given in program.inputs))):
+        if isinstance(node, Op) and OPS[node.name].preamble:
+            wanted[OPS[node.name].preamble] = PREAMBLES[OPS[node.name].preamble]
+        elif isinstance(node, Group | GroupInput) and node.kind in PREAMBLES:
+            wanted[node.kind] = _record(node.kind, node.keys)
+        elif isinstance(node, Call) and node.form in PREAMBLES:
+            wanted[node.form] = PREAMBLES[node.form]
+        elif isinstance(node, Lit) and isinstance(node.value, Kind):
+            wanted["enum"] = _enum(program.enum)
+        elif isinstance(node, Control) and CONTROLS[node.name].preamble:
+            wanted[CONTROLS[node.name].preamble] = PREAMBLES[CONTROLS[node.name].preamble]
+        elif isinstance(node, Hook):
+            wanted[node.name] = HOOKS[node.name].lines
+        elif isinstance(node, Parametrize):
+            wanted["parametrize"] = PREAMBLES["parametrize"]
+            wanted[node.name] = PARAMETRIZATIONS[node.name][1]
+    yield from (wanted[name] for name in sorted(wanted))
+
+
+def _enum(base: str) -> tuple[str, ...]:
+    """The definition of the enumeration."""
+    members = (f"{INDENT}{member.name} = {value!r}" for member, value in zip(Kind, ENUMS[base], strict=True))
+    return (f"class Kind({base}):", *members)
+
+
+def _record(kind: str, fields: Iterable[str]) -> tuple[str, ...]:
+    """The definition of a namedtuple or dataclass."""
+    listed = [f"{INDENT}{field}: torch.Tensor" for field in fields]
+    return tuple(part for line in PREAMBLES[kind] for part in (listed if line == FIELDS_HERE else [line]))

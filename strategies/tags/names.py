@@ -1,0 +1,19 @@
+"""Detectors of names that torch uses itself."""
+
+from __future__ import annotations
+
+from strategies.naming import ATTRIBUTES, KEYS, METHODS, WORDS, operator_names
+from strategies.program import Container
+from strategies.tags.analysis import Analysis
+
+
+def named_as_torch(p: Analysis) -> bool:
+    """Whether an attribute or a key has a name that torch uses itself."""
+    attributes = {getattr(node, "attr", "") for node in p.nodes}
+    keys = {key for node in p.nodes if isinstance(node, Container) for key in node.keys}
+    return not attributes.isdisjoint((*ATTRIBUTES, *METHODS, *WORDS)) or not keys.isdisjoint(KEYS)
+
+
+def named_as_operator(p: Analysis) -> bool:
+    """Whether an attribute has the name of an operator of the Program."""
+    return not {getattr(node, "attr", "") for node in p.nodes}.isdisjoint(operator_names(p.program))
