@@ -7,25 +7,71 @@ import io
 import pathlib
 import re
 import runpy
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from inspect import isabstract
 
 import pytest
-from evidence_of import make_finding
 from torch._dynamo.exc import TorchDynamoException
 
 from harness.case import case_from_source
+from harness.checks import CHECKS
+from harness.checks.aliasing import OutputMemory, WriteDiffers, WriteRefused, WriteShows
+from harness.checks.alive import ALIVE, ProcessDied
+from harness.checks.compare.deviating import Altered
+from harness.checks.compare.leaves import LeafDifference
+from harness.checks.fake import WrongFake
+from harness.checks.gradients import BackwardRaised, GradientFlow, GradientLeaf
+from harness.checks.guards.check import CallRefused, WrongRecord
+from harness.checks.guards.deviations import RefusedButChanged, WrongAnswer
+from harness.checks.guards.recompiles import DeviatingCallRaised, Recompiled
+from harness.checks.inputs import InputLeaf
+from harness.checks.outputs import OnlyEagerRaised, OutputIdentity, OutputLeaf, OutputStructure, PathRaised
+from harness.checks.purity import (
+    ExampleInputChanged,
+    ModuleChanged,
+    Printed,
+    ProcessChanged,
+    ProcessLeftDifferent,
+    StateChanged,
+    StateSharingChanged,
+)
+from harness.checks.sharing import (
+    CallVariantState,
+    CopyShares,
+    EditDiffers,
+    EditRaised,
+    MemoryMerged,
+    MemorySplit,
+    TensorsMerged,
+    TensorSplit,
+)
+from harness.checks.state import AttributeDiffers, StateLeaf, StateMissing, UpdateLost
+from harness.checks.structure.call_order import CallMissing, CallOrder, CallsUnknown
+from harness.checks.structure.check import (
+    GraphBroken,
+    ModuleCycle,
+    ModulesMissing,
+    ModulesUnknown,
+    NeedlessVariant,
+)
+from harness.checks.structure.signature import SignatureMismatch, SpecKind, SpecTarget, TableNames
+from harness.checks.structure.translation import StepDiffers, StepMoved
 from harness.faults import FAULTS
-from harness.findings import Finding
+from harness.findings import Evidence, Finding, Stage
 from harness.inputs.copies import build
 from harness.inputs.deviations import DEVIATIONS
 from harness.judge.verdict import judge
 from harness.known.entry import read_entry
 from harness.observe.caches import nothing_cached
+from harness.observe.failure import Failure
 from harness.observe.process_state import restore_modes
 from harness.path import Path
 from harness.paths import is_core, select_paths
+from harness.paths.catalog import parse
 from harness.repro import NoReproError, repro_source
+from harness.repro.templates.settings import SETTINGS
+from harness.repro.writers.table import WRITERS
 
 SOURCE = """\
 import torch
@@ -78,82 +124,176 @@ def test_file_shows_the_bug_only_while_it_is_there(name: str, tmp_path: pathlib.
         assert re.fullmatch(r"ok: .+\n", printed)
 
 
-def finding(
-    *words: str, path: str = "nonstrict:unflatten@cpu", check: str = "outputs", **changes: Any
-) -> Finding:
-    call = changes.pop("call", 0)
-    return make_finding(*(words or ("value", "fresh")), path=path, check=check, call=call, **changes)
+def finding(evidence: Evidence, check: str = "outputs", path: str = "nonstrict:unflatten@cpu") -> Finding:
+    return Finding(parse(path), check, evidence)
 
 
-WORDS: dict[str, list[tuple[str, ...]]] = {
-    "outputs": [
-        ("value", "fresh"),
-        ("dtype", "fresh"),
-        ("shape", "fresh"),
-        ("stride", "fresh"),
-        ("kind", "fresh"),
-        ("python-value", "fresh"),
-        ("structure",),
-    ],
-    "inputs": [("value",), ("requires-grad",), ("offset",), ("python-value",)],
-    "state": [
-        ("value", "buffer"),
-        ("value", "constant"),
-        ("stride", "parameter", "at-start"),
-        ("missing", "buffer"),
-    ],
-    "sharing": [
-        ("one-tensor-became-several", "buffer"),
-        ("memory-no-longer-shared",),
-        ("memory-became-shared",),
-        ("call-variant-has-its-own",),
-    ],
-    "guards": [
-        ("refused", "AssertionError", "Guard failed"),
-        ("recorded", "stride", "input"),
-        ("recorded", "value", "input"),
-        ("recorded", "shape", "buffer"),
-        ("recorded", "dtype", "parameter"),
-    ],
-    "purity": [
-        (stage, *what)
-        for stage in ("export", "lower")
-        for what in (
-            ("buffer", "value"),
-            ("parameter", "missing"),
-            ("constant", "value"),
-            ("sharing",),
-            ("input", "value"),
-            ("training flag",),
-            ("hooks",),
-            ("attribute",),
-            ("global", "grad mode"),
+def leaf(word: str = "value") -> LeafDifference:
+    return LeafDifference(word, "1.0", "2.0")
+
+
+def failure(stage: Stage = "run", name: str = "KeyError") -> Failure:
+    return Failure(stage, (f"builtins.{name}",), "what torch says", ())
+
+
+VALUE = OutputLeaf(0, "[0]", "fresh", leaf())
+B = frozenset({"b", "output[0]"})
+STAGES: tuple[Stage, Stage] = ("export", "lower")
+
+EVIDENCE: list[tuple[str, Evidence]] = [
+    *(
+        each
+        for call in (0, 2)
+        for each in (
+            *(
+                ("outputs", OutputLeaf(call, "[0]", "fresh", leaf(word)))
+                for word in ("value", "dtype", "shape", "stride", "kind", "python-value")
+            ),
+            ("outputs", OutputStructure(call, "a", "b")),
+            ("outputs", OutputIdentity(call, B, ("buffer",), new=False)),
+            ("outputs", OutputIdentity(call, B, ("buffer",), new=True)),
+            ("aliasing", OutputMemory(call, B, ("buffer",), new=False)),
+            ("aliasing", OutputMemory(call, B, ("buffer",), new=True)),
+            *(
+                ("inputs", InputLeaf(call, "args[0]", leaf(word)))
+                for word in ("value", "requires-grad", "offset", "python-value")
+            ),
+            ("state", StateLeaf(call, "b", "buffer", leaf())),
+            ("state", StateLeaf(call, "k", "constant", leaf())),
+            ("state", UpdateLost(call, "b", "buffer", leaf())),
+            ("guards", CallRefused(call, "value", probe=False, failure=failure(name="AssertionError"))),
         )
-    ],
-}
+    ),
+    ("outputs", OnlyEagerRaised(2, failure())),
+    ("aliasing", WriteRefused(2, "output['a']", in_eager=True)),
+    ("aliasing", WriteShows(2, "output['a']", "b", ("buffer",), in_eager=True)),
+    ("aliasing", WriteDiffers(2, "output['a']", "b", ("buffer",), leaf())),
+    ("gradients", GradientLeaf("l.weight", "state", leaf())),
+    ("gradients", GradientFlow("l.weight", "state", lost=True)),
+    ("gradients", BackwardRaised(failure())),
+    ("state", StateLeaf(None, "l.weight", "parameter", leaf("stride"))),
+    ("state", StateMissing("b", "buffer", "float32[2]")),
+    ("sharing", TensorSplit(B, "buffer")),
+    ("sharing", TensorsMerged(B)),
+    ("sharing", MemorySplit(B)),
+    ("sharing", MemoryMerged(B)),
+    ("sharing", CallVariantState(("l@1.weight",))),
+    ("sharing", EditDiffers(3, "[0]", leaf())),
+    ("sharing", EditRaised(3, failure())),
+    *(("guards", WrongRecord("input", "args[0]", leaf(word))) for word in ("stride", "value")),
+    ("guards", WrongRecord("buffer", "b", leaf("shape"))),
+    ("guards", WrongRecord("parameter", "l.weight", leaf("dtype"))),
+    *(
+        ("purity", each)
+        for stage in STAGES
+        for each in (
+            StateChanged(stage, "b", "buffer", leaf(), missing=False),
+            StateChanged(stage, "l.weight", "parameter", leaf(), missing=True),
+            StateChanged(stage, "k", "constant", leaf(), missing=False),
+            StateSharingChanged(stage),
+            ExampleInputChanged(stage, "args[0]", leaf()),
+            *(ModuleChanged(stage, sort, ("l",)) for sort in ("training flag", "hooks", "attribute")),
+            *(ProcessChanged(stage, (name,)) for name in SETTINGS),
+            ProcessChanged(stage, ("sizes marked on the example inputs",)),
+            *(Printed(stage, f"standard {stream}", "text", failed=False) for stream in ("output", "error")),
+        )
+    ),
+    ("purity", ProcessChanged("lower", ("graph of the exported program",))),
+    ("structure", CallsUnknown(("m",))),
+    *(("structure", CallOrder(stage, ("l",), ())) for stage in STAGES),
+    ("structure", CallMissing("l", ("l",), ())),
+    *(("structure", SignatureMismatch(side, ("a",), ("b",))) for side in ("inputs", "outputs")),
+    *(("structure", TableNames(table, ("a",), ())) for table in ("module_call_graph", "state_dict")),
+    ("structure", SpecKind("b", "buffer", "buffer", "parameter")),
+    ("structure", SpecTarget("b", "buffer", "buffer")),
+    *(("structure", GraphBroken(stage, "a loop")) for stage in STAGES),
+    ("structure", ModuleCycle("l")),
+    ("structure", ModulesMissing(("l",), called=True)),
+    ("structure", ModulesUnknown(("x",))),
+    ("structure", NeedlessVariant(("l", "l@1"), "graph")),
+    ("structure", StepDiffers(("missing", "operator"), None, 0, "a", "b")),
+    ("structure", StepMoved("owner", 0, "a", "b")),
+    ("fake", WrongFake("add", "aten.add.Tensor", leaf("dtype"), reloaded=False)),
+    ("fake", WrongFake("add", "aten.add.Tensor", leaf("shape"), reloaded=False)),
+    ("alive", ProcessDied("abort", "signal 11")),
+]
+"""Of each class of evidence at least one."""
+
+
+def ids(check: str, evidence: Evidence) -> str:
+    return "-".join((check, evidence.stage, *evidence.words(), str(evidence.call)))
 
 
 @pytest.mark.parametrize("runner", ["module", "unflatten"])
-@pytest.mark.parametrize(
-    ("check", "what"), [(check, what) for check, words in WORDS.items() for what in words]
-)
-def test_every_kind_of_mismatch_has_a_file_that_runs(
-    check: str, what: tuple[str, ...], runner: str, tmp_path: pathlib.Path
+@pytest.mark.parametrize(("check", "evidence"), EVIDENCE, ids=[ids(*each) for each in EVIDENCE])
+def test_every_evidence_has_a_file_that_runs(
+    check: str, evidence: Evidence, runner: str, tmp_path: pathlib.Path
 ) -> None:
-    per_call = check in ("outputs", "inputs", "state") and not {"missing", "at-start"} & {*what}
-    for call in (0, 2) if per_call or what[0] == "refused" else (None,):
-        shown = finding(
-            *what,
-            check=check,
-            path=f"nonstrict:{runner}@cpu",
-            stage=what[0] if check == "purity" else "run",
-            call=call,
-            message="buffer b is missing",
-        )
-        file = tmp_path / "repro.py"
-        file.write_text(repro_source(shown, STATEFUL))
-        code, printed = run(file)
-        assert (code, printed[:3]) == (0, "ok:"), printed
+    if runner == "module" and (evidence.stage == "lower" and check == "structure"):
+        pytest.skip("ep.module() has no hierarchy")
+    file = tmp_path / "repro.py"
+    file.write_text(repro_source(finding(evidence, check, f"nonstrict:{runner}@cpu"), STATEFUL))
+    code, printed = run(file)
+    assert (code, printed[:3]) == (0, "ok:"), printed
+
+
+def test_every_class_of_evidence_is_written() -> None:
+    """Compiled paths and copies have tests of their own below."""
+    elsewhere = {
+        PathRaised,
+        WrongAnswer,
+        RefusedButChanged,
+        DeviatingCallRaised,
+        Recompiled,
+        ProcessLeftDifferent,
+        CopyShares,
+        AttributeDiffers,
+    }
+    written = {type(evidence) for _, evidence in EVIDENCE} | elsewhere
+    assert written == {each for each in below(Evidence) if each.__module__.startswith("harness.checks")}
+    assert set(WRITERS) == {*CHECKS, ALIVE}
+
+
+def below(base: type[object]) -> Iterator[type[object]]:
+    for each in base.__subclasses__():
+        if not isabstract(each):
+            yield each
+        yield from below(each)
+
+
+COMPILED: list[tuple[str, Evidence]] = [
+    ("guards", Recompiled("forward", "program", "")),
+    ("outputs", VALUE),
+    ("outputs", OutputLeaf(2, "[0]", "fresh", leaf())),
+    ("outputs", OutputIdentity(0, B, ("buffer",), new=True)),
+    ("inputs", InputLeaf(2, "args[0]", leaf())),
+    ("state", StateLeaf(2, "b", "buffer", leaf())),
+    ("state", AttributeDiffers(1, "k", "a tensor", "nothing")),
+    ("sharing", EditDiffers(3, "[0]", leaf())),
+    *(
+        ("purity", ProcessLeftDifferent(1, name, None, "", None))
+        for name in ("grad mode", "text on standard output", "text on standard error")
+    ),
+    ("alive", ProcessDied("abort", "signal 11")),
+]
+
+
+@pytest.mark.parametrize(("check", "evidence"), COMPILED, ids=[ids(*each) for each in COMPILED])
+def test_evidence_of_compiled_paths_has_a_file_that_runs(
+    check: str, evidence: Evidence, tmp_path: pathlib.Path
+) -> None:
+    file = tmp_path / "repro.py"
+    file.write_text(repro_source(finding(evidence, check, "compile:compiled@cpu"), STATEFUL))
+    assert "torch.export" not in file.read_text()
+    code, printed = run(file)
+    assert (code, printed[:3]) == (0, "ok:"), printed
+
+
+@pytest.mark.parametrize("path", ["nonstrict+deepcopy:module", "nonstrict+duplicate:module"])
+def test_copies_are_compared_with_their_originals(path: str, tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "repro.py"
+    file.write_text(repro_source(finding(CopyShares(("b",)), "sharing", path), STATEFUL))
+    assert run(file) == (0, "ok: they share nothing\n")
 
 
 STATEFUL = """\
@@ -211,12 +351,17 @@ def make():
 
 
 @pytest.mark.parametrize("path", ["nonstrict:unflatten", "nonstrict+preserve:unflatten"])
-@pytest.mark.parametrize("word", ["arguments", "owner"])
-def test_calls_with_graphs_of_their_own_are_followed(path: str, word: str, tmp_path: pathlib.Path) -> None:
+@pytest.mark.parametrize(
+    "evidence",
+    [StepDiffers(("arguments",), None, 0, "a", "b"), StepMoved("owner", 0, "a", "b")],
+    ids=["step", "owner"],
+)
+def test_calls_with_graphs_of_their_own_are_followed(
+    path: str, evidence: Evidence, tmp_path: pathlib.Path
+) -> None:
     transforms = tuple(path.partition(":")[0].split("+")[1:])
-    shown = finding("steps", word, check="structure", path=f"{path}@cpu", stage="lower")
     file = tmp_path / "repro.py"
-    file.write_text(repro_source(shown, PRESERVED))
+    file.write_text(repro_source(finding(evidence, "structure", path), PRESERVED))
     code, printed = run(file)
     assert (code, printed) == (
         0,
@@ -266,27 +411,19 @@ def test_every_way_to_leave_the_spec_has_a_file_that_runs(
     assert calls
     # The others are not promised to be noticed, or are not (corpora/open/export_accepts_*).
     noticed = what != "served" and deviation in ("flag", "number", "text", "size")
+    path = "nonstrict:module@cpu" if noticed and what != "left" else "compile:compiled@cpu"
     for one in calls:
-        shown = finding(
-            what,
-            deviation,
-            check="guards",
-            message=f"a call in which {one.description} is not refused, and the answer is wrong",
-            path="nonstrict:module@cpu" if noticed else "compile:compiled@cpu",
-        )
-        if what == "left":
-            words = f"after a call in which {one.description}: the grad mode differs\naltered: {deviation}"
-            shown = finding(
-                "run",
-                "global",
-                "grad mode",
-                check="purity",
-                message=words,
-                call=1,
-                path="compile:compiled@cpu",
-            )
+        value = repr(one.leaf) if isinstance(one.place, str) else ""
+        altered = Altered(deviation, one.description, one.where, value)
+        evidence: dict[str, tuple[str, Evidence]] = {
+            "accepted": ("guards", WrongAnswer(3, altered, "output['a']", leaf())),
+            "served": ("guards", DeviatingCallRaised(3, altered, failure())),
+            "refused-but-changed": ("guards", RefusedButChanged(3, altered, "b")),
+            "left": ("purity", ProcessLeftDifferent(1, "grad mode", altered, "", None)),
+        }
+        check, shown = evidence[what]
         file = tmp_path / "repro.py"
-        file.write_text(repro_source(shown, EVERY_WAY))
+        file.write_text(repro_source(finding(shown, check, path), EVERY_WAY))
         around = DEVIATIONS[deviation].around
         if isinstance(one.place, str):
             assert f".{one.place.rpartition('.')[2]} = {one.leaf!r}\n" in file.read_text()
@@ -342,9 +479,9 @@ def test_what_is_not_guarded_besides_arguments_has_a_file_that_shows_it(
 @pytest.mark.parametrize("stage", ["export", "lower", "run"])
 @pytest.mark.parametrize("call", [None, 0, 1])
 def test_every_stage_of_crash_has_a_file_that_runs(
-    stage: str, call: int | None, tmp_path: pathlib.Path
+    stage: Stage, call: int | None, tmp_path: pathlib.Path
 ) -> None:
-    shown = finding(kind="crash", stage=stage, call=call, message="call 0 raised KeyError, eager did not")
+    shown = finding(PathRaised(failure(stage), call))
     file = tmp_path / "repro.py"
     file.write_text(repro_source(shown, STATEFUL))
     code, printed = run(file)
@@ -353,35 +490,38 @@ def test_every_stage_of_crash_has_a_file_that_runs(
 
 def test_file_is_short_has_metadata_and_stands_alone(tmp_path: pathlib.Path) -> None:
     file = tmp_path / "repro.py"
-    text = repro_source(finding(), SOURCE)
+    text = repro_source(finding(VALUE), SOURCE)
     file.write_text(text)
     assert SOURCE.strip() in text.replace("import sys\nimport warnings\n\n", "")
     assert "harness" not in text
     shown = text.partition("return Model()")[2]
     assert len([line for line in shown.splitlines() if line]) <= 25
     entry = read_entry(file)
-    assert (entry.status, entry.fingerprint, entry.problem) == ("open", finding().fingerprint, "")
+    assert (entry.status, entry.fingerprint, entry.problem) == ("open", finding(VALUE).fingerprint, "")
     assert max(map(len, text.splitlines())) <= 100
 
 
 def test_repro_of_a_repro_replaces_header_and_script() -> None:
-    once = repro_source(finding(), SOURCE)
-    assert repro_source(finding(), once) == once
+    once = repro_source(finding(VALUE), SOURCE)
+    assert repro_source(finding(VALUE), once) == once
 
 
 def test_other_devices_build_there() -> None:
-    text = repro_source(finding(path="nonstrict:unflatten@cuda"), SOURCE)
+    text = repro_source(finding(VALUE, path="nonstrict:unflatten@cuda"), SOURCE)
     assert 'with torch.device("cuda"):' in text
 
 
-def test_unknown_modes_are_said_to_be_unknown() -> None:
+@pytest.mark.parametrize(
+    ("unknown", "check"), [(Path("later", "module"), "outputs"), (Path("nonstrict", "module"), "later")]
+)
+def test_unknown_modes_and_checks_are_said_to_be_unknown(unknown: Path, check: str) -> None:
     with pytest.raises(NoReproError, match="later"):
-        repro_source(make_finding("value", "fresh", path=Path("later", "module")), SOURCE)
+        repro_source(Finding(unknown, check, VALUE), SOURCE)
 
 
 def test_a_purity_file_bears_with_an_export_that_refuses(tmp_path: pathlib.Path) -> None:
     refused = SOURCE.replace("return x + 1", "return x + 1 if x.sum() > 0 else x")
-    shown = finding("export", "hooks", check="purity", stage="export")
+    shown = finding(ModuleChanged("export", "hooks", ("l",)), "purity")
     file = tmp_path / "repro.py"
     file.write_text(repro_source(shown, refused))
     assert run(file)[0] == 0
@@ -389,10 +529,9 @@ def test_a_purity_file_bears_with_an_export_that_refuses(tmp_path: pathlib.Path)
 
 def test_what_machine_code_is_compared_as_is_a_module() -> None:
     """What loads a package returns is none, and what looks at state, or at names of memory, needs one."""
-    finding = make_finding("value", "fresh", path="aoti:package@cpu")
     program = (
         "import torch\nfrom torch import nn\n\n\nclass Model(nn.Module):\n    def forward(self, x):\n"
         "        return x + 1\n\n\ndef make():\n    return Model(), (torch.ones(2),)\n"
     )
-    text = repro_source(finding, program)
+    text = repro_source(finding(VALUE, path="aoti:package@cpu"), program)
     assert "class Packaged(torch.nn.Module):" in text and "candidate = packaged(ep)" in text

@@ -11,7 +11,7 @@ import libcst as cst
 from harness.errors import UsageError
 from harness.known.entry import read_entry
 from harness.minimizing.outline import FACTORY
-from harness.repro.source import program_of
+from harness.repro.program import program_of
 
 if TYPE_CHECKING:
     from harness.findings import Finding

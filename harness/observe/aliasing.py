@@ -85,7 +85,7 @@ def mutation_probes(named: Mapping[str, torch.Tensor]) -> tuple[MutationProbe, .
     before = _snapshots(named)
     for name, tensor in named.items():
         if name.startswith(OUTPUT) and before[name].values is not None:
-            if not _write(tensor):
+            if not write_to(tensor):
                 found.append(MutationProbe(name, refused=True))
                 continue
             after = _snapshots(named)
@@ -99,7 +99,8 @@ def _snapshots(named: Mapping[str, torch.Tensor]) -> dict[str, TensorSnapshot]:
     return {name: snapshot(tensor) for name, tensor in named.items()}
 
 
-def _write(tensor: torch.Tensor) -> bool:
+def write_to(tensor: torch.Tensor) -> bool:
+    """Change every value of a tensor in place; return whether it can be written to."""
     target = tensor.detach()
     try:
         target.logical_not_() if target.dtype is torch.bool else target.add_(1)

@@ -44,9 +44,12 @@ class Runner:
     promise: str
     """What must hold for every model, in a line."""
     expression: str
-    """In a repro file: the expression for what is compared with eager, from ``ep`` or from ``model``."""
-    helper: str = ""
-    """In a repro file: the text of the function that the expression calls, if any."""
+    """In a repro file: the expression for what is compared with eager, from ``ep`` or from ``model``.
+
+    It may call a function of harness/repro/templates/runners.py.
+    """
+    backend: str = ""
+    """Of a runner of the compile mode: the backend of torch.compile."""
     shown: bool = False
     """Whether the expression calls ``function`` itself, so that repro files contain its text."""
     cost: float | None = None
@@ -64,7 +67,7 @@ RUNNERS: dict[str, Runner] = {}
 def runner(
     *modes: str,
     expression: str,
-    helper: str = "",
+    backend: str = "",
     shown: bool = False,
     cost: float | None = None,
     same_operators: bool = True,
@@ -81,7 +84,7 @@ def runner(
             function=function,
             promise=promise,
             expression=expression,
-            helper=helper,
+            backend=backend,
             shown=shown,
             cost=cost,
             same_operators=same_operators,
@@ -114,15 +117,7 @@ def stages(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> P
     return pipeline(model, args, kwargs, split_spec=points)
 
 
-_COMPILED = """\
-def compiled(model):
-    \"\"\"The model itself: its state keeps its names, its calls are compiled.\"\"\"
-    model.compile(backend="%s")
-    return model"""
-"""The model keeps its type here, so that repro files can read its state; ``torch.compile`` would wrap it."""
-
-
-@runner("compile", expression="compiled(model)", helper=_COMPILED % "eager")
+@runner("compile", expression="compiled(model)", backend="eager")
 def compiled(model: nn.Module) -> Callable[..., object]:
     """Dynamo alone: its graphs run the operators that eager runs."""
     run: Callable[..., object] = torch.compile(model, backend="eager")
@@ -132,7 +127,7 @@ def compiled(model: nn.Module) -> Callable[..., object]:
 @runner(
     "compile",
     expression="compiled(model)",
-    helper=_COMPILED % "aot_eager",
+    backend="aot_eager",
     cost=350,
     same_operators=False,
 )
@@ -145,7 +140,7 @@ def aot_eager(model: nn.Module) -> Callable[..., object]:
 @runner(
     "compile",
     expression="compiled(model)",
-    helper=_COMPILED % "inductor",
+    backend="inductor",
     cost=5000,
     same_operators=False,
 )
@@ -155,24 +150,11 @@ def inductor(model: nn.Module) -> Callable[..., object]:
     return run
 
 
-_PACKAGED = '''\
-def packaged(ep):
-    """What AOTInductor makes of a program, as a module."""
-    run = torch._inductor.aoti_load_package(torch._inductor.aoti_compile_and_package(ep))
-
-    class Packaged(torch.nn.Module):
-        def forward(self, *args, **kwargs):
-            return run(*args, **kwargs)
-
-    return Packaged()'''
-
-
 # Machine code has no modules, no names and no autograd history. It checks its inputs only where
 # AOTI_RUNTIME_CHECK_INPUTS is set (torch/_inductor/codegen/cpp_wrapper_cpu.py).
 @runner(
     "aoti",
     expression="packaged(ep)",
-    helper=_PACKAGED,
     same_operators=False,
     drops=("hierarchy", "state", "gradients", "edits", "deviations"),
 )

@@ -1,5 +1,7 @@
 """A finding and its program -> a self-contained file that shows exactly this difference."""
 
-from harness.repro.source import MODULES, NoReproError, repro_source
+from harness.repro.parts import NoReproError
+from harness.repro.program import MODULES
+from harness.repro.source import repro_source
 
 __all__ = ["MODULES", "NoReproError", "repro_source"]

@@ -2,75 +2,37 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
-import sys
-import textwrap
 from typing import TYPE_CHECKING
 
-from harness.paths.runners import RUNNERS
 from harness.paths.transforms import TRANSFORMS
+from harness.repro.paste import Template, with_helpers
+from harness.repro.templates import inputs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from harness.findings import Finding
-    from harness.paths.transforms.table import At, Function, Transform
+    from harness.paths.transforms.table import At, Transform
 
 
 def helpers(finding: Finding) -> list[str]:
-    """Return the functions that the rest of the file calls, in the order in which they need each other."""
+    """Return the functions that the transforms are, in the order in which they need each other."""
     functions = [each.function for each in _transforms(finding)]
-    runner = RUNNERS[finding.runner]
-    if runner.shown:
-        functions.append(runner.function)
-    return list(dict.fromkeys(text for function in functions for text in _texts(function)))
+    return list(dict.fromkeys(text for function in functions for text in with_helpers(function)))
 
 
-def _texts(function: Function) -> Iterator[str]:
-    """Return the text of a function, without types, after that of the private ones that it calls."""
-    module = sys.modules[function.__module__]
-    for name in function.__code__.co_names:
-        used = getattr(module, name, None)
-        if inspect.isfunction(used) and used.__module__ == module.__name__ and name.startswith("_"):
-            yield from _texts(used)
-    # Without decorators: what they note is of no use to a reader.
-    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    yield ast.unparse(_Untyped().visit(tree)).replace("'''", '"""')
-
-
-class _Untyped(ast.NodeTransformer):
-    """Drops decorators and annotations, whose names a file of torch alone does not import."""
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        node.decorator_list, node.returns = [], None
-        return self.generic_visit(node)
-
-    def visit_arg(self, node: ast.arg) -> ast.AST:
-        node.annotation = None
-        return node
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        if node.value is None:
-            return ast.copy_location(ast.Pass(), node)
-        return ast.copy_location(ast.Assign([node.target], node.value), node)
-
-
-def built(finding: Finding, made: str) -> str:
-    """Return what ``fresh`` returns of what ``make`` made, or nothing where that is the same."""
-    call = made
+def wrapped(model: str, finding: Finding) -> str:
+    """Return the expression for the model that the path and eager run, from that for the program's own."""
     for each in _at(finding, "case"):
-        call = call if each.sizes else f"{each.name}({call})"
-    return "" if call == made else call
+        model = model if each.sizes else f"{each.name}({model})"
+    return model
 
 
-def sizes(finding: Finding) -> str:
+def sizes(finding: Finding) -> list[str]:
     """Return the functions ``dynamic_shapes`` and ``probes`` of a path that adds them to the program."""
     for each in _at(finding, "case"):
         if each.sizes:
-            call = f"{each.name}(*make())"
-            return f"def dynamic_shapes():\n    return {call}[0]\n\n\ndef probes():\n    return {call}[1]\n"
-    return ""
+            functions = (inputs.dynamic_shapes, inputs.probes)
+            return [Template(function, {"SIZES": each.name}).text for function in functions]
+    return []
 
 
 def export_arguments(finding: Finding) -> str:
@@ -78,18 +40,17 @@ def export_arguments(finding: Finding) -> str:
     return "".join(f", **{each.name}(model)" for each in _at(finding, "export"))
 
 
-def program(finding: Finding, *, dynamic: bool) -> str:
-    """Return the expression for the program that is lowered, of the one that is called ``ep``."""
-    text = "ep"
+def program(exported: str, finding: Finding, *, dynamic: bool) -> str:
+    """Return the expression for the program that is lowered, from that for the exported one."""
     for each in _at(finding, "program"):
         options = f", strict={finding.mode == 'strict'}" if each.exports else ""
         options = f", dynamic_shapes=dynamic_shapes(){options}" if each.exports and dynamic else options
-        text = f"{each.name}({text}{options})"
-    return text
+        exported = f"{each.name}({exported}{options})"
+    return exported
 
 
-def lowered(finding: Finding, made: str, fresh: str) -> str:
-    """Return the expression for what is called, of the one for what the runner made."""
+def lowered(made: str, finding: Finding, fresh: str) -> str:
+    """Return the expression for what is called, from that for what the runner made."""
     for each in _at(finding, "module"):
         made = f"{each.name}({made}, {fresh}[0])" if each.wants_model else f"{each.name}({made})"
     return made

@@ -1,0 +1,1 @@
+"""Functions that go into repro files as text; they need nothing but torch."""

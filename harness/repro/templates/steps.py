@@ -1,0 +1,166 @@
+"""Following the graphs of an exported program and of what is made from it, to compare what the two run."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import Any
+
+import torch
+
+
+def tensor_names(ep: Any) -> dict[str, str]:
+    """Return one name for each tensor of the state."""
+    first: dict[Any, str] = {}
+    same = {}
+    for name, t in {**ep.state_dict, **ep.constants}.items():
+        if isinstance(t, torch.Tensor):
+            place = (t.untyped_storage()._cdata, t.storage_offset(), t.stride())
+            kind = (t.shape, t.dtype, t.requires_grad, isinstance(t, torch.nn.Parameter))
+            same[name] = first.setdefault((place, kind), name)
+    return same
+
+
+def inputs_of(ep: Any, same: dict[str, str]) -> list[str]:
+    """Return what each placeholder stands for."""
+    count = itertools.count()
+    return [
+        f"input {next(count)}" if spec.kind.name == "USER_INPUT" else same.get(spec.target, spec.target)
+        for spec in ep.graph_signature.input_specs
+    ]
+
+
+def copies_of(ep: Any, same: dict[str, str]) -> dict[str, str]:
+    """Return for each node whose result is written back: to what."""
+    names = [spec.arg.name for spec in ep.graph_signature.input_specs]
+    named = dict(zip(names, inputs_of(ep, same), strict=True))
+    written = [s for s in ep.graph_signature.output_specs if s.kind.name.endswith("_MUTATION")]
+    return {s.arg.name: named.get(s.target, same.get(s.target, s.target)) for s in written}
+
+
+def is_pure(target: Any, args: Any) -> bool:
+    """Return whether an operator matters only where its result is read."""
+    if target in torch.fx.node._side_effectful_functions:
+        return False
+    if isinstance(target, torch._ops.OpOverload):
+        return not target._schema.is_mutable and torch.Tag.nondeterministic_seeded not in target.tags
+    if isinstance(target, torch._ops.HigherOrderOperator):
+        return not any("impure graph" in str(arg) for arg in args)
+    return getattr(target, "__name__", "") == "getitem"
+
+
+def recorded_frames(node: Any) -> tuple[tuple[str, str], ...] | None:
+    """Return the calls that a node was made in, without those of modules that are not below their callers."""
+    frames: list[tuple[str, str]] = []
+    for key, (path, _) in node.meta.get("nn_module_stack", {}).items():
+        if path.startswith("_empty_"):
+            return None
+        if path and frames and not path.startswith(f"{frames[-1][0]}."):
+            break
+        frames += [(path, key)] if path else []
+    return tuple(frames)
+
+
+def live(lines: list[Any], returned: Any) -> list[tuple[str, Any]]:
+    """Leave out what nobody reads, and number the rest."""
+    kept = {name: rest for name, *rest in lines}
+    while True:
+        read = set(re.findall(r"%\d+", " ".join([str(returned), *(text for text, *_ in kept.values())])))
+        dead = [name for name, (_, pure, _) in kept.items() if pure and name not in read]
+        if not dead:
+            break
+        for name in dead:
+            del kept[name]
+    number = {name: f"%{i}" for i, name in enumerate(kept)}
+
+    def renumbered(text: str) -> str:
+        return re.sub(r"%\d+", lambda m: number[m[0]], text)
+
+    return [(renumbered(text), where) for text, _, where in kept.values()] + [
+        (renumbered(f"return {returned}"), ())
+    ]
+
+
+class Follower:
+    """Notes what graphs run, with the graphs of the submodules that they call in their places."""
+
+    def __init__(self, same: dict[str, str], copies: dict[str, str]) -> None:
+        """Note for each name of a tensor the first one, and what is written back to where."""
+        self.same, self.copies = same, copies
+        self.lines: list[Any] = []
+        self.turns: dict[Any, Any] = {}
+        pytree = torch.utils._pytree
+        self.glue = (torch.fx._pytree.tree_flatten_spec, pytree.tree_flatten, pytree.tree_unflatten)
+
+    def run(self, owner: Any, graph: Any, values: Any, above: Any = None, named: Any = None) -> Any:
+        """Follow one graph; ``above`` are the calls under way, or None where the nodes say that."""
+        env: dict[Any, Any] = {}
+        values, named = iter(values), named or {}
+        copies = self.copies if above is None else {}
+        for node in graph.nodes:
+            args, kwargs = torch.fx.map_arg((node.args, node.kwargs), lambda n: env[n])
+            if node.op == "placeholder":
+                env[node] = named[node.target] if node.target in named else next(values, f"no {node.name}")
+            elif node.op == "output":
+                return args[0][len(copies) :] if copies else args[0]
+            elif node.op == "get_attr":
+                env[node] = self.attribute(owner, node.target, above)
+            elif node.op == "call_module":
+                env[node] = self.call(owner, node.target, above, args, kwargs)
+            elif node.target in self.glue:
+                env[node] = node.target(*args)
+            elif getattr(node.target, "__name__", "") == "getitem" and not isinstance(args[0], str):
+                env[node] = args[0][args[1]]
+            else:
+                text = f"{node.target} {args} {kwargs}"
+                where = recorded_frames(node) if above is None else above
+                env[node] = self.add(text, is_pure(node.target, args), where)
+            if node.name in copies:
+                text = f"aten.copy_.default {(copies[node.name], env[node])} {{}}"
+                env[node] = self.add(text, False, recorded_frames(node))
+        return None
+
+    def add(self, text: str, pure: bool, where: Any) -> str:
+        """Note a step, and return its name."""
+        name = f"%{len(self.lines)}"
+        self.lines.append((name, text, pure, where))
+        return name
+
+    def attribute(self, owner: Any, target: str, above: Any) -> Any:
+        """Return what an attribute stands for."""
+        *path, key = target.split(".")
+        thing = getattr(owner.get_submodule(".".join(path)), key)
+        if isinstance(thing, torch.fx.GraphModule):
+            inner = Follower(self.same, {})
+            given = [f"given {i}" for i, n in enumerate(thing.graph.nodes) if n.op == "placeholder"]
+            back = inner.run(thing, thing.graph, given)
+            sort = "graph" if all(pure for *_, pure, _ in inner.lines) else "impure graph"
+            return f"{sort} {live(inner.lines, back)}".replace("%", "$")
+        if isinstance(thing, torch.Tensor):
+            name = f"{above[-1][0]}.{target}" if above else target
+            return self.same.get(name, name)
+        return thing
+
+    def call(self, owner: Any, target: str, above: Any, args: Any, kwargs: Any) -> Any:
+        """Follow the graph of a submodule."""
+        name = re.sub(r"@\d+", "", f"{above[-1][0]}.{target}" if above else target)
+        child = owner.get_submodule(target)
+        if hasattr(child, "_call_modules"):
+            child = next(self.turns.setdefault(child, itertools.cycle(child._call_modules)))
+        return self.run(child, child.graph, args, (*above, (name, object())), kwargs)
+
+
+def exported_steps(ep: Any) -> list[tuple[str, Any]]:
+    """Return the steps of an exported program."""
+    same = tensor_names(ep)
+    follower = Follower(same, copies_of(ep, same))
+    back = follower.run(ep.graph_module, ep.graph, inputs_of(ep, same))
+    return live(follower.lines, back)
+
+
+def rebuilt_steps(module: Any, ep: Any) -> list[tuple[str, Any]]:
+    """Return the steps of what was made from the program."""
+    follower = Follower(tensor_names(ep), {})
+    given = [f"input {i}" for i, _ in enumerate(module.graph.find_nodes(op="placeholder"))]
+    back = follower.run(module, module.graph, given, above=())
+    return live(follower.lines, back)

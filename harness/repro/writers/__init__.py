@@ -1,0 +1,1 @@
+"""One writer for each check: templates of what the check needs in a repro file, and when to use them."""

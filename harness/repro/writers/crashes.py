@@ -1,0 +1,97 @@
+"""How to show exceptions that eager does not raise."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from harness.repro.parts import Parts, last_call
+from harness.repro.paste import Template
+from harness.repro.templates.stand_ins import CALLS, export, inputs, lower, make
+
+if TYPE_CHECKING:
+    from harness.findings import Finding
+
+
+def run_eager() -> Any:
+    """Show that eager raises nothing."""
+    eager, args, kwargs = make()
+    eager(*args, **kwargs)
+    model, args, kwargs = make()
+    seen = "nothing"
+    return model, args, kwargs, seen
+
+
+def try_export(model: Any, seen: str) -> str:
+    """Try the export alone."""
+    try:
+        ep = export(model)
+    except Exception as error:
+        seen = f"{type(error).__name__}: {str(error).strip()[:200]!r}"
+    return seen
+
+
+def try_lower(model: Any, seen: str) -> str:
+    """Try the export and the runner."""
+    try:
+        ep = export(model)
+        candidate = lower(ep)
+    except Exception as error:
+        seen = f"{type(error).__name__}: {str(error).strip()[:200]!r}"
+    return seen
+
+
+def try_call(model: Any, seen: str) -> str:
+    """Try the first call."""
+    try:
+        ep = export(model)
+        candidate = lower(ep)
+        args, kwargs = inputs()
+        candidate(*args, **kwargs)
+    except Exception as error:
+        seen = f"{type(error).__name__}: {str(error).strip()[:200]!r}"
+    return seen
+
+
+def report(seen: str) -> None:
+    """Say what was raised."""
+    bug = seen.startswith("ERROR:")
+    print(f"{'BUG' if bug else 'ok'}: eager raises nothing, STAGE raises {seen}")
+    sys.exit(bug)
+
+
+def try_consecutive_calls() -> None:
+    """Make several calls of each."""
+    eager, args, kwargs = make()
+    model, args, kwargs = make()
+    ep = export(model)
+    candidate = lower(ep)
+    seen = "nothing"
+    try:
+        for call in range(CALLS):
+            args, kwargs = inputs(call)
+            eager(*args, **kwargs)
+            args, kwargs = inputs(call)
+            candidate(*args, **kwargs)
+    except Exception as error:
+        seen = f"{type(error).__name__}: {str(error).strip()[:200]!r}"
+    bug = seen.startswith("ERROR:")
+    print(f"{'BUG' if bug else 'ok'}: eager raises nothing, call {call} of RUNNER raises {seen}")
+    sys.exit(bug)
+
+
+_STAGES = {
+    "export": (try_export, "export"),
+    "lower": (try_lower, "making the RUNNER"),
+    "run": (try_call, "calling the RUNNER"),
+}
+
+
+def crash(finding: Finding, name: str) -> Parts:
+    """Return the parts for an exception, by the name of its class."""
+    error = {"ERROR": name}
+    if finding.call:
+        return Parts([], [Template(try_consecutive_calls, error)], call=last_call(finding))
+    attempt, stage = _STAGES[finding.stage]
+    pieces = [Template(run_eager), Template(attempt), Template(report, {**error, "STAGE": stage})]
+    return Parts([], pieces)

@@ -1,0 +1,40 @@
+"""How to show findings of the gradients check."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from harness.checks.gradients import BackwardRaised, GradientFlow, GradientLeaf
+from harness.observe.gradients import weights
+from harness.repro.parts import Parts
+from harness.repro.paste import Template
+from harness.repro.templates.scripts import compare, first_call
+
+if TYPE_CHECKING:
+    from harness.findings import Finding
+
+
+def observe(out: Any, given: Any, module: Any) -> dict[str, Any]:
+    """Return what flows back from all outputs, differently weighted, to parameters and inputs."""
+    outs = [t for t in torch.utils._pytree.tree_leaves(out) if isinstance(t, torch.Tensor)]
+    outs = [t for t in outs if t.requires_grad]
+    named = [(f"input {i}", t) for i, t in enumerate(torch.utils._pytree.tree_leaves(given))]
+    for store in (module.named_parameters, module.named_buffers):
+        named += [(re.sub(r"@\d+", "", n), t) for n, t in store(remove_duplicate=False)]
+    named = [(n, t) for n, t in named if isinstance(t, torch.Tensor) and t.requires_grad and t.is_leaf]
+    try:
+        flow = torch.autograd.grad(outs, [t for _, t in named], [weights(t) for t in outs], allow_unused=True)
+    except Exception as error:
+        return {"backward pass": f"{type(error).__name__}: {error}"}
+    text = [None if g is None else f"{g.dtype} {list(g.shape)} {g.stride()} {g.tolist()}" for g in flow]
+    return {"backward pass": "works"} | {f"gradient of {n}": t for (n, _), t in zip(named, text, strict=True)}
+
+
+def write(finding: Finding) -> Parts | None:
+    """Write down backward passes that fail, and other gradients."""
+    if not isinstance(finding.evidence, BackwardRaised | GradientFlow | GradientLeaf):
+        return None
+    return Parts([Template(weights), Template(observe)], [Template(first_call), Template(compare)])

@@ -1,0 +1,195 @@
+"""How to show findings of the purity check: what export, lowering or a call changes around the model."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from harness.checks.purity import (
+    ExampleInputChanged,
+    ModuleChanged,
+    Printed,
+    ProcessChanged,
+    StateChanged,
+    StateSharingChanged,
+)
+from harness.observe.environment import graph_outline
+from harness.repro.observing import observing, observing_leaves
+from harness.repro.parts import Parts
+from harness.repro.paste import Template
+from harness.repro.templates import observers
+from harness.repro.templates.settings import SETTINGS
+from harness.repro.templates.stand_ins import AMBIENT, FACT, ep, export, lower, make, observe
+
+if TYPE_CHECKING:
+    from harness.findings import Finding
+
+
+# --- what is observed ---
+
+
+def parameters(module: Any) -> dict[str, str]:
+    """Return the WORD of each parameter."""
+    return {f"WORD of {name}": str(FACT(t)) for name, t in module.named_parameters(remove_duplicate=False)}
+
+
+def buffers(module: Any) -> dict[str, str]:
+    """Return the WORD of each buffer."""
+    return {f"WORD of {name}": str(FACT(t)) for name, t in module.named_buffers(remove_duplicate=False)}
+
+
+def sharing(module: Any) -> dict[str, Any]:
+    """Return which tensor each name stands for, and its memory."""
+    modules = module.named_modules(remove_duplicate=False)
+    stores = [(p, {**m._parameters, **m._buffers, **vars(m)}) for p, m in modules]
+    state = [(f"{p}.{n}", t) for p, store in stores for n, t in store.items()]
+    real = (torch.Tensor, torch.nn.Parameter)  # what else is left there is another matter
+    return {f"tensor of {n}": (id(t), t.untyped_storage()._cdata) for n, t in state if type(t) in real}
+
+
+def training_flags(module: Any) -> dict[str, bool]:
+    """Return the training flag of each module."""
+    return {f"{name}.training": m.training for name, m in module.named_modules(remove_duplicate=False)}
+
+
+def hooks(module: Any) -> dict[str, list[int]]:
+    """Return how many hooks each module has."""
+    modules = module.named_modules(remove_duplicate=False)
+    kinds = ["_forward_hooks", "_forward_pre_hooks", "_state_dict_hooks"]
+    return {f"hooks of {name}": [len(getattr(m, k)) for k in kinds] for name, m in modules}
+
+
+def attributes(module: Any) -> dict[str, str]:
+    """Return the attributes of each module that are not nn.Module's own."""
+    standard = vars(torch.nn.Module())
+    return {
+        f"{name}.{key}": f"a tensor, id {id(value)}" if isinstance(value, torch.Tensor) else repr(value)
+        for name, m in module.named_modules()
+        for key, value in vars(m).items()
+        if key not in standard
+    }
+
+
+def marked_sizes(given: Any) -> dict[str, Any]:
+    """Return which sizes of the example inputs are marked as dynamic or static."""
+    leaves = [t for t in torch.utils._pytree.tree_leaves(given) if isinstance(t, torch.Tensor)]
+    marks = [{n: d for n, d in vars(t).items() if n.endswith("_indices") and d} for t in leaves]
+    return {"sizes marked on the example inputs": marks}
+
+
+def graph() -> dict[str, Any]:
+    """Return the nodes of the exported program."""
+    return {"graph of the exported program": graph_outline(ep)}
+
+
+def setting() -> dict[str, Any]:
+    """Return the WORD, which is set for the whole process."""
+    return {"WORD": AMBIENT()}
+
+
+# --- scripts ---
+
+
+def around_export() -> Any:
+    """Observe before and after the export."""
+    model, args, kwargs = make()
+    expected = observe((), (args, kwargs), model)
+    with contextlib.suppress(Exception):  # it may refuse, but not leave a mess behind
+        export(model)
+    seen = observe((), (args, kwargs), model)
+    return expected, seen
+
+
+def around_lowering() -> Any:
+    """Observe before and after lowering."""
+    model, args, kwargs = make()
+    ep = export(model)
+    expected = observe((), (args, kwargs), model)
+    lower(ep)
+    seen = observe((), (args, kwargs), model)
+    return expected, seen
+
+
+def compare_before_after(expected: dict[str, Any], seen: dict[str, Any]) -> None:
+    """Say what was changed."""
+    wrong = [n for n in {**expected, **seen} if seen.get(n) != expected.get(n)]
+    for n in wrong[:1]:
+        print(f"BUG: {n}: {expected.get(n)} before STAGE, {seen.get(n)} after it"[:500])
+    if not wrong:
+        print("ok: STAGE leaves all as it was")
+    sys.exit(bool(wrong))
+
+
+def print_while_exporting() -> str:
+    """Export, and keep what is printed."""
+    model, args, kwargs = make()
+    printed = io.StringIO()
+    with contextlib.suppress(Exception), contextlib.redirect_stdout(printed):
+        export(model)
+    text = printed.getvalue().strip()
+    return text
+
+
+def print_while_lowering() -> str:
+    """Lower, and keep what is printed."""
+    model, args, kwargs = make()
+    ep = export(model)
+    printed = io.StringIO()
+    with contextlib.suppress(Exception), contextlib.redirect_stdout(printed):
+        lower(ep)
+    text = printed.getvalue().strip()
+    return text
+
+
+def report_print(text: str) -> None:
+    """Say what was printed."""
+    print(f"BUG: it prints {text[:80]!r}" if text else "ok: nothing is printed")
+    sys.exit(bool(text))
+
+
+_STATE = {"parameter": parameters, "buffer": buffers, "constant": observers.constants}
+_MODULES = {"training flag": training_flags, "hooks": hooks, "attribute": attributes}
+
+
+def write(finding: Finding) -> Parts | None:
+    """Write down what export or lowering changes or prints."""
+    match finding.evidence:
+        case Printed(stage=stage, stream=stream):
+            printing = print_while_exporting if stage == "export" else print_while_lowering
+            redirect = {"redirect_stdout": f"redirect_{STREAMS[stream]}"}
+            return Parts([], [Template(printing, redirect), Template(report_print)])
+        case StateChanged(sort=sort, aspect=aspect):
+            return _around(finding, [observing(_STATE[sort], aspect)], "module")
+        case StateSharingChanged():
+            return _around(finding, [Template(sharing, name="observe")], "module")
+        case ModuleChanged(sort=sort):
+            return _around(finding, [Template(_MODULES[sort], name="observe")], "module")
+        case ExampleInputChanged(leaf=leaf):
+            return _around(finding, [observing_leaves(leaf.word, "input")], "given")
+        case ProcessChanged(names=("sizes marked on the example inputs", *_)):
+            return _around(finding, [Template(marked_sizes, name="observe")], "given")
+        case ProcessChanged(names=("graph of the exported program", *_)):
+            return _around(finding, [Template(graph_outline), Template(graph, name="observe")])
+        case ProcessChanged(names=(name, *_)):
+            return _around(finding, [observing_setting(name)])
+    return None
+
+
+STREAMS = {"standard output": "stdout", "standard error": "stderr"}
+
+
+def _around(finding: Finding, functions: list[Template], *observes: str) -> Parts:
+    """Return parts that observe before and after a stage."""
+    exports = finding.stage == "export"
+    around = Template(around_export if exports else around_lowering)
+    end = Template(compare_before_after, {"STAGE": "export" if exports else "making the RUNNER"})
+    return Parts(functions, [around, end], observes=observes)
+
+
+def observing_setting(name: str) -> Template:
+    """Return a function that observes what is set for the whole process under a name."""
+    return Template(setting, {"WORD": name, "AMBIENT": SETTINGS[name]}, name="observe")

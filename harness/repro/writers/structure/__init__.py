@@ -1,0 +1,1 @@
+"""How to show findings of the structure check: names, calls, modules and graphs."""

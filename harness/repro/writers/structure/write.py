@@ -1,0 +1,35 @@
+"""The writer of the structure check."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harness.checks.structure.call_order import CallMissing, CallOrder, CallsUnknown
+from harness.checks.structure.check import (
+    GraphBroken,
+    ModuleCycle,
+    ModulesMissing,
+    ModulesUnknown,
+    NeedlessVariant,
+)
+from harness.checks.structure.signature import SignatureMismatch, SpecKind, SpecTarget, TableNames
+from harness.checks.structure.translation import StepDiffers, StepMoved
+from harness.repro.writers.structure import calls, modules, names, steps
+
+if TYPE_CHECKING:
+    from harness.findings import Finding
+    from harness.repro.parts import Parts
+
+
+def write(finding: Finding) -> Parts | None:
+    """Write down what is wrong with names, calls, modules and graphs."""
+    match finding.evidence:
+        case SignatureMismatch() | TableNames() | SpecKind() | SpecTarget() as evidence:
+            return names.write(evidence)
+        case CallsUnknown() | CallOrder() | CallMissing() as evidence:
+            return calls.write(evidence)
+        case ModuleCycle() | ModulesMissing() | ModulesUnknown() | NeedlessVariant() as evidence:
+            return modules.write(evidence)
+        case StepDiffers() | StepMoved() | GraphBroken() as evidence:
+            return steps.write(evidence)
+    return None

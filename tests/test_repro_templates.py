@@ -1,0 +1,257 @@
+"""Templates of repro files: how they become text, and what the functions do."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from harness.observe.process_state import read_process_state
+from harness.repro.parts import Deviating
+from harness.repro.paste import Template, Values, with_helpers
+from harness.repro.program import program_of, read_program
+from harness.repro.script import Setting, script
+from harness.repro.templates import inputs as input_templates
+from harness.repro.templates import observers, pairs, scripts, settings, steps
+from harness.repro.templates.properties import PROPERTIES
+from harness.repro.templates.stand_ins import (
+    FACT,
+    HAS_KWARGS,
+    SEED,
+    altered,
+    export,
+    inputs,
+    lower,
+    make,
+    when,
+)
+from harness.repro.writers import gradients
+from harness.repro.writers.structure import calls, modules
+
+
+def _helper(number: int) -> int:
+    return number + 1
+
+
+def typed(numbers: list[int], *, more: int = 2) -> list[int]:
+    """Add NAME."""
+    kept: list[int] = []
+    # A comment for people.
+    if SEED:
+        kept = [_helper(n) for n in numbers]
+    elif HAS_KWARGS:
+        kept = numbers
+    with when(HAS_KWARGS, torch.no_grad()):
+        return [FACT(t) for t in kept] if SEED else kept
+
+
+def test_text_has_no_types_and_all_replacements() -> None:
+    values: Values = {"NAME": "one", "SEED": True, "HAS_KWARGS": False, "FACT": PROPERTIES["shape"]}
+    assert Template(typed, values, name="observe").text == (
+        "def observe(numbers, *, more=2):\n"
+        '    """Add one."""\n'
+        "    kept = []\n"
+        "    # A comment for people.\n"
+        "    kept = [_helper(n) for n in numbers]\n"
+        "    return [list(t.shape) for t in kept]"
+    )
+
+
+def test_body_has_neither_docstring_nor_last_return() -> None:
+    assert Template(scripts.both_models).body.splitlines()[::3] == [
+        "eager, args, kwargs = make()",
+        "candidate = lower(ep)",
+    ]
+
+
+def test_helpers_come_first() -> None:
+    assert [text.partition("(")[0] for text in with_helpers(typed)] == ["def _helper", "def typed"]
+
+
+CALLS = {"make": "fresh()", "export": "EXPORTED", "lower": "ep.module()", "inputs": "fresh()[1:]"}
+
+
+def filled(function: Any, **changes: Any) -> str:
+    setting: dict[str, Any] = {"calls": CALLS, "names": {}, "has_kwargs": True}
+    return script([Template(function)], Setting(**{**setting, **changes}))
+
+
+def called() -> None:
+    """Call."""
+    eager, args, kwargs = make()
+    ep = export(eager)
+
+    candidate = lower(ep)
+    args, kwargs = inputs()
+    args, kwargs = inputs(1)
+    with altered(candidate):
+        print(candidate(*args, **kwargs), (args, kwargs))
+
+
+HEAD = ['if __name__ == "__main__":', '    warnings.simplefilter("ignore")']
+
+
+def test_stand_ins_of_scripts_are_replaced() -> None:
+    assert filled(called).splitlines() == [
+        *HEAD,
+        "    eager, args, kwargs = fresh()",
+        "    ep = EXPORTED",
+        "",
+        "    candidate = ep.module()",
+        "    args, kwargs = fresh()[1:]",
+        "    args, kwargs = inputs(1)",
+        "    args, kwargs = other(args, kwargs)",
+        "    print(candidate(*args, **kwargs), (args, kwargs))",
+    ]
+
+
+def test_programs_without_kwargs_have_none() -> None:
+    text = filled(called, has_kwargs=False)
+    assert "kwargs" not in text
+    assert "    eager, args = fresh()\n" in text
+    assert "    args, _ = other(args, {})\n" in text
+    assert "    print(candidate(*args), (args,))" in text
+
+
+def test_statements_are_added_and_dropped() -> None:
+    text = filled(
+        called,
+        exports=False,
+        reseed="torch.manual_seed(0)",
+        leaves_only=True,
+        done_to_eager=("retie",),
+        deviating=Deviating(attribute="l.scale", value="4.0"),
+    )
+    assert text.splitlines() == [
+        *HEAD,
+        "    eager, args, kwargs = fresh()",
+        "    eager = retie(eager)",
+        "",
+        "    candidate = ep.module()",
+        "    args, kwargs = fresh()[1:]",
+        "    args, kwargs = inputs(1)",
+        '    candidate.get_submodule("l").scale = 4.0',
+        "    torch.manual_seed(0)",
+        "    print(torch.utils._pytree.tree_leaves(candidate(*args, **kwargs)), (args, kwargs))",
+    ]
+
+
+def test_calls_are_made_under_a_context_manager() -> None:
+    text = filled(called, deviating=Deviating(around="torch.no_grad()"))
+    last = "print(candidate(*args, **kwargs), (args, kwargs))"
+    assert text.splitlines()[-2:] == ["    with torch.no_grad():", f"        {last}"]
+
+
+@pytest.mark.parametrize(
+    ("source", "build", "forward"),
+    [
+        ("def make():\n    return Model(nn.ReLU()), (torch.ones(2),)\n", False, False),
+        ("def make():\n    return nn.Linear(2, 2), (torch.ones(2),)\n", True, False),
+        ("def make():\n    return torch.nn.GRU(2, 2), (torch.ones(2),)\n", True, False),
+        ("def make():\n    return Model(), (torch.randn(2),)\n", True, True),
+        ("# rand\ndef make():\n    return nn.Sequential(nn.Dropout()), ('rand',)\n", True, True),
+        ("def f(x):\n    nn.init.uniform_(x)\n", True, False),
+        ("def f(x):\n    return F.dropout(x)\n", False, True),
+    ],
+)
+def test_random_numbers_are_found_in_code_alone(source: str, build: bool, forward: bool) -> None:
+    program = read_program(source)
+    assert (program.random_build, program.random_forward) == (build, forward)
+    assert not program.has_kwargs and not program.dynamic
+
+
+def test_program_of_any_source_is_the_source() -> None:
+    source = "def make():\n    return 1\n\n\ndef probes():\n    return []"
+    assert program_of(source) == source
+    assert program_of(source, probes=False) == "def make():\n    return 1"
+
+
+# --- what the functions do ---
+
+
+@pytest.mark.parametrize("word", sorted(PROPERTIES.keys() - {"python-value"}))
+def test_properties_are_those_of_a_tensor(word: str) -> None:
+    assert PROPERTIES[word](torch.ones(2, 3)) is not None
+
+
+def test_settings_can_be_read() -> None:
+    assert [read() for read in settings.SETTINGS.values()][:3] == [True, torch.float32, False]
+    assert settings.SETTINGS.keys() == read_process_state().keys()
+
+
+class Model(nn.Module):
+    """Two modules, one of which has two names."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.l = nn.Linear(2, 2)
+        self.again = self.l
+        self.k = torch.ones(2)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Call one twice."""
+        out: torch.Tensor = self.l(x) + self.again(x * self.k)
+        return out
+
+
+def test_observers_name_what_they_see(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(observers, "FACT", PROPERTIES["shape"])
+    tree = {"a": torch.ones(2), "b": 3}
+    assert observers.tensors(tree) == {"WORD of LEAF 0": "[2]"}
+    assert observers.state(Model())["WORD of again.bias"] == "[2]"
+    assert observers.constants(Model()) == {"WORD of .k": "[2]"}
+    assert observers.everything(tree, (), Model())["output 0"] == "torch.float32 [2] [1.0, 1.0]"
+
+
+def test_split_and_merged_names_are_found(capsys: pytest.CaptureFixture[str]) -> None:
+    one, other = object(), object()
+    together, apart = {"output 0": one, "b": one}, {"output 0": one, "b": other}
+    assert pairs.object_split(*pairs.all_pairs(together, apart)) == [("b", "output 0")]
+    assert pairs.objects_merged(*pairs.pairs_with_output(apart, together)) == [("b", "output 0")]
+    assert pairs.memory_split(*pairs.all_pairs(together, together)) == []
+    with pytest.raises(SystemExit) as end:
+        pairs.verdict([])
+    assert end.value.code is False
+    assert "ok:" in capsys.readouterr().out
+
+
+def test_later_inputs_keep_what_shares_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    base = torch.ones(4)
+    monkeypatch.setattr(input_templates, "make", lambda: (None, (base, base[:2], torch.tensor([True])), {}))
+    monkeypatch.setattr(input_templates, "PROBES", False)
+    (whole, part, flag), _ = input_templates.inputs(1)
+    assert whole.tolist() == [-0.25] * 4
+    assert part.untyped_storage()._cdata == whole.untyped_storage()._cdata
+    assert flag.tolist() == [False]
+
+
+def test_gradients_are_observed_by_name() -> None:
+    model, x = Model(), torch.ones(2, requires_grad=True)
+    seen = gradients.observe(model(x), (x,), model)
+    assert seen["backward pass"] == "works"
+    assert "gradient of again.weight" in seen and "gradient of input 0" in seen
+
+
+def test_what_is_exported_runs_step_by_step() -> None:
+    ep = torch.export.export(Model(), (torch.ones(2),), strict=False)
+    ours, theirs = steps.exported_steps(ep), steps.rebuilt_steps(torch.export.unflatten(ep), ep)
+    assert [text for text, _ in ours] == [text for text, _ in theirs]
+    assert len(ours) == 5
+    first = {"l": "l", "again": "l", "": ""}
+    recorded = calls.recorded_calls(ep.graph_module, ep.graph, first)
+    model = Model()
+    made = calls.calls_during(lambda: model(torch.ones(2)), {model.l: "l"})
+    assert recorded == made == [("l", []), ("l", [])]
+    assert calls.fits(recorded, recorded[:1]) and not calls.fits(recorded[:1], recorded)
+
+
+def test_modules_and_their_graphs_have_texts() -> None:
+    model = Model()
+    assert modules.module_names(model) == {"", "l", "again"}
+    model.l.add_module("above", model)
+    assert None in modules.module_names(model)
+    traced = torch.fx.symbolic_trace(nn.ReLU())
+    assert re.fullmatch(r"placeholder .*; call_function .*; output .*", modules.graph_text(traced))
