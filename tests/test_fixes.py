@@ -174,7 +174,7 @@ def test_a_patch_made_for_a_file_with_other_lines_above_fits(module: ModuleType,
         ([("def one(x)", "def one(x, z=0)")], SOURCE, "in no function"),
         ([("    x,\n", "    x,\n    z=0,\n")], SOURCE, "arguments"),
         ([("x + 1", "x +")], SOURCE, "does not compile"),
-        ([("return function(*args)", "return None")], SOURCE, "takes from around it"),
+        ([("return function(*args)", "return None")], SOURCE, "which variables a function captures"),
     ],
 )
 def test_what_cannot_be_held_is_refused(
