@@ -56,7 +56,7 @@ def enter(
         raise UsageError(f"{file} does not show its bug in a fresh process: {run.problem or run.last_line}")
     known = () if force else _explained_in_child(entry, corpora)
     if known:
-        raise UsageError(f"{file} shows nothing but the known {', '.join(known)} (--force adds it anyway)")
+        raise UsageError(f"{file} shows only known bugs: {', '.join(known)} (--force adds it anyway)")
     header = _header(entry, source, title)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(header + HEADER.sub("", source, count=1).lstrip("\n"), encoding="utf-8")
@@ -89,7 +89,7 @@ def _explained_in_child(entry: Entry, corpora: pathlib.Path) -> tuple[str, ...]:
     answer = call_fresh(SECONDS, explained, entry.file, entry.path, corpora.resolve())
     if isinstance(answer, Death | Failure):
         reason = answer.reason if isinstance(answer, Death) else str(answer.error)
-        raise UsageError(f"{entry.file} cannot be judged along {entry.path}: {reason}")
+        raise UsageError(f"{entry.file} cannot be judged on {entry.path}: {reason}")
     return answer
 
 

@@ -52,7 +52,7 @@ def changed_by(file: str, chunk: Chunk) -> Changed:
     outside = {line for line in text.added - covered if _is_code(text.lines[line])}
     if outside:
         raise FixError(
-            f"{chunk.fix_names}: {file}: this is in no function: {text.lines[min(outside)].strip()}"
+            f"{chunk.fix_names}: {file}: this line is in no function: {text.lines[min(outside)].strip()}"
         )
     new = [node for node in tree.body if _is_new(node, text.added)]
     body = ast.Module(new, [])
@@ -97,8 +97,8 @@ def _is_code(line: str) -> bool:
 
 
 def _is_new(node: ast.stmt, added: set[int]) -> bool:
-    movable = (ast.FunctionDef, ast.Import, ast.ImportFrom)
-    return isinstance(node, movable) and set(lines_of(node)) <= added
+    allowed = (ast.FunctionDef, ast.Import, ast.ImportFrom)
+    return isinstance(node, allowed) and set(lines_of(node)) <= added
 
 
 def added_names(module: ModuleType, changed: Changed) -> dict[str, object]:
@@ -108,14 +108,16 @@ def added_names(module: ModuleType, changed: Changed) -> dict[str, object]:
     """
     if changed.added is None:
         return {}
-    space = dict(module.__dict__)
+    namespace = dict(module.__dict__)
     try:
-        exec(changed.added, space)
+        exec(changed.added, namespace)
     except Exception as error:
         raise FixError(f"{changed.fix_names}: the code added to {module.__name__} raises {error!r}") from None
-    new = {name: value for name, value in space.items() if module.__dict__.get(name, space) is not value}
+    new = {
+        name: value for name, value in namespace.items() if module.__dict__.get(name, namespace) is not value
+    }
     for name, value in list(new.items()):
-        if isinstance(value, FunctionType) and value.__globals__ is space:
+        if isinstance(value, FunctionType) and value.__globals__ is namespace:
             # A new function must read the namespace of the module itself, not of the copy.
             function = FunctionType(value.__code__, module.__dict__, name, value.__defaults__)
             function.__kwdefaults__ = value.__kwdefaults__
