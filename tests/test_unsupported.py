@@ -87,7 +87,7 @@ def test_a_refusal_by_torch_is_recognized(
     assert [(result.status, result.reason) for result in verdict.paths] == [("unsupported", reason)]
 
 
-def test_strict_export_refuses_an_input_container_without_key_paths(case: Callable[[str, str], Case]) -> None:
+def test_export_refuses_an_input_container_without_key_paths(case: Callable[[str, str], Case]) -> None:
     verdict = judge(case(WITHOUT_KEY_PATHS, "(Box(torch.ones(2)),)"), select_paths(["*strict:*"]))
     assert verdict.valid and {result.reason for result in verdict.paths} == {"input-type"}
 
