@@ -1,4 +1,4 @@
-"""A Case: what the harness runs. A Program, a corpus file or a user's own model becomes a Case."""
+"""A Case is what the harness runs: a Program, a corpus file or a user's own model becomes a Case."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from torch import nn
 from torch.utils import _pytree as pytree
 
 
-class InvalidFactory(ValueError):  # noqa: N818 - named for what it is about
+class InvalidFactory(ValueError):  # noqa: N818 - the name says what is invalid
     """A factory did not return ``(model, args)`` or ``(model, args, kwargs)``."""
 
 
@@ -27,39 +27,39 @@ class CallArguments(NamedTuple):
 
 
 class Built(NamedTuple):
-    """One fresh model with the example inputs it is exported with, and the probes."""
+    """One fresh model, the example inputs to export it with, and the probes."""
 
     model: nn.Module
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     probes: tuple[CallArguments, ...] = ()
-    """The arguments of further calls, with tensors of other sizes."""
+    """The arguments of more calls, with tensors of other sizes."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """How to build a fresh model and inputs, as often as needed; ``source`` is the text shown to people."""
+    """Builds a fresh model and its inputs, as often as needed; ``source`` is the text shown to people."""
 
     name: str
     source: str
     make: Callable[[], object]
     dynamic_shapes: Callable[[], object] | None = None
-    """Returns what goes to ``torch.export.export(..., dynamic_shapes=...)``; None: all sizes are fixed."""
+    """Returns the value for ``torch.export.export(..., dynamic_shapes=...)``; None: all sizes are fixed."""
     probes: Callable[[], object] | None = None
     """Returns a list of ``(args, kwargs)``; None: there are no probes."""
     thorough: bool = False
-    """Whether to make every possible deviating call; otherwise a few, which the source determines."""
+    """True: try every possible deviation; False: try a few, which the source determines."""
 
     @classmethod
     def of_module(cls, module: Mapping[str, Any], source: str, name: str, make: str = "make") -> Case:
-        """Make a Case from a module's names: the factory, ``dynamic_shapes``, ``probes``."""
-        further = {key: value for key in FURTHER if callable(value := module.get(key))}
-        return cls(name, source, module[make], **further)
+        """Make a Case from the namespace of a module: the factory ``make`` and the functions in FURTHER."""
+        optional = {key: value for key in FURTHER if callable(value := module.get(key))}
+        return cls(name, source, module[make], **optional)
 
     def build(self) -> Built:
-        """Call the factory under a fixed RNG seed and check what it returns; likewise for the probes.
+        """Call the factory and the probes, each with a fixed RNG seed, and check their return values.
 
-        Raises InvalidFactory on a wrong return value; exceptions of the factory itself pass through.
+        Raises InvalidFactory if a return value is wrong; exceptions of the two functions pass through.
         """
         built = _checked(_seeded(self.make), self.name)
         if self.probes is None:
@@ -72,7 +72,7 @@ class Case:
 
 
 FURTHER = ("dynamic_shapes", "probes")
-"""The functions that a program may define next to its factory."""
+"""The optional functions that a program may define next to its factory."""
 
 
 def _seeded(function: Callable[[], object]) -> object:
@@ -82,9 +82,9 @@ def _seeded(function: Callable[[], object]) -> object:
 
 
 def seed(number: int) -> None:
-    """Seed the CPU, and CUDA where it is in use. ``torch.manual_seed`` asks all backends: 0.3 ms."""
+    """Seed the CPU, and CUDA if it is in use. ``torch.manual_seed`` asks all backends, which takes 0.3 ms."""
     torch.default_generator.manual_seed(number)
-    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]  # torch leaves it bare
+    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]  # torch does not annotate it
         torch.cuda.manual_seed_all(number)
 
 
@@ -109,7 +109,7 @@ def _checked_probes(made: object, built: Built) -> tuple[CallArguments, ...]:
         raise InvalidFactory(f"probes returned {type(made).__name__}; {expected}")
     for number, each in enumerate(made):
         if not isinstance(each, tuple) or [*map(type, each)] != [tuple, dict]:
-            raise InvalidFactory(f"probe {number} is no pair of a tuple and a dict; {expected}")
+            raise InvalidFactory(f"probe {number} is not a pair of a tuple and a dict; {expected}")
         if _structure(*each) != _structure(built.args, built.kwargs):
             raise InvalidFactory(
                 f"probe {number} has another structure than the example; only sizes may differ"
@@ -122,17 +122,17 @@ def _structure(args: tuple[Any, ...], kwargs: dict[str, Any]) -> pytree.TreeSpec
 
 
 def case_from_source(source: str, name: str = "program") -> Case:
-    """Execute ``source`` (which defines ``make()``, see Case for what else) as a module of its own.
+    """Execute ``source`` as a new module; it defines ``make()`` and may define the functions in FURTHER.
 
-    The text gets a ``linecache`` entry under a file name made from its hash: without it neither Dynamo
-    nor a traceback can see the lines. Raises what the source raises, and KeyError without ``make``.
+    The source gets a ``linecache`` entry under a file name made from its hash: without the entry, Dynamo and
+    tracebacks cannot see the lines. Raises what the source raises, and KeyError without ``make``.
     """
     digest = hashlib.sha256(source.encode()).hexdigest()[:16]
     filename = f"<exportdiff {name} {digest}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     module = types.ModuleType(f"exportdiff_{digest}")
     module.__file__ = filename
-    # Dynamo re-imports the module of every function that it inlines: it must be importable by name.
+    # Dynamo imports the module of every function that it inlines, so the module must be importable by name.
     sys.modules[module.__name__] = module
     exec(compile(source, filename, "exec"), module.__dict__)
     return Case.of_module(module.__dict__, source, name)

@@ -1,7 +1,7 @@
-"""Mistakes of the person at the keyboard: one clear line, exit code 2, never a traceback."""
+"""Errors of the user: a command prints one clear line and exits with 2, without a traceback."""
 
 from __future__ import annotations
 
 
 class UsageError(Exception):
-    """Something in the command line or the environment; the text names the thing and the fix."""
+    """The command line or the environment is wrong; the message says what is wrong and how to correct it."""

@@ -1,7 +1,7 @@
 """Draws and renders the programs that a campaign judges; no other file of harness/ imports strategies/.
 
-Importing strategies/ and Hypothesis takes a quarter of a second: the functions do so when they are called, so
-that a command that draws nothing starts without it.
+Importing strategies/ and Hypothesis takes a quarter of a second. The functions import them when they are
+called, so that a command that draws no program starts faster.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ DEFAULT_PROFILE = "default"
 
 
 def program_source(seed: int, index: int, profile: str = DEFAULT_PROFILE) -> tuple[str, tuple[str, ...]]:
-    """Return the source of an example and its tags."""
+    """Draw the program with this seed and index; return its source and its tags."""
     from strategies import draw_program, render, tags_of
 
     program = draw_program(seed, index, profile)
@@ -23,7 +23,7 @@ def program_source(seed: int, index: int, profile: str = DEFAULT_PROFILE) -> tup
 
 
 def profile_names() -> tuple[str, ...]:
-    """Return what a campaign may draw by, the default first."""
+    """Return the names of the profiles that a campaign may use, the default first."""
     from strategies.profiles import PROFILES
 
     return tuple(dict.fromkeys((DEFAULT_PROFILE, *PROFILES)))
@@ -38,18 +38,19 @@ def tag_names() -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class TagCount:
-    """How often each tag was drawn, and each two of them together."""
+    """How many programs have each tag, and each pair of tags."""
 
     examples: int
     seconds: float
-    """For drawing and rendering; importing what does so is not counted."""
+    """The time for drawing and rendering, without the time for imports."""
     tags: dict[str, int]
-    """Every tag, in the order of their table."""
+    """Every tag, in the order of the table of tags."""
     pairs: dict[tuple[str, str], int]
-    """Those that were drawn, each sorted."""
+    """The pairs that were drawn; the two tags of a pair are sorted."""
     meanings: dict[str, str]
+    """One line for each tag: what a program with the tag contains."""
     possible: int
-    """How many pairs of tags can meet in one program."""
+    """How many pairs of tags can occur in one program."""
 
 
 def count_tags(seed: int, examples: int, profile: str = DEFAULT_PROFILE) -> TagCount:
@@ -60,7 +61,7 @@ def count_tags(seed: int, examples: int, profile: str = DEFAULT_PROFILE) -> TagC
     tags = Counter(dict.fromkeys(TAGS, 0))
     pairs: Counter[tuple[str, str]] = Counter()
     seconds = 0.0
-    program_source(seed, 0, profile)  # so that nothing is counted that only the first program pays
+    program_source(seed, 0, profile)  # the imports and caches of the first program must not count
     for index in range(examples):
         started = time.perf_counter()
         program = draw_program(seed, index, profile)

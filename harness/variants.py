@@ -1,10 +1,10 @@
-"""Call variants: the modules that ``torch.export.unflatten`` makes of one submodule.
+"""Call variants: the modules that ``torch.export.unflatten`` creates from one submodule.
 
-A submodule whose calls have different graphs becomes several modules, ``foo``, ``foo@1``, ``foo@2``, ...,
-which hold the same parameters and buffers. A module or a tensor that is put into ``foo`` alone leaves the
-other calls as they were. These functions handle all variants at once.
+If the calls of a submodule have different graphs, unflatten creates several modules, ``foo``, ``foo@1``,
+``foo@2``, ..., which hold the same parameters and buffers. Replacing only ``foo``, or a tensor in ``foo``,
+does not change the other calls. These functions change all variants at once.
 
-For use by hand: nothing here knows of the rest of the project.
+For use by hand: this file imports nothing from the rest of the project.
 """
 
 from __future__ import annotations
@@ -28,18 +28,20 @@ def call_variants(unflattened: nn.Module, fqn: str) -> dict[str, nn.Module]:
 
     Args:
         unflattened: what ``torch.export.unflatten`` returned.
-        fqn: the submodule's name in the model that was exported: ``"encoder.layer"``, without ``@``.
+        fqn: the submodule's FQN in the model that was exported: ``"encoder.layer"``, without ``@``.
 
     Returns:
-        ``{"encoder.layer": ..., "encoder.layer@1": ..., "encoder@1.layer": ...}``: a variant of a parent has
-        variants of its own. Names that lead to one module are listed once each.
+        ``{"encoder.layer": ..., "encoder.layer@1": ..., "encoder@1.layer": ...}``: each variant of a parent
+        has its own variants. A module that has several names is listed under each of them.
 
     Raises:
         ValueError: ``fqn`` is empty, or names a variant.
         KeyError: there is no such submodule.
     """
     if not fqn or _NUMBER.search(fqn):
-        raise ValueError(f"{fqn!r} is no name of a submodule as the exported model has it: 'encoder.layer'")
+        raise ValueError(
+            f"{fqn!r} is not the name of a submodule in the exported model, such as 'encoder.layer'"
+        )
     found = {name: module for name, module in _modules(unflattened, "") if _NUMBER.sub("", name) == fqn}
     if not found:
         raise KeyError(f"no submodule {fqn!r} in the unflattened module")
@@ -47,19 +49,19 @@ def call_variants(unflattened: nn.Module, fqn: str) -> dict[str, nn.Module]:
 
 
 def swap_module(unflattened: nn.Module, fqn: str, module: nn.Module) -> None:
-    """Put a module in the place of a submodule, for all its calls, whichever variant they went to.
+    """Replace a submodule by ``module`` in all calls of the submodule, that is, in all its variants.
 
-    Calls with anything but tensors as arguments and result are ones that an eager module can take only if
+    If a call has an argument or result other than tensors, an eager module can replace the submodule only if
     the model was exported with ``preserve_module_call_signature=(fqn,)``. The new module keeps its own
     parameters and buffers.
 
     Args:
         unflattened: what ``torch.export.unflatten`` returned.
-        fqn: the submodule's name in the model that was exported.
-        module: what is called from now on.
+        fqn: the submodule's FQN in the model that was exported.
+        module: the module that is called from now on.
 
     Raises:
-        ValueError, KeyError: as ``call_variants``.
+        ValueError, KeyError: as in ``call_variants``.
     """
     for name in call_variants(unflattened, fqn):
         parent, _, last = name.rpartition(".")
@@ -69,22 +71,23 @@ def swap_module(unflattened: nn.Module, fqn: str, module: nn.Module) -> None:
 def swap_attribute(
     unflattened: nn.Module, fqn: str, function: Callable[[torch.Tensor], torch.Tensor]
 ) -> torch.Tensor:
-    """Replace a parameter or buffer by what ``function`` makes of it, wherever it is held.
+    """Replace a parameter or buffer by the result of ``function``, under all names of the tensor.
 
-    That is under all names that it has: in all variants of its module, and in other modules that it is tied
-    to. ``function`` is called once, so what was one tensor is one tensor afterwards.
+    It is replaced in all variants of its module, and in all modules that are tied to it. ``function`` runs
+    once, so all these names share one new tensor.
 
     Args:
         unflattened: what ``torch.export.unflatten`` returned.
-        fqn: the name of the parameter or buffer in the model that was exported: ``"encoder.layer.weight"``.
-        function: from the tensor, of any shape and dtype, to the new one: ``lambda t: t.bfloat16()``. It runs
-            without gradients; a parameter becomes a parameter that requires grad as the old one did.
+        fqn: the FQN of the parameter or buffer in the model that was exported: ``"encoder.layer.weight"``.
+        function: takes the old tensor and returns the new one, of any shape and dtype:
+            ``lambda t: t.bfloat16()``. It runs under no_grad. A parameter stays a parameter and keeps its
+            requires_grad.
 
     Returns:
         The new parameter or buffer.
 
     Raises:
-        ValueError: as ``call_variants``.
+        ValueError: as in ``call_variants``.
         KeyError: there is no such parameter or buffer.
         TypeError: ``function`` did not return a tensor.
     """
@@ -108,7 +111,7 @@ def swap_attribute(
 
 
 def _modules(module: nn.Module, prefix: str) -> Iterator[tuple[str, nn.Module]]:
-    """Yield every module under all names that it has, and itself."""
+    """Yield ``module`` and all modules below it, each under all its names."""
     yield prefix, module
     for name, child in module._modules.items():
         if child is not None:
@@ -116,10 +119,10 @@ def _modules(module: nn.Module, prefix: str) -> Iterator[tuple[str, nn.Module]]:
 
 
 def _stores(module: nn.Module) -> tuple[dict[str, torch.Tensor | None], ...]:
-    return module._parameters, module._buffers  # type: ignore[return-value]  # one of them holds Parameters alone
+    return module._parameters, module._buffers  # type: ignore[return-value]  # _parameters holds only Parameters
 
 
 def _numbers(name: str) -> tuple[int, ...]:
-    """Sort ``a@2`` before ``a@10``."""
+    """Return a sort key that puts ``a@2`` before ``a@10``."""
     numbers = (re.search(r"@(\d+)$", part) for part in name.split("."))
     return tuple(int(found[1]) if found else 0 for found in numbers)

@@ -1,4 +1,4 @@
-"""What several tests need: cases from source, and observations made by hand."""
+"""Options and fixtures that several test files share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import settings
 
 from harness.case import Case, case_from_source
 
-# What is tested must not depend on chance: drawing new programs every day is for campaigns.
+# Tests must not depend on chance: only campaigns draw new programs in each run.
 settings.register_profile("repeatable", derandomize=True, database=None)
 settings.load_profile("repeatable")
 
@@ -18,7 +18,9 @@ HEADER = "import torch\nfrom torch import nn\n\n"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--every-tag", action="store_true", help="shrink towards every feature tag: an hour")
+    parser.addoption(
+        "--every-tag", action="store_true", help="test shrinking for every feature tag; takes an hour"
+    )
 
 
 @pytest.fixture
@@ -33,7 +35,10 @@ def one_thread() -> None:
 
 @pytest.fixture
 def case() -> Callable[[str], Case]:
-    """Make a case of the text of a model class ``Model`` and of its arguments, both with torch at hand."""
+    """Return a function that makes a case from the source of a class ``Model`` and of its arguments.
+
+    The sources may use ``torch`` and ``nn``.
+    """
 
     def make(body: str, args: str = "(torch.ones(2, 3),)") -> Case:
         return case_from_source(f"{HEADER}{body}\n\ndef make():\n    return Model(), {args}\n")

@@ -1,4 +1,4 @@
-"""The corpus, replayed: every file does what its header says, on this torch."""
+"""Replays the corpus: with this torch, every file does what its header says."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ FILES = list(find_files([CORPORA]))
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(CORPORA)))
-def test_file_is_as_recorded(file: pathlib.Path) -> None:
+def test_a_file_is_as_recorded(file: pathlib.Path) -> None:
     entry = read_entry(file)
     assert not entry.problem, f"{file} {entry.problem}"
     word, detail = outcome(entry, run_file(file))
-    # FIXED says how to move the file; of what is BROKEN, this does.
+    # For a file that is FIXED, `detail` names the command to run; for a BROKEN file, this message does.
     assert word == "as recorded", f"{file}: {word} {detail}\nsee also: exportdiff corpus verify {file}"
 
 
@@ -33,7 +33,7 @@ FIXES = read_fixes(CORPORA / "fixes")
 
 ENTRIES = [read_entry(file) for file in find_files([CORPORA / "open"])]
 
-UNFIXED = [start for entry in ENTRIES if not entry.fix for start in entry.signatures]
+SIGNATURES_WITHOUT_FIX = [start for entry in ENTRIES if not entry.fix for start in entry.signatures]
 
 SEEDS = list(find_files([CORPORA / "seeds"]))
 
@@ -41,23 +41,26 @@ OPEN = [entry.file for entry in ENTRIES if not entry.undetected_because]
 
 
 @pytest.mark.parametrize("file", OPEN, ids=lambda file: file.stem)
-def test_the_checks_report_an_open_bug_as_its_file_says(file: pathlib.Path) -> None:
-    """Each beginning of a signature in the header is that of a finding, until torch is mended.
+def test_the_checks_report_an_open_bug_with_the_signatures_in_its_header(file: pathlib.Path) -> None:
+    """Without fixes, each signature in the header is the beginning of a finding's signature.
 
-    With all fixes in place what is left has none of its own, and nothing comes to it.
+    With all fixes in place, no finding has a signature of this entry. New findings may appear only if the
+    header lists them as unmasked, or an entry without a fix explains them.
     """
     entry = read_entry(file)
     found = entry_signatures(file, entry.path)
-    left = entry_signatures(file, entry.path, FIXES.values())
+    remaining = entry_signatures(file, entry.path, FIXES.values())
     for start in entry.signatures:
         assert any(_begins(signature, start) for signature in found), start
-        assert not entry.fix or not any(_begins(signature, start) for signature in left), start
-    allowed = (*UNFIXED, *entry.unmasked)
-    assert not [signature for signature in left - found if not any(map(partial(_begins, signature), allowed))]
+        assert not entry.fix or not any(_begins(signature, start) for signature in remaining), start
+    allowed = (*SIGNATURES_WITHOUT_FIX, *entry.unmasked)
+    assert not [
+        signature for signature in remaining - found if not any(map(partial(_begins, signature), allowed))
+    ]
 
 
 @pytest.mark.parametrize("file", SEEDS, ids=lambda file: file.stem)
-def test_fixes_break_no_seed(file: pathlib.Path) -> None:
+def test_the_fixes_break_no_seed(file: pathlib.Path) -> None:
     path = "nonstrict:unflatten@cpu"
     assert entry_signatures(file, path, FIXES.values()) <= entry_signatures(file, path)
 
@@ -67,7 +70,7 @@ def _begins(signature: tuple[str, ...], start: tuple[str, ...]) -> bool:
 
 
 @pytest.mark.parametrize("file", [file for file in OPEN if read_entry(file).fix], ids=lambda file: file.stem)
-def test_an_entry_passes_with_its_fix(file: pathlib.Path) -> None:
+def test_an_open_entry_passes_with_its_fix(file: pathlib.Path) -> None:
     run = run_file(file, within=partial(applied, (FIXES[read_entry(file).fix],)))
     assert run.code == 0, run.problem or run.last_line
 

@@ -78,9 +78,9 @@ def test_a_program_may_define_shapes_and_probes() -> None:
     ("returned", "said"),
     [
         ("3", "probes returned int"),
-        ("[torch.ones(2)]", "probe 0 is no pair"),
-        ("[((torch.ones(6, 3),), {}), ((),)]", "probe 1 is no pair"),
-        ("[([], {})]", "probe 0 is no pair"),
+        ("[torch.ones(2)]", "probe 0 is not a pair"),
+        ("[((torch.ones(6, 3),), {}), ((),)]", "probe 1 is not a pair"),
+        ("[([], {})]", "probe 0 is not a pair"),
         ("[((), {'x': torch.ones(2)})]", "probe 0 has another structure"),
         ("[((torch.ones(6, 3), 1), {})]", "probe 0 has another structure"),
     ],

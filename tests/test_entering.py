@@ -1,4 +1,4 @@
-"""The commands of the corpus: adding, closing, listing, verifying, reporting."""
+"""The commands of the corpus: add, close, list, verify and issue; canonical forms and lines of code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pathlib
 import pytest
 
 from harness.cli import main
-from harness.known.entry import read_entry
+from harness.known.entry import RENAMED_KEYS, read_entry
 from harness.source.canonical import canonical_digest
 from harness.source.line_count import code_lines
 
@@ -45,20 +45,22 @@ if __name__ == "__main__":
 
 
 @pytest.fixture
-def here(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
-    """Start in an empty folder that has a repro file."""
+def folder(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
+    """Change to a new folder with a repro file and an empty corpus."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "repro.py").write_text(REPRO)
     (tmp_path / "corpora").mkdir()
     return tmp_path
 
 
-def test_a_repro_file_becomes_an_entry(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_corpus_add_makes_an_entry_from_a_repro_file(
+    folder: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["corpus", "add", "repro.py", "--name", "adds_wrongly"]) == 0
-    said = capsys.readouterr().out
-    assert "corpora/open/adds_wrongly.py" in said
-    assert "at-fault, fix or trigger, upstream" in said
-    entry = read_entry(here / "corpora" / "open" / "adds_wrongly.py")
+    printed = capsys.readouterr().out
+    assert "corpora/open/adds_wrongly.py" in printed
+    assert "at-fault, fix or trigger, upstream" in printed
+    entry = read_entry(folder / "corpora" / "open" / "adds_wrongly.py")
     assert (entry.status, entry.problem, entry.title) == ("open", "", "One and one is not two.")
     assert entry.signatures == (("outputs", "mismatch", "value"),)
     assert len(entry.fingerprint) == 10
@@ -69,25 +71,36 @@ def test_a_repro_file_becomes_an_entry(here: pathlib.Path, capsys: pytest.Captur
     assert json.loads(capsys.readouterr().out)[0]["fingerprint"] == entry.fingerprint
 
 
-def test_verify_says_what_an_entry_lacks(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_corpus_verify_lists_what_an_entry_lacks(
+    folder: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     main(["corpus", "add", "repro.py", "--name", "adds_wrongly"])
     assert main(["corpus", "verify"]) == 1
-    said = capsys.readouterr().out
-    assert "has no at-fault" in said
-    assert "has no upstream" in said
-    assert "needs either a fix or a trigger" in said
-    file = here / "corpora" / "open" / "adds_wrongly.py"
-    lacking = '# at-fault = "arithmetic"\n# upstream = ""\n# trigger = ["op.cond"]\n# status'
-    file.write_text(file.read_text().replace("# status", lacking))
+    printed = capsys.readouterr().out
+    assert "has no at-fault" in printed
+    assert "has no upstream" in printed
+    assert "needs either a fix or a trigger" in printed
+    file = folder / "corpora" / "open" / "adds_wrongly.py"
+    fields = '# at-fault = "arithmetic"\n# upstream = ""\n# trigger = ["op.cond"]\n# status'
+    file.write_text(file.read_text().replace("# status", fields))
     assert main(["corpus", "verify"]) == 1
     assert "'op.cond' in its trigger, which is no feature tag" in capsys.readouterr().out
     file.write_text(file.read_text().replace('["op.cond"]', '["control.cond"]'))
     main(["corpus", "verify"])
-    said = capsys.readouterr().out
-    assert "no feature tag" not in said or "control.cond" in said
+    printed = capsys.readouterr().out
+    assert "no feature tag" not in printed or "control.cond" in printed
     file.write_text(file.read_text() + "    x = 1\n" * 30)
     main(["corpus", "verify"])
     assert "lines of code; at most 30" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("old", "new"), RENAMED_KEYS.items())
+def test_an_old_header_key_is_refused_with_its_new_name(folder: pathlib.Path, old: str, new: str) -> None:
+    file = folder / "repro.py"
+    file.write_text(REPRO.replace("# status", f'# {old} = "text"\n# status'))
+    assert read_entry(file).problem == f"has the key {old!r} in [tool.exportdiff]; it is called {new!r} now"
+    file.write_text(REPRO.replace("# status", f'# {new} = "text"\n# status'))
+    assert read_entry(file).problem == ""
 
 
 @pytest.mark.parametrize(
@@ -103,20 +116,22 @@ def test_verify_says_what_an_entry_lacks(here: pathlib.Path, capsys: pytest.Capt
         (REPRO.replace("def make()", "def make(:"), "a", "does not parse"),
     ],
 )
-def test_what_is_no_repro_file_is_not_added(
-    here: pathlib.Path, text: str, name: str, what: str, capsys: pytest.CaptureFixture[str]
+def test_corpus_add_refuses_a_file_that_is_not_a_repro_file(
+    folder: pathlib.Path, text: str, name: str, what: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (here / "repro.py").write_text(text)
+    (folder / "repro.py").write_text(text)
     assert main(["corpus", "add", "repro.py", "--name", name]) == 2
     error = capsys.readouterr().err
     assert what in error
     assert len(error.splitlines()) == 1
-    assert not list((here / "corpora").rglob("*.py"))
+    assert not list((folder / "corpora").rglob("*.py"))
 
 
-def test_an_entry_that_passes_is_closed(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_corpus_close_moves_an_entry_that_passes(
+    folder: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     main(["corpus", "add", "repro.py", "--name", "a"])
-    file = here / "corpora" / "open" / "a.py"
+    file = folder / "corpora" / "open" / "a.py"
     assert main(["corpus", "close", str(file)]) == 2
     assert "does not pass with this torch: BUG" in capsys.readouterr().err
     file.write_text(file.read_text().replace("sys.exit(1)", "sys.exit(0)"))
@@ -124,14 +139,16 @@ def test_an_entry_that_passes_is_closed(here: pathlib.Path, capsys: pytest.Captu
     assert f"exportdiff corpus close {pathlib.Path('corpora/open/a.py')}" in capsys.readouterr().out
     assert main(["corpus", "close", str(file)]) == 0
     assert not file.exists()
-    assert read_entry(here / "corpora" / "fixed" / "a.py").status == "fixed"
+    assert read_entry(folder / "corpora" / "fixed" / "a.py").status == "fixed"
     assert main(["replay"]) == 0
 
 
-def test_a_report_has_the_fields_of_the_form(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_issue_prints_the_fields_of_pytorchs_form(
+    folder: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["issue", "repro.py"]) == 0
-    said = capsys.readouterr()
-    title, _, rest = said.out.partition("\n")
+    printed = capsys.readouterr()
+    title, _, rest = printed.out.partition("\n")
     assert title.startswith("torch.export: nonstrict module differs from eager")
     fields = ["### 🐛 Describe the bug", "### Error logs", "### Versions"]
     assert [line for line in rest.splitlines() if line.startswith("###")] == fields
@@ -139,11 +156,13 @@ def test_a_report_has_the_fields_of_the_form(here: pathlib.Path, capsys: pytest.
     assert "BUG: 1 + 1 is 3" in rest
     assert "PyTorch version: 2.13.0" in rest
     assert "# ///" not in rest
-    assert "topic: fuzzer" in said.err
+    assert "topic: fuzzer" in printed.err
 
 
-def test_what_shows_no_bug_is_not_reported(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (here / "repro.py").write_text(REPRO.replace("sys.exit(1)", "sys.exit(0)"))
+def test_issue_refuses_a_file_that_shows_no_bug(
+    folder: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "repro.py").write_text(REPRO.replace("sys.exit(1)", "sys.exit(0)"))
     assert main(["issue", "repro.py"]) == 2
     assert "does not show its bug here" in capsys.readouterr().err
     assert main(["issue", "gone.py"]) == 2
@@ -169,7 +188,7 @@ def make():
 """
 
 
-def test_names_comments_and_layout_do_not_count() -> None:
+def test_names_comments_and_layout_do_not_change_the_canonical_digest() -> None:
     renamed = PROGRAM
     for old, new in (
         ("Child", "M0"),
@@ -185,9 +204,9 @@ def test_names_comments_and_layout_do_not_count() -> None:
 
 
 @pytest.mark.parametrize(("old", "new"), [("add_", "sub_"), ("ones(1)", "ones(2)"), ("x + self", "self")])
-def test_what_a_program_does_counts(old: str, new: str) -> None:
+def test_a_change_of_behaviour_changes_the_canonical_digest(old: str, new: str) -> None:
     assert canonical_digest(PROGRAM.replace(old, new)) != canonical_digest(PROGRAM)
 
 
-def test_lines_of_code_are_those_with_code() -> None:
+def test_code_lines_do_not_count_blank_lines_comments_and_docstrings() -> None:
     assert code_lines(PROGRAM) == 11

@@ -1,3 +1,5 @@
+"""Planted faults: the check that a fault names reports the fault, and no other check does."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -12,25 +14,25 @@ from harness.judge.verdict import judge
 from harness.paths import EXPENSIVE, all_paths, core_paths, cost, select_paths
 from harness.paths.transforms import TRANSFORMS
 
-EVERY = pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+EVERY_FAULT = pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
 
 
-def test_every_check_has_a_fault_that_it_reports() -> None:
+def test_every_check_has_a_fault() -> None:
     assert {fault.check for fault in FAULTS.values()} == set(CHECKS)
 
 
-@EVERY
-def test_a_fault_says_what_it_breaks(fault: Fault) -> None:
+@EVERY_FAULT
+def test_every_fault_has_a_description_existing_paths_and_a_model(fault: Fault) -> None:
     assert fault.why.endswith(".") and select_paths([fault.paths]) and "def make()" in fault.source
 
 
-ROWS = {name: fault for name, fault in FAULTS.items() if vars(transforming).get(name) is not None}
+OF_TRANSFORMS = {name: fault for name, fault in FAULTS.items() if vars(transforming).get(name) is not None}
 
-CORE = {name: fault for name, fault in FAULTS.items() if name not in ROWS}
+OF_CORE_PATHS = {name: fault for name, fault in FAULTS.items() if name not in OF_TRANSFORMS}
 
 
-@pytest.mark.parametrize("fault", ROWS.values(), ids=ROWS.keys())
-def test_what_breaks_one_transform_shows_on_the_paths_through_it_alone(fault: Fault) -> None:
+@pytest.mark.parametrize("fault", OF_TRANSFORMS.values(), ids=OF_TRANSFORMS.keys())
+def test_a_fault_of_one_transform_shows_only_on_paths_with_that_transform(fault: Fault) -> None:
     named = select_paths([fault.paths])
     paths = [path for path in all_paths() if cost(path) < EXPENSIVE or path in named]
     found = shown_by(fault, case_from_source(fault.source, fault.name), paths)
@@ -38,23 +40,23 @@ def test_what_breaks_one_transform_shows_on_the_paths_through_it_alone(fault: Fa
     assert all(finding.path in named for finding in found)
 
 
-def test_every_row_of_the_table_has_a_fault_of_its_own() -> None:
-    broken = {path for fault in ROWS.values() for path in select_paths([fault.paths])}
+def test_every_transform_and_runner_has_its_own_fault() -> None:
+    broken = {path for fault in OF_TRANSFORMS.values() for path in select_paths([fault.paths])}
     transforms = {name for path in broken for name in path.transforms}
-    assert set(TRANSFORMS) - transforms == {"pickle"}  # nothing that torch makes today can be pickled
+    assert set(TRANSFORMS) - transforms == {"pickle"}  # torch cannot pickle any exported program today
     runners = {path.runner for path in broken if not path.transforms}
     assert runners == {"stages", "aot_eager", "inductor", "package"}
 
 
-@pytest.mark.parametrize("fault", CORE.values(), ids=CORE.keys())
-def test_reported_while_planted_and_never_else(fault: Fault) -> None:
+@pytest.mark.parametrize("fault", OF_CORE_PATHS.values(), ids=OF_CORE_PATHS.keys())
+def test_a_fault_is_reported_only_while_it_is_planted(fault: Fault) -> None:
     case = replace(case_from_source(fault.source, fault.name), thorough=True)
     modes = {path.mode for path in select_paths([fault.paths])}
     paths = [path for path in core_paths() if path.mode in modes]
     with fault.plant():
         planted = judge(case, paths)
     assert planted.valid
-    # One check reports it, and where it breaks both paths in a way of its own, each once.
+    # Only the named check reports the fault, with at most one finding for each path.
     assert {finding.check for finding in planted.findings} == {fault.check}
     assert len(planted.findings) <= len(paths)
     for finding in planted.findings:

@@ -1,4 +1,4 @@
-"""Candidate fixes: what a patch changes, it changes wherever that is held, and only for the time being."""
+"""Candidate fixes: a patch changes functions everywhere in the process, and only while its block runs."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ Patch = Callable[..., Fix]
 
 @pytest.fixture
 def module(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
-    """Write a module of its own for each test: what functions a file has is looked for only once."""
+    """Write a new module for each test, because a process searches the functions of a file only once."""
     package = f"patched_{tmp_path.name}"
     (tmp_path / package).mkdir()
     (tmp_path / package / "__init__.py").write_text("")
@@ -78,7 +78,7 @@ def module(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 
 @pytest.fixture
 def patch(tmp_path: pathlib.Path, module: ModuleType) -> Patch:
-    """Make a fix from replacements in the text of the module."""
+    """Return a function that makes a fix from replacements in the text of the module."""
 
     def make(*changes: tuple[str, str], name: str = "fix", base: str = SOURCE) -> Fix:
         text = base
@@ -89,20 +89,20 @@ def patch(tmp_path: pathlib.Path, module: ModuleType) -> Patch:
         before, after = (t.splitlines(keepends=True) for t in (base, text))
         diff = "".join(difflib.unified_diff(before, after, f"a/{path}", f"b/{path}"))
         file = tmp_path / f"{name}.patch"
-        file.write_text(f"Mend it\n\nIt was wrong.\n\nFits: 2.13.0, 2.14.0\n---\n{diff}")
+        file.write_text(f"Correct it\n\nIt was wrong.\n\nFits: 2.13.0, 2.14.0\n---\n{diff}")
         return read_fix(file)
 
     return make
 
 
-def test_a_patch_says_what_it_is_for(patch: Patch) -> None:
+def test_a_fix_has_the_name_message_and_versions_of_its_patch(patch: Patch) -> None:
     fix = patch(("x + 1", "x + 5"))
     assert fix.name == "fix"
-    assert fix.message.startswith("Mend it\n\nIt was wrong.")
+    assert fix.message.startswith("Correct it\n\nIt was wrong.")
     assert fix.fits == ("2.13.0", "2.14.0")
 
 
-def test_a_function_is_mended_wherever_it_is_held_and_only_meanwhile(
+def test_all_references_to_a_function_run_the_fix_only_inside_the_block(
     module: ModuleType, patch: Patch
 ) -> None:
     held = module.one
@@ -111,7 +111,7 @@ def test_a_function_is_mended_wherever_it_is_held_and_only_meanwhile(
     assert held(1) == 2
 
 
-def test_functions_inside_wrappers_tables_and_classes_are_mended(module: ModuleType, patch: Patch) -> None:
+def test_functions_in_wrappers_tables_and_classes_run_the_fix(module: ModuleType, patch: Patch) -> None:
     thing = module.Thing()
     with applied([patch(("y * 2", "y * 3"), ("total += each", "total += each + LIMIT"))]):
         assert module.two(2) == module.TABLE["two"](2) == 6
@@ -119,7 +119,7 @@ def test_functions_inside_wrappers_tables_and_classes_are_mended(module: ModuleT
     assert (module.two(2), thing.method(3)) == (4, 3)
 
 
-def test_a_removed_line_is_gone(module: ModuleType, patch: Patch) -> None:
+def test_a_removed_line_does_not_run(module: ModuleType, patch: Patch) -> None:
     with applied([patch(("            total += each\n", "            pass\n"))]):
         assert module.Thing().method(3) == 0
     with applied([patch(("    y = x + 1\n    return y\n", "    return x\n"))]):
@@ -136,7 +136,7 @@ def test_a_patch_may_add_functions_and_imports(module: ModuleType, patch: Patch)
     assert not hasattr(module, "math")
 
 
-def test_fixes_of_one_function_are_held_together(module: ModuleType, patch: Patch) -> None:
+def test_several_fixes_of_one_function_work_together(module: ModuleType, patch: Patch) -> None:
     fixes = [
         patch(("total = 0", "total = 100"), name="a"),
         patch(("return total", "return -total"), name="b"),
@@ -148,19 +148,19 @@ def test_fixes_of_one_function_are_held_together(module: ModuleType, patch: Patc
         assert module.Thing().method(3) == -3
 
 
-def test_fixes_that_disagree_are_named(patch: Patch) -> None:
+def test_an_error_names_the_fixes_that_conflict(patch: Patch) -> None:
     fixes = [patch(("x + 1", "x + 5"), name="a"), patch(("x + 1", "x + 6"), name="b")]
     with pytest.raises(FixError, match="a and b change the same line"), applied(fixes):
         pass
 
 
-def test_an_exception_inside_takes_the_fix_away(module: ModuleType, patch: Patch) -> None:
+def test_an_exception_in_the_block_removes_the_fix(module: ModuleType, patch: Patch) -> None:
     with pytest.raises(ZeroDivisionError), applied([patch(("x + 1", "x / 0"))]):
         module.one(1)
     assert module.one(1) == 2
 
 
-def test_a_patch_made_for_a_file_with_other_lines_above_fits(module: ModuleType, patch: Patch) -> None:
+def test_a_patch_fits_a_file_with_other_lines_above(module: ModuleType, patch: Patch) -> None:
     other = SOURCE.replace("LIMIT = 3\n", "LIMIT = 3\nMORE = 4\nMOST = 5\n")
     with applied([patch(("x + 1", "x + 5"), base=other)]):
         assert module.one(1) == 6
@@ -174,10 +174,10 @@ def test_a_patch_made_for_a_file_with_other_lines_above_fits(module: ModuleType,
         ([("def one(x)", "def one(x, z=0)")], SOURCE, "in no function"),
         ([("    x,\n", "    x,\n    z=0,\n")], SOURCE, "arguments"),
         ([("x + 1", "x +")], SOURCE, "does not compile"),
-        ([("return function(*args)", "return None")], SOURCE, "takes from around it"),
+        ([("return function(*args)", "return None")], SOURCE, "which variables a function captures"),
     ],
 )
-def test_what_cannot_be_held_is_refused(
+def test_a_fix_that_cannot_be_applied_is_refused(
     patch: Patch, changes: list[tuple[str, str]], base: str, what: str
 ) -> None:
     fix = patch(*changes, base=base)
@@ -185,7 +185,7 @@ def test_what_cannot_be_held_is_refused(
         pass
 
 
-def test_what_is_no_patch_is_refused(tmp_path: pathlib.Path) -> None:
+def test_a_file_that_is_not_a_patch_is_refused(tmp_path: pathlib.Path) -> None:
     for text in ("", "hello", "--- a/x.py\n+++ b/x.py\n@@ -1 +1,9 @@\n-a\n+b\n"):
         (tmp_path / "bad.patch").write_text(text)
         with pytest.raises(FixError, match=r"bad\.patch"):
@@ -204,12 +204,12 @@ def test_a_committed_fix_fits_the_pinned_torch(fix: Fix) -> None:
         pass
 
 
-def test_all_committed_fixes_can_be_held_together() -> None:
+def test_all_committed_fixes_work_together() -> None:
     with applied(COMMITTED.values()):
         pass
 
 
-def test_a_preserved_call_with_a_size_is_noted_as_what_the_module_gets() -> None:
+def test_with_its_fix_a_preserved_call_with_a_size_records_the_size_that_the_module_gets() -> None:
     import torch
     from torch import nn
 
@@ -232,7 +232,7 @@ def test_a_preserved_call_with_a_size_is_noted_as_what_the_module_gets() -> None
         assert torch.equal(torch.export.unflatten(program)(x), Model()(x))
 
 
-def test_what_a_fix_raises_on_purpose_stands_in_its_message(tmp_path: pathlib.Path) -> None:
+def test_a_refuses_line_names_an_exception_that_the_fix_raises_on_purpose(tmp_path: pathlib.Path) -> None:
     diff = "--- a/torch/x.py\n+++ b/torch/x.py\n@@ -1,1 +1,1 @@\n-a\n+b\n"
     file = tmp_path / "one.patch"
     file.write_text(f"Refuse it\n\nFits: 2.13.0\nRefuses: UserError: cannot: hold\n---\n{diff}")

@@ -1,4 +1,4 @@
-"""What likeness looks at, and that it finds its own."""
+"""The likeness of programs: it compares words of code, and ranks the program itself first."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ MUTATING = "def forward(self, x):\n    x.t_()\n    return x + 1\n"
 PLAIN = "def forward(self, x):\n    return x\n"
 
 
-def test_words_are_those_of_the_code_alone() -> None:
-    text = f'"""Of cats."""\n# and dogs\n{PLAIN}\n\nif __name__ == "__main__":\n    run()\n'
+def test_words_come_only_from_code() -> None:
+    text = f'"""Docstring."""\n# comment\n{PLAIN}\n\nif __name__ == "__main__":\n    run()\n'
     assert words(text) == words(PLAIN) == {"def", "forward", "self", "x", "return", *"(,):"}
     assert words("no program (") == frozenset()
 
 
-def test_a_program_is_most_like_what_it_has_all_of() -> None:
+def test_likeness_is_1_if_a_program_has_all_words_of_another() -> None:
     likeness = Likeness([COND, MUTATING, PLAIN])
     assert likeness.of(COND)[0] == 1.0
     assert likeness.of(f"{MUTATING}y = 2\n")[1] == 1.0
@@ -23,5 +23,5 @@ def test_a_program_is_most_like_what_it_has_all_of() -> None:
     assert scores[0] > scores[1] and all(0 <= score <= 1 for score in scores)
 
 
-def test_what_all_have_says_nothing() -> None:
+def test_words_that_all_programs_have_do_not_count() -> None:
     assert Likeness([PLAIN, PLAIN]).of(PLAIN) == [0.0, 0.0]

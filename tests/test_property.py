@@ -1,7 +1,7 @@
-"""The property that the project exists for, on a fixed stretch of programs.
+"""The main property, on a fixed list of programs: exported programs behave like eager.
 
-What torch is known to get wrong does not fail these tests: a difference that an entry of the corpus explains
-is skipped. A new one fails them, with the file that reproduces it.
+A finding that an entry of the corpus explains does not fail these tests. A new finding fails them, and the
+message names a file that reproduces it.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ CORPORA = pathlib.Path(__file__).parents[1] / "corpora"
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_exported_programs_do_what_eager_does(part: int, tmp_path: pathlib.Path) -> None:
+def test_exported_programs_behave_like_eager(part: int, tmp_path: pathlib.Path) -> None:
     valid = 0
     for index in range(part, EXAMPLES, PARTS):
         program = draw_program(SEED, index)
         source = render(program)
-        # Every part takes strict export in its turn: the index within the part decides.
+        # paths_for gets the index within the part, so that every part also runs strict export.
         case = case_from_source(source)
         verdict = judge_case(case, paths_for(index // PARTS, core_paths(["cpu"])))
         valid += verdict.valid
@@ -44,7 +44,7 @@ def test_exported_programs_do_what_eager_does(part: int, tmp_path: pathlib.Path)
     assert valid >= 0.99 * (EXAMPLES // PARTS) - 1
 
 
-def test_a_verdict_does_not_depend_on_what_ran_before() -> None:
+def test_a_verdict_does_not_depend_on_earlier_programs() -> None:
     paths = core_paths(["cpu"])
     first = [judge_case(case_from_source(render(draw_program(9, k))), paths) for k in range(6)]
     again = [judge_case(case_from_source(render(draw_program(9, k))), paths) for k in reversed(range(6))]

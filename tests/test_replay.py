@@ -1,4 +1,4 @@
-"""``exportdiff replay``: one word for each file, and no file affects the others."""
+"""``exportdiff replay``: it prints one word for each file, and no file affects another file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FILES = {
     "syntax": (HEADER.format("open") + "def f(:\n", "BROKEN"),
     "raises": (HEADER.format("open") + "made()\n", "BROKEN"),
     "no_make": (HEADER.format("open").replace("make", "mock"), "BROKEN"),
-    "foreign": (HEADER.format("open") + "import numpy\n", "BROKEN"),
+    "imports_numpy": (HEADER.format("open") + "import numpy\n", "BROKEN"),
     "null": (HEADER.format("open") + "\0", "BROKEN"),
     "endless": (HEADER.format("open") + "while True:\n    pass\n", "BROKEN"),
     "segfault": (HEADER.format("open") + "import ctypes\nctypes.string_at(0)\n", "BROKEN"),
@@ -35,14 +35,14 @@ FILES = {
     "no_header": ("print('hello')\n", "BROKEN"),
     "no_status": (HEADER.format("whatever"), "BROKEN"),
     "bad_toml": ("# /// script\n# a = = 1\n# ///\n", "BROKEN"),
-    "late": (HEADER.format("seed") + "print('ok')\n", "as recorded"),
+    "after_failures": (HEADER.format("seed") + "print('ok')\n", "as recorded"),
 }
 
 DETAILS = {
     "syntax": "SyntaxError",
     "raises": "NameError: name 'made' is not defined (line 9)",
     "no_make": "defines no make()",
-    "foreign": "imports numpy",
+    "imports_numpy": "imports numpy",
     "fixed": "exportdiff corpus close",
     "endless": "time limit",
     "segfault": "SIGSEGV",
@@ -52,7 +52,9 @@ DETAILS = {
 }
 
 
-def test_every_file_gets_its_word(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_replay_prints_the_status_of_every_file(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for name, (text, _) in FILES.items():
         (tmp_path / f"{name}.py").write_text(text)
     missing = tmp_path / "gone.py"
@@ -66,14 +68,16 @@ def test_every_file_gets_its_word(tmp_path: pathlib.Path, capsys: pytest.Capture
         assert detail in lines[name]
 
 
-def test_all_as_recorded_is_0(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_replay_exits_with_0_if_all_files_are_as_recorded(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "a.py"
     file.write_text(FILES["ok_open"][0])
     assert main(["replay", str(file)]) == 0
     assert _lines(capsys) == [f"as recorded  {file}  (open) BUG"]
 
 
-def test_nothing_to_replay_is_a_mistake(
+def test_replay_without_any_file_is_a_usage_error(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -1,6 +1,6 @@
-"""Models that export gets right: nothing may be reported of them, in whatever order they come.
+"""Models that torch exports correctly: no finding may be reported, in any order of the models.
 
-Each was checked by hand; a finding here is a false alarm, or torch has got worse.
+Every model was checked by hand. A finding here is a false alarm or a new bug in torch.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Symmetric(nn.Module):
     "map": "from torch._higher_order_ops.map import map as over\n",
 }
 
-# Name: (preamble, lines of __init__, lines of forward over x and y, the arguments).
+# Name: (preamble, lines of __init__, lines of forward(x, y), the arguments).
 X = "torch.ones(2, 3)"
 LINEAR = "self.l = nn.Linear(3, 3)"
 BUFFER = 'self.register_buffer("b", torch.ones(3))'
@@ -126,14 +126,14 @@ MODELS: dict[str, tuple[str, str, str, str]] = {
         "with torch.no_grad():\n    self.l.weight.mul_(0.5)\nreturn self.l(x)",
         X,
     ),
-    "half, brain float, complex, int, bool": (
+    "half, bfloat16, complex, int, bool": (
         "",
         "",
         "return x.half() * 2, x.bfloat16() + 1, x + 1j, x.int() // 2, x > 0",
         X,
     ),
     "a lazy conjugate": ("", "", "return x + 1, x.conj(), x.imag", "torch.tensor([1 + 2j]).conj()"),
-    "nothing in it": ("", "", "return x + 1, x.sum(), torch.cat([x, x[:0]])", "torch.ones(0, 3)"),
+    "empty tensors": ("", "", "return x + 1, x.sum(), torch.cat([x, x[:0]])", "torch.ones(0, 3)"),
     "no dimensions": ("", "", "x.add_(1)\nreturn x, x.expand(3)", "torch.tensor(1.0)"),
     "one tensor twice": ("", "", "x.add_(1)\nreturn x + y", "(t := torch.ones(3)), t"),
     "overlapping inputs": ("", "", "x.add_(1)\nreturn x + y", "(t := torch.ones(4))[:3], t[1:]"),
@@ -179,33 +179,33 @@ def verdict(name: str) -> Verdict:
 CORPORA = pathlib.Path(__file__).parents[1] / "corpora"
 
 
-def news(name: str, seen: Verdict) -> list[Finding]:
-    """Return what no entry of the corpus explains."""
+def new_findings(name: str, seen: Verdict) -> list[Finding]:
+    """Return the findings that no entry of the corpus explains."""
     known = explain(case_from_source(source(name)), seen.findings, (), knowledge(CORPORA))
     return [finding for finding in seen.findings if finding.fingerprint not in known]
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_nothing_is_reported(name: str) -> None:
+def test_no_new_finding_is_reported(name: str) -> None:
     seen = verdict(name)
     assert seen.valid, seen.invalid_reason
-    assert news(name, seen) == []
+    assert new_findings(name, seen) == []
     assert {result.status for result in seen.paths} <= {"ok", "unsupported"} or seen.findings
     assert [result.status for result in seen.paths[:2]] == ["ok", "ok"]
 
 
-def test_random_numbers_that_nobody_reads_are_drawn_by_compiled_code_as_well() -> None:
+def test_compiled_code_also_draws_random_numbers_that_are_not_used() -> None:
     text = source("random numbers").replace("return x", "torch.rand(3).add_(1)\n        return x")
     seen = judge(case_from_source(text), select_paths(["compile:aot_eager"]))
     assert seen.valid and seen.findings == ()
 
 
-# These leave something behind in the process, unless somebody cleans up after them.
-UNTIDY = ("cond", "while_loop", "autocast", "a custom op", "another custom op of the same name")
+# These change the state of the process, unless the harness restores it.
+CHANGE_THE_PROCESS = ("cond", "while_loop", "autocast", "a custom op", "another custom op of the same name")
 
 
-def test_the_order_of_programs_is_no_matter() -> None:
-    shuffled = list(UNTIDY * 2)
+def test_the_order_of_programs_does_not_matter() -> None:
+    shuffled = list(CHANGE_THE_PROCESS * 2)
     random.Random(0).shuffle(shuffled)
     torch.manual_seed(0)
-    assert [news(name, verdict(name)) for name in shuffled] == [[]] * len(shuffled)
+    assert [new_findings(name, verdict(name)) for name in shuffled] == [[]] * len(shuffled)

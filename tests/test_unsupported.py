@@ -1,3 +1,5 @@
+"""Documented refusals: models that torch.export refuses on purpose are unsupported and no findings."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -37,7 +39,7 @@ class Model(nn.Module):
     def forward(self, x):
         return x, {1}
 """
-UNNAMED = """
+WITHOUT_KEY_PATHS = """
 class Box:
     def __init__(self, inside):
         self.inside = inside
@@ -77,14 +79,16 @@ class Model(nn.Module):
         (SLICES, "nonstrict:module", "cond-strides"),
     ],
 )
-def test_refusals_of_the_real_thing(case: Callable[[str], Case], body: str, path: str, reason: str) -> None:
+def test_a_refusal_by_torch_is_recognized(
+    case: Callable[[str], Case], body: str, path: str, reason: str
+) -> None:
     verdict = judge(case(body), select_paths([path]))
     assert verdict.valid and verdict.findings == ()
     assert [(result.status, result.reason) for result in verdict.paths] == [("unsupported", reason)]
 
 
-def test_an_input_whose_parts_have_no_names_is_refused(case: Callable[[str, str], Case]) -> None:
-    verdict = judge(case(UNNAMED, "(Box(torch.ones(2)),)"), select_paths(["*strict:*"]))
+def test_export_refuses_an_input_container_without_key_paths(case: Callable[[str, str], Case]) -> None:
+    verdict = judge(case(WITHOUT_KEY_PATHS, "(Box(torch.ones(2)),)"), select_paths(["*strict:*"]))
     assert verdict.valid and {result.reason for result in verdict.paths} == {"input-type"}
 
 
@@ -115,13 +119,15 @@ NAMED, HINT = "{0: torch.export.Dim('n')}", "{0: torch.export.Dim.DYNAMIC}"
         (CONTIGUOUS_BRANCHES, "x", NAMED, "cond-strides", "cond-strides"),
     ],
 )
-def test_refusals_of_dynamic_shapes(forward: str, args: str, spec: str, nonstrict: str, strict: str) -> None:
+def test_a_refusal_of_dynamic_shapes_is_recognized(
+    forward: str, args: str, spec: str, nonstrict: str, strict: str
+) -> None:
     source = (
         f"import torch\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return {forward}\n"
         f"def make():\n    x = torch.ones(4, 3)\n    return Model(), ({args},)\n"
         f"def dynamic_shapes():\n    return ({spec},)\n"
     )
-    # That a refusal leaves marks on the inputs is another matter.
+    # Other checks would report that a refused export changes the inputs.
     verdict = judge(
         case_from_source(source), select_paths(["nonstrict:module", "strict:module"]), ["outputs", "guards"]
     )
@@ -142,11 +148,11 @@ def test_refusals_of_dynamic_shapes(forward: str, args: str, spec: str, nonstric
         ("torch._dynamo.exc.InternalTorchDynamoError", "IndexError: list index out of range"),
     ],
 )
-def test_internal_errors_are_no_refusals(kind: str, message: str) -> None:
+def test_an_internal_error_is_not_a_refusal(kind: str, message: str) -> None:
     assert refusal(Failure("export", (kind, "Exception"), message, ())) is None
 
 
-def test_a_refusal_counts_where_it_belongs_only() -> None:
+def test_a_refusal_does_not_cover_an_error_in_a_run() -> None:
     for rule in REFUSALS:
         types = (rule.type, "Exception")
         at_run = Failure("run", types, "no fake impl registered", ())

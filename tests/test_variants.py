@@ -1,3 +1,5 @@
+"""Call variants: replacing a submodule or tensor changes all variants and all tied names."""
+
 from __future__ import annotations
 
 import warnings
@@ -58,14 +60,14 @@ def unflattened(*preserved: str) -> nn.Module:
         return unflatten(export(model(), (X,), preserve_module_call_signature=preserved))
 
 
-def test_variants_are_listed_by_name_in_the_order_of_calls() -> None:
+def test_call_variants_returns_all_variants_in_the_order_of_calls() -> None:
     found = call_variants(unflattened(), CHILD)
     assert list(found) == [CHILD, f"{CHILD}@1"] and found[CHILD] is not found[f"{CHILD}@1"]
     assert list(call_variants(unflattened(), "tied")) == ["tied"]
 
 
 class Rows(nn.Module):
-    """Its graph holds a number that is the input's: two calls with other inputs are two variants."""
+    """Multiplies by the number of rows; calls with different numbers of rows get different variants."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -85,7 +87,7 @@ class TwoSizes(nn.Module):
         return y
 
 
-def test_a_submodule_is_replaced_in_all_its_calls() -> None:
+def test_swap_module_replaces_a_submodule_in_all_its_calls() -> None:
     eager = TwoSizes()
     ours, naive = (unflatten(export(eager, (X,))) for _ in range(2))
     assert list(call_variants(ours, "rows")) == ["rows", "rows@1"]
@@ -96,7 +98,7 @@ def test_a_submodule_is_replaced_in_all_its_calls() -> None:
     assert not torch.equal(naive(X), eager(X))
 
 
-def test_a_submodule_with_flags_is_replaced_where_its_signature_is_preserved() -> None:
+def test_swap_module_works_with_flags_if_the_call_signature_is_preserved() -> None:
     eager, ours = model(), unflattened(CHILD)
     before = eager(X)
     new = Child()
@@ -105,7 +107,7 @@ def test_a_submodule_with_flags_is_replaced_where_its_signature_is_preserved() -
     assert torch.equal(ours(X), eager(X)) and not torch.equal(eager(X), before)
 
 
-def test_a_parameter_is_replaced_in_all_variants_and_where_it_is_tied() -> None:
+def test_swap_attribute_replaces_a_parameter_in_all_variants_and_tied_modules() -> None:
     eager, ours, naive = model(), unflattened(), unflattened()
     eager.tied.weight = eager.outer.child.linear.weight = nn.Parameter(eager.tied.weight.detach() * 0.25)
     new = swap_attribute(ours, WEIGHT, lambda weight: weight * 0.25)
@@ -118,7 +120,7 @@ def test_a_parameter_is_replaced_in_all_variants_and_where_it_is_tied() -> None:
     assert weights == {WEIGHT, WEIGHT.replace("child", "child@1"), "tied.weight"}
 
 
-def test_a_whole_model_goes_to_bfloat16() -> None:
+def test_swap_attribute_can_convert_a_whole_model_to_bfloat16() -> None:
     eager, ours, naive = model().bfloat16(), unflattened(), unflattened()
     for name, _ in [*model().named_parameters(), *model().named_buffers()]:
         swap_attribute(ours, name, lambda tensor: tensor.bfloat16())
@@ -130,7 +132,7 @@ def test_a_whole_model_goes_to_bfloat16() -> None:
         naive(x)
 
 
-def test_the_function_runs_once_and_frozen_stays_frozen() -> None:
+def test_swap_attribute_calls_the_function_once_and_keeps_requires_grad() -> None:
     ours = unflattened()
     calls: list[torch.Tensor] = []
 
@@ -145,16 +147,16 @@ def test_the_function_runs_once_and_frozen_stays_frozen() -> None:
 
 
 @pytest.mark.parametrize("fqn", ["", "outer@1.child", "outer.child@1"])
-def test_names_of_variants_are_refused(fqn: str) -> None:
-    with pytest.raises(ValueError, match="no name of a submodule"):
+def test_the_name_of_a_variant_is_refused(fqn: str) -> None:
+    with pytest.raises(ValueError, match="not the name of a submodule"):
         call_variants(unflattened(), fqn)
 
 
-def test_what_is_not_there_is_named() -> None:
+def test_an_error_names_the_missing_submodule_or_tensor() -> None:
     ours = unflattened()
     with pytest.raises(KeyError, match="no submodule 'inner'"):
         swap_module(ours, "inner", nn.Identity())
     with pytest.raises(KeyError, match=r"no parameter or buffer 'tied\.mass'"):
         swap_attribute(ours, "tied.mass", torch.clone)
     with pytest.raises(TypeError, match="returned a float"):
-        swap_attribute(ours, WEIGHT, lambda weight: 1.0)  # type: ignore[arg-type,return-value] # what it must refuse
+        swap_attribute(ours, WEIGHT, lambda weight: 1.0)  # type: ignore[arg-type,return-value] # the function must refuse this at run time

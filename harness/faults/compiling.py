@@ -1,4 +1,4 @@
-"""Faults of torch.compile: Dynamo's guards, graphs, side effects, and what it leaves behind."""
+"""Faults of torch.compile: Dynamo's guards, graphs, side effects, and changes that remain."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PATHS = "compile:*"
 
-# By way of contiguous: Dynamo breaks the graph at an in-place view of what it knows to be an input.
+# With contiguous(), because Dynamo breaks the graph at an in-place view of a graph input.
 TRANSPOSED_BUFFER = """
 class Model(nn.Module):
     def __init__(self):
@@ -174,8 +174,8 @@ def make():
 """
 
 
-def _before_guards(change: Callable[[list[Any], Any], list[Any]]) -> Any:
-    """Change the list of guards, or what they are about to be made from."""
+def _with_changed_guards(change: Callable[[list[Any], Any], list[Any]]) -> Any:
+    """Call ``change(guards, graph)`` before Dynamo builds its guards; the result replaces ``guards``."""
 
     def wrapper(
         build: Any, self: Any, guards: Any, known: Any, code: Any, graph: Any, *rest: Any, **kw: Any
@@ -186,11 +186,11 @@ def _before_guards(change: Callable[[list[Any], Any], list[Any]]) -> Any:
 
 
 def _without_guards(drop: Callable[[Any], bool]) -> Any:
-    return _before_guards(lambda guards, graph: [guard for guard in guards if not drop(guard)])
+    return _with_changed_guards(lambda guards, graph: [guard for guard in guards if not drop(guard)])
 
 
-def _in_graphs(change: Callable[[Any], None]) -> Any:
-    """Change each graph that Dynamo has traced, before it is compiled."""
+def _with_changed_graphs(change: Callable[[Any], None]) -> Any:
+    """Call ``change`` on each graph that Dynamo has traced, before the graph is compiled."""
 
     def wrapper(compile_graph: Any, self: Any, module: Any, *rest: Any) -> Any:
         change(module.graph)
@@ -205,36 +205,36 @@ def _always_true(*_: Any) -> bool:
 
 
 @fault(check="guards", paths=PATHS, source=TRANSPOSED_BUFFER, cites="issue 93610, PR 100128")
-def guards_describe_what_became_of_a_tensor() -> Iterator[None]:
-    """Guards are written from fake tensors that the trace has changed in place: never valid."""
+def guards_describe_mutated_tensors() -> Iterator[None]:
+    """Guards are built from fake tensors that the trace has mutated, so they never pass."""
 
-    def current(guards: list[Any], graph: Any) -> list[Any]:
+    def use_current_metadata(guards: list[Any], graph: Any) -> list[Any]:
         for tracked in graph.shape_env.tracked_fakes:
             if isinstance(tracked.fake, torch.Tensor):
                 sizes = {"size": tracked.fake.size(), "stride": tracked.fake.stride()}
                 graph.input_source_to_sizes_strides[tracked.source] = sizes
         return guards
 
-    # Today Dynamo tries its guards right after it made them; when the bug was there, it did not.
+    # Dynamo now checks new guards immediately; versions of torch with this bug did not.
     unchecked = mock.patch.object(guarding.GuardManagerWrapper, "check", _always_true)
-    with _before_guards(current), unchecked:
+    with _with_changed_guards(use_current_metadata), unchecked:
         yield
 
 
 @fault(check="guards", paths=PATHS, source=DOUBLE)
-def guards_ask_for_the_very_tensor() -> Iterator[None]:
-    """A guard compares the identity of an input, which is another object in every call."""
+def guards_compare_tensor_identity() -> Iterator[None]:
+    """The guard on an input tensor compares its identity, but every call passes a new tensor object."""
 
     def wrapper(match: Any, self: Any, guard: Any, value: Any = None) -> None:
         self.ID_MATCH(guard)
 
-    with _renamed(guarding.GuardBuilder, "TENSOR_MATCH", wrapper):
+    with _wrapped_guard(guarding.GuardBuilder, "TENSOR_MATCH", wrapper):
         yield
 
 
 @contextlib.contextmanager
-def _renamed(owner: Any, name: str, wrapper: Callable[..., object]) -> Iterator[None]:
-    """Replace ``owner.name`` as ``wrapped`` does; Dynamo knows its guards by the name of their function."""
+def _wrapped_guard(owner: Any, name: str, wrapper: Callable[..., object]) -> Iterator[None]:
+    """Replace ``owner.name`` as ``wrapped`` does, and keep the function's name, which Dynamo reads."""
     with wrapped(owner, name, wrapper):
         getattr(owner, name).__name__ = name
         yield
@@ -242,18 +242,18 @@ def _renamed(owner: Any, name: str, wrapper: Callable[..., object]) -> Iterator[
 
 @fault(check="guards", paths=PATHS, source=FLAG)
 def guards_always_pass() -> Iterator[None]:
-    """No guard is installed: every call runs what the first one compiled."""
+    """No guard is installed, so every call runs the code that was compiled for the first call."""
     with _without_guards(lambda guard: True):
         yield
 
 
-_ON_VALUES = ("EQUALS_MATCH", "CONSTANT_MATCH")
+_VALUE_GUARDS = ("EQUALS_MATCH", "CONSTANT_MATCH")
 
 
 @fault(check="guards", paths=PATHS, source=NUMBER)
 def numbers_are_not_guarded() -> Iterator[None]:
     """The guard on the value of a Python number is dropped."""
-    with _without_guards(lambda guard: guard.create_fn_name() in _ON_VALUES):
+    with _without_guards(lambda guard: guard.create_fn_name() in _VALUE_GUARDS):
         yield
 
 
@@ -262,7 +262,7 @@ def attributes_are_not_guarded() -> Iterator[None]:
     """The guards on the values of Python attributes are dropped."""
 
     def on_attribute(guard: Any) -> bool:
-        return isinstance(guard.originating_source, AttrSource) and guard.create_fn_name() in _ON_VALUES
+        return isinstance(guard.originating_source, AttrSource) and guard.create_fn_name() in _VALUE_GUARDS
 
     with _without_guards(on_attribute):
         yield
@@ -270,62 +270,62 @@ def attributes_are_not_guarded() -> Iterator[None]:
 
 @fault(check="outputs", paths=PATHS, source=GRAD_MODE)
 def grad_mode_is_not_guarded() -> Iterator[None]:
-    """What was compiled with gradients on serves calls with gradients off."""
+    """Code that was compiled with gradients on also serves calls with gradients off."""
     with _without_guards(lambda guard: guard.create_fn_name() in ("GRAD_MODE", "GLOBAL_STATE")):
         yield
 
 
 @fault(check="outputs", paths=PATHS, source=SIZE)
 def sizes_are_not_guarded() -> Iterator[None]:
-    """A tensor guard takes tensors of any size, though the graph holds the first one's as a number."""
-    with _any_metadata("size"):
+    """A tensor guard accepts any size, although the graph has the first call's size as a constant."""
+    with _without_metadata_guards("size"):
         yield
 
 
 @fault(check="guards", paths=PATHS, source=STRIDES)
 def strides_are_not_guarded() -> Iterator[None]:
-    """A tensor guard takes tensors of any strides, though the graph holds the first one's as a number."""
-    with _any_metadata("stride"):
+    """A tensor guard accepts any strides, although the graph has the first call's stride as a constant."""
+    with _without_metadata_guards("stride"):
         yield
 
 
-def _any_metadata(word: str) -> Any:
+def _without_metadata_guards(attribute: str) -> Any:
     def forget(guards: list[Any], graph: Any) -> list[Any]:
         noted = graph.input_source_to_sizes_strides
         for source, metadata in noted.items():
-            noted[source] = {**metadata, word: (None,) * len(metadata[word])}
+            noted[source] = {**metadata, attribute: (None,) * len(metadata[attribute])}
         return guards
 
-    return _before_guards(forget)
+    return _with_changed_guards(forget)
 
 
 @fault(check="guards", paths=PATHS, source=SAME)
 def aliasing_is_not_guarded() -> Iterator[None]:
-    """What was compiled for two tensors serves a call with one tensor twice."""
+    """Code that was compiled for two different tensors also serves a call that passes one tensor twice."""
     with mock.patch.object(guarding, "install_no_tensor_aliasing_guard", lambda *_: None):
         yield
 
 
 @fault(check="state", paths=PATHS, source=TRANSPOSED_BUFFER)
-def a_view_in_place_is_lost() -> Iterator[None]:
-    """The graph makes a view of other dimensions instead of giving them to the tensor itself."""
+def in_place_views_are_lost() -> Iterator[None]:
+    """The graph makes a new view (t) where the model changes the shape of the tensor itself (t_)."""
 
     def change(graph: Any) -> None:
         for name in ("t", "transpose", "swapaxes", "swapdims", "squeeze", "unsqueeze"):
-            _rename(graph, f"{name}_", name)
+            _replace_method(graph, f"{name}_", name)
 
-    with _in_graphs(change):
+    with _with_changed_graphs(change):
         yield
 
 
 @fault(check="inputs", paths=PATHS, source=INPUT_IN_PLACE)
-def an_update_of_an_input_is_lost() -> Iterator[None]:
-    """The graph computes the new value of an input and does not write it."""
-    with _in_graphs(lambda graph: _rename(graph, "mul_", "mul")):
+def input_updates_are_lost() -> Iterator[None]:
+    """The graph computes the new value of a mutated input but does not write it to the input."""
+    with _with_changed_graphs(lambda graph: _replace_method(graph, "mul_", "mul")):
         yield
 
 
-def _rename(graph: Any, method: str, other: str) -> None:
+def _replace_method(graph: Any, method: str, other: str) -> None:
     for node in graph.nodes:
         if node.op == "call_method" and node.target == method:
             node.target = other
@@ -333,14 +333,14 @@ def _rename(graph: Any, method: str, other: str) -> None:
 
 @fault(check="state", paths=PATHS, source=LAST)
 def side_effects_are_not_replayed() -> Iterator[None]:
-    """What the model assigns to its attributes stays inside the trace."""
+    """After tracing, Dynamo does not replay what the model assigned to its attributes."""
     with wrapped(SideEffects, "codegen_update_mutated", lambda original, *args: None):
         yield
 
 
 @fault(check="outputs", paths=PATHS, source=BREAK)
 def a_graph_break_swaps_locals() -> Iterator[None]:
-    """After a graph break two live variables have each other's values."""
+    """After a graph break, the values of two live local variables are swapped."""
 
     def wrapper(restore: Any, self: Any, values: list[Any], **kwargs: Any) -> None:
         places = [place for place, value in enumerate(values) if isinstance(value, TensorVariable)]
@@ -353,20 +353,20 @@ def a_graph_break_swaps_locals() -> Iterator[None]:
 
 @fault(check="purity", paths=PATHS, source=BREAK_UNDER_NO_GRAD)
 def a_graph_break_leaves_grad_mode_off() -> Iterator[None]:
-    """A graph that ends inside of torch.no_grad does not switch gradients on again."""
+    """A graph that ends inside torch.no_grad does not turn gradients on again."""
 
     def change(graph: Any) -> None:
         switches = [node for node in graph.nodes if node.target is torch._C._set_grad_enabled]
         if switches:
             graph.erase_node(switches[-1])
 
-    with _in_graphs(change):
+    with _with_changed_graphs(change):
         yield
 
 
 @fault(check="purity", paths=PATHS, source=DOUBLE)
 def compiling_draws_random_numbers() -> Iterator[None]:
-    """A compilation advances the global random number generator."""
+    """Compiling advances the global random number generator."""
 
     def wrapper(compile_frame: Any, *args: Any, **kwargs: Any) -> Any:
         output = compile_frame(*args, **kwargs)
@@ -379,7 +379,7 @@ def compiling_draws_random_numbers() -> Iterator[None]:
 
 @fault(check="state", paths=PATHS, source=KEPT)
 def a_trace_leaves_a_fake_tensor() -> Iterator[None]:
-    """The module keeps the fake tensor of its trace where the real one belongs."""
+    """An attribute of the module holds the fake tensor of the trace instead of the real tensor."""
 
     def wrapper(update: Any, self: Any, *args: Any, **kwargs: Any) -> None:
         for item, attributes in self.store_attr_mutations.items():

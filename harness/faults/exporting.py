@@ -1,4 +1,4 @@
-"""Faults of torch.export.export itself: what it traces, lifts and writes into the program."""
+"""Faults of torch.export.export: in tracing, in lifting, and in the program that it writes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
-# The attribute of that name is the function; this is the module.
+# An ordinary import would return the function cond, which hides the module of the same name.
 conditional = importlib.import_module("torch._higher_order_ops.cond")
 
 LINEAR = """
@@ -180,8 +180,8 @@ def make():
 
 
 @fault(check="guards", paths="nonstrict:*", source=TRANSPOSE, cites="PR 89140")
-def recorded_metadata_is_that_after_mutation() -> Iterator[None]:
-    """What is recorded of a tensor is the tensor, and changes as the model goes on (the hazard of 93610)."""
+def recorded_metadata_changes_with_mutation() -> Iterator[None]:
+    """Export records fake tensors without a snapshot, so later mutations change the record (issue 93610)."""
     with edited(
         proxy_tensor.snapshot_fake, "return fast_detach(val.fake_mode, val, include_real)", "return val"
     ):
@@ -189,8 +189,8 @@ def recorded_metadata_is_that_after_mutation() -> Iterator[None]:
 
 
 @fault(check="inputs", paths="*strict:*", source=INPUT_IN_PLACE, cites="PR 130552")
-def in_place_operations_are_dead_code() -> Iterator[None]:
-    """An operation whose result nobody uses is removed, also where it changes its argument."""
+def in_place_operators_are_removed_as_dead_code() -> Iterator[None]:
+    """Export removes an operator that has an unused result, even if the operator mutates its argument."""
     with edited(
         trace._export_to_aten_ir_make_fx,
         "                return True\n",
@@ -200,15 +200,15 @@ def in_place_operations_are_dead_code() -> Iterator[None]:
 
 
 @fault(check="state", paths="nonstrict:*", source=ASSIGNED, cites="PR 122337")
-def assigned_buffers_keep_their_value() -> Iterator[None]:
-    """A buffer that the model assigns anew is not written by the program."""
+def assigned_buffers_keep_their_old_value() -> Iterator[None]:
+    """The program does not write a buffer to which the model assigns a new tensor."""
     with edited(trace._export_to_aten_ir_make_fx, "in assigned_buffers.items():", "in ():"):
         yield
 
 
 @fault(check="state", paths="nonstrict:*", source=ASSIGNED)
-def an_assigned_buffer_is_written_to_another() -> Iterator[None]:
-    """Graph inputs are matched with buffers in the order of their names, not of their registration."""
+def assigned_values_go_to_the_wrong_buffer() -> Iterator[None]:
+    """Export matches graph inputs with buffers in alphabetical order, not in the order of registration."""
     with edited(
         trace._export_to_aten_ir_make_fx,
         "enumerate(non_strict_root._buffers.items())",
@@ -219,7 +219,7 @@ def an_assigned_buffer_is_written_to_another() -> Iterator[None]:
 
 @fault(check="outputs", paths="nonstrict:*", source=TIED, cites="PR 124847")
 def tied_parameters_are_missing_from_the_state_dict() -> Iterator[None]:
-    """The program's state dict has one name of a parameter, its signature has them all."""
+    """The program's state dict has only one name of a tied parameter, but its signature has all of them."""
     with edited(
         trace._get_original_state_dict,
         "mod.named_parameters(remove_duplicate=False)",
@@ -230,7 +230,7 @@ def tied_parameters_are_missing_from_the_state_dict() -> Iterator[None]:
 
 @fault(check="sharing", paths="nonstrict:*", source=TWO_NAMES)
 def a_buffer_is_copied_for_each_of_its_names() -> Iterator[None]:
-    """The program's state dict holds copies of the buffers, one a name."""
+    """The program's state dict holds one copy of a buffer for each of its names."""
     with edited(
         trace._get_original_state_dict,
         "dict(mod.named_buffers(remove_duplicate=False))",
@@ -240,15 +240,15 @@ def a_buffer_is_copied_for_each_of_its_names() -> Iterator[None]:
 
 
 @fault(check="outputs", paths="nonstrict:module*", source=KEYWORDS, cites="PR 105337")
-def keyword_arguments_are_taken_in_another_order() -> Iterator[None]:
-    """The names of keyword arguments are recorded in alphabetical order, their values as they came."""
+def keyword_arguments_are_taken_in_alphabetical_order() -> Iterator[None]:
+    """Export records the names of keyword arguments in alphabetical order, but their values in call order."""
     with edited(trace._get_forward_arg_names, "names.extend(kwargs.keys())", "names.extend(sorted(kwargs))"):
         yield
 
 
 @fault(check="outputs", paths="*strict:*", source=LITERAL, cites="PR 81192")
 def constants_are_not_copied() -> Iterator[None]:
-    """A tensor written out in forward is one tensor for all calls: what one call does to it stays."""
+    """All calls share one tensor for a literal in forward, so a mutation in one call affects the next."""
     with edited(
         proxy_tensor.proxy_call, "        func = torch.ops.aten.lift_fresh_copy.default\n", "        pass\n"
     ):
@@ -256,22 +256,22 @@ def constants_are_not_copied() -> Iterator[None]:
 
 
 @fault(check="outputs", paths="*strict:*", source=LITERAL)
-def constants_are_changed_while_tracing() -> Iterator[None]:
-    """To know the value of a constant, tracing runs operations on it, and not on a copy of it."""
+def constants_are_mutated_while_tracing() -> Iterator[None]:
+    """To know the value of a constant, tracing runs in-place operators on the constant instead of a copy."""
     with edited(proxy_tensor.proxy_call, "constant = args[0].clone()", "constant = args[0]"):
         yield
 
 
 @fault(check="outputs", paths="nonstrict:module*", source=READ_TWICE)
 def a_constant_that_is_read_twice_is_lifted_twice() -> Iterator[None]:
-    """Every read of a constant makes a graph input, of one target: lowering trips over the second."""
+    """Every read of a constant becomes a graph input with the same target, which lowering refuses."""
     with edited(lift_constants_pass.lift_constants_pass, "if constant_val in lifted_objs:", "if False:"):
         yield
 
 
 @fault(check="outputs", paths="nonstrict:*", source=AUTOCAST)
-def what_follows_autocast_runs_under_it() -> Iterator[None]:
-    """The end of an autocast block is not where its submodule ends."""
+def code_after_autocast_runs_with_autocast() -> Iterator[None]:
+    """The submodule of an autocast block also contains the operators after the block."""
     with edited(
         replace_autocast_with_hop_pass._split_autocast,
         "first_node_after_outer_most_exit = True",
@@ -282,7 +282,7 @@ def what_follows_autocast_runs_under_it() -> Iterator[None]:
 
 @fault(check="outputs", paths="*strict:*", source=COND)
 def the_branches_of_cond_are_swapped() -> Iterator[None]:
-    """The graph of torch.cond has the false branch where the true one belongs."""
+    """In the graph of torch.cond, the true branch and the false branch are swapped."""
     with edited(
         conditional.trace_cond,
         "args = (pred, true_graph, false_graph, operands)",
@@ -291,22 +291,22 @@ def the_branches_of_cond_are_swapped() -> Iterator[None]:
         yield
 
 
-def _traced_otherwise(instead: str) -> AbstractContextManager[None]:
-    """Put something before what tracing does with the operator ``func``."""
+def _changed_tracing(code: str) -> AbstractContextManager[None]:
+    """Run ``code`` before tracing handles an operator; ``code`` may change ``func``, the operator."""
     next_line = "    if func is torch.ops.aten.is_nonzero.default:\n"
-    return edited(proxy_tensor.proxy_call, next_line, instead + next_line)
+    return edited(proxy_tensor.proxy_call, next_line, code + next_line)
 
 
 @fault(check="gradients", paths="*strict:*", source=DETACHED)
-def detach_is_left_out() -> Iterator[None]:
-    """Tracing takes a detached tensor for the tensor: gradients flow where they must not."""
-    with _traced_otherwise("    if func is torch.ops.aten.detach.default:\n        return args[0]\n"):
+def detach_is_ignored() -> Iterator[None]:
+    """Tracing uses x where the model uses x.detach(), so gradients flow where they must not."""
+    with _changed_tracing("    if func is torch.ops.aten.detach.default:\n        return args[0]\n"):
         yield
 
 
 @fault(check="gradients", paths="*strict:*", source=NO_GRAD, cites="PR 116339")
-def regions_without_gradients_are_dissolved() -> Iterator[None]:
-    """A region whose grad mode is that around it is kept, and one whose grad mode differs is inlined."""
+def no_grad_regions_are_inlined() -> Iterator[None]:
+    """Export inlines a region that changes the grad mode, and keeps a region that does not change it."""
     with edited(
         replace_set_grad_with_hop_pass._is_set_grad_enabled_sub_mod,
         "first_non_ph.args[0] != torch.is_grad_enabled()",
@@ -317,8 +317,8 @@ def regions_without_gradients_are_dissolved() -> Iterator[None]:
 
 @fault(check="aliasing", paths="*strict:*", source=VIEW)
 def views_are_traced_as_copies() -> Iterator[None]:
-    """The program returns, and writes to, a copy where the model has a view."""
-    with _traced_otherwise(
+    """The program returns or mutates a copy where the model returns or mutates a view."""
+    with _changed_tracing(
         "    name = func._schema.name.removeprefix('aten::')\n"
         "    if name in ('view', 'select', 'slice', 'transpose', 'unsqueeze', 'squeeze', 'permute'):\n"
         "        func = getattr(getattr(torch.ops.aten, f'{name}_copy'), func._overloadname)\n"

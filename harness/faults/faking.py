@@ -1,4 +1,4 @@
-"""Faults of fake tensors: what is predicted of a result without computing it."""
+"""Faults of fake tensors: wrong strides, offsets and dtypes of results that are not computed."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ def dynamic_shapes():
 
 
 @contextlib.contextmanager
-def _predicted_otherwise(function: Any, old: str, new: str) -> Iterator[None]:
-    """Edit what predictions are made with; those of other times do not count."""
+def _edited_prediction(function: Any, old: str, new: str) -> Iterator[None]:
+    """Edit a function that predicts fake results; start and end with an empty cache of predictions."""
     FakeTensorMode.cache_clear()
     try:
         with edited(function, old, new):
@@ -83,9 +83,9 @@ def _predicted_otherwise(function: Any, old: str, new: str) -> Iterator[None]:
 
 
 @fault(check="fake", paths="*strict:module*", source=ONE_AND_ONE, cites="PR 113873")
-def one_is_taken_for_one_point_zero() -> Iterator[None]:
-    """The cache of predictions does not tell 1 from 1.0, which give results of different dtypes."""
-    with _predicted_otherwise(
+def fake_cache_confuses_int_and_float() -> Iterator[None]:
+    """The fake tensor cache does not distinguish 1 from 1.0, although their results have different dtypes."""
+    with _edited_prediction(
         FakeTensorMode._prep_args_for_hash,
         "            result.append(type(arg))\n            result.append(arg)\n",
         "            result.append(arg)\n",
@@ -94,9 +94,9 @@ def one_is_taken_for_one_point_zero() -> Iterator[None]:
 
 
 @fault(check="fake", paths="*strict:module*", source=SECOND_ROW)
-def cached_predictions_begin_at_zero() -> Iterator[None]:
-    """A view whose prediction comes from the cache begins where its memory begins."""
-    with _predicted_otherwise(
+def cached_fake_views_have_offset_zero() -> Iterator[None]:
+    """A fake view that comes from the cache has storage offset 0."""
+    with _edited_prediction(
         FakeTensorMode._get_output_tensor_from_cache_entry,
         "storage_offset = check_value(metadata.storage_offset, state)",
         "storage_offset = 0",
@@ -105,9 +105,9 @@ def cached_predictions_begin_at_zero() -> Iterator[None]:
 
 
 @fault(check="fake", paths="*strict:module*", source=CAST)
-def casts_are_predicted_to_be_contiguous() -> Iterator[None]:
-    """The fake kernel of a cast forgets the order in which its argument lies in memory."""
-    with _predicted_otherwise(
+def fake_casts_are_contiguous() -> Iterator[None]:
+    """The fake kernel of a cast returns contiguous strides instead of the strides of its argument."""
+    with _edited_prediction(
         _prims._convert_element_type_meta,
         "strides = a.stride()",
         "strides = utils.make_contiguous_strides_for(a.shape)",
@@ -116,9 +116,9 @@ def casts_are_predicted_to_be_contiguous() -> Iterator[None]:
 
 
 @fault(check="fake", paths="*strict:module*", source=SOFTMAX, cites="PR 147862")
-def softmax_is_predicted_to_keep_strides() -> Iterator[None]:
-    """The fake kernel of softmax keeps the strides of its argument, the real one does not."""
-    with _predicted_otherwise(
+def fake_softmax_keeps_strides() -> Iterator[None]:
+    """The fake kernel of softmax keeps the strides of its argument, but the real kernel does not."""
+    with _edited_prediction(
         _meta_registrations.softmax,
         "dtype=result_dtype, memory_format=torch.contiguous_format)\n    return res",
         "dtype=result_dtype)\n    return res",
@@ -127,9 +127,9 @@ def softmax_is_predicted_to_keep_strides() -> Iterator[None]:
 
 
 @fault(check="fake", paths="*strict:module*", source=SUM)
-def sums_are_predicted_to_be_contiguous() -> Iterator[None]:
-    """With dynamic shapes, the fake kernel of add forgets the order in which its arguments lie in memory."""
-    with _predicted_otherwise(
+def fake_additions_are_contiguous() -> Iterator[None]:
+    """With dynamic shapes, the fake kernel of add ignores the strides of its arguments."""
+    with _edited_prediction(
         fake_impls.get_fast_op_impls()[torch.ops.aten.add.Tensor],
         "if is_noncontiguous_supported(common_device):",
         "if False:",

@@ -1,4 +1,4 @@
-"""Faults of torch.export.unflatten: modules, and who calls whom."""
+"""Faults of torch.export.unflatten: the modules, and the calls between them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.patching.editing import edited
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# The attribute torch.export.unflatten is the function; this is the module that it lives in.
+# The name torch.export.unflatten is the function; this is the module that defines the function.
 unflattening: Any = sys.modules[UnflattenedModule.__module__]
 
 CALLED_TWICE = """
@@ -247,14 +247,14 @@ def make():
 
 @fault(check="outputs", paths="nonstrict:unflatten*", source=CALLED_TWICE, cites="PR 137013")
 def every_call_runs_the_first_calls_graph() -> Iterator[None]:
-    """A submodule called twice runs its first graph both times."""
+    """A submodule that is called twice runs the graph of its first call both times."""
     with wrapped(unflattening, "_check_graph_equivalence", lambda original, *modules: True):
         yield
 
 
 @fault(check="outputs", paths="nonstrict:unflatten*", source=TWO_NUMBERS)
-def calls_that_differ_in_a_number_are_one() -> Iterator[None]:
-    """Two calls of a submodule share a graph if they differ in Python numbers only."""
+def calls_with_different_numbers_share_a_graph() -> Iterator[None]:
+    """Two calls of a submodule share a graph if they differ only in Python numbers."""
     same = edited(
         unflattening._check_graph_equivalence, "            return str(arg)", '            return ""'
     )
@@ -263,16 +263,16 @@ def calls_that_differ_in_a_number_are_one() -> Iterator[None]:
 
 
 @fault(check="outputs", paths="nonstrict:unflatten*", source=TWO_KEYWORDS)
-def calls_that_differ_in_a_keyword_are_one() -> Iterator[None]:
-    """Two calls of a submodule share a graph if they differ in keyword arguments of an operator only."""
+def calls_with_different_keyword_values_share_a_graph() -> Iterator[None]:
+    """Two calls of a submodule share a graph if they differ only in keyword arguments of an operator."""
     same = edited(unflattening._check_graph_equivalence, 'f"{key}={value}"', "key")
     with same:
         yield
 
 
 @fault(check="outputs", paths="nonstrict:unflatten*", source=TWO_BUFFERS)
-def calls_that_differ_in_a_buffer_are_one() -> Iterator[None]:
-    """Two calls of a submodule share a graph if they differ in which buffer they read only."""
+def calls_with_different_buffers_share_a_graph() -> Iterator[None]:
+    """Two calls of a submodule share a graph if they differ only in the buffer that they read."""
     same = edited(
         unflattening._check_graph_equivalence, '("call_function", "get_attr")', '("call_function",)'
     )
@@ -281,15 +281,15 @@ def calls_that_differ_in_a_buffer_are_one() -> Iterator[None]:
 
 
 @fault(check="outputs", paths="nonstrict:unflatten*", source=CALLED_TWICE, cites="PR 142141")
-def further_calls_lack_the_parameters() -> Iterator[None]:
-    """Parameters are assigned to the graph of the first call of a submodule only."""
+def later_calls_lack_the_parameters() -> Iterator[None]:
+    """Only the graph of a submodule's first call gets the parameters."""
     with edited(unflattening._assign_attr, "if _is_call_name(k, item)", "if k == item"):
         yield
 
 
 @fault(check="outputs", paths="nonstrict:unflatten*", source=DROPPED, cites="PR 179278")
-def further_calls_have_no_place_in_the_order() -> Iterator[None]:
-    """Sorting the submodules looks for the name of a second call, which is not in the list."""
+def sorting_submodules_fails_on_later_calls() -> Iterator[None]:
+    """Sorting the submodules looks up the name of a second call, which is not in the list."""
     with edited(
         unflattening._reorder_submodules,
         "fqn_order.get(fqn, fqn_order.get(base_fqn, len(fqn_order)))",
@@ -299,49 +299,49 @@ def further_calls_have_no_place_in_the_order() -> Iterator[None]:
 
 
 @fault(check="outputs", paths="nonstrict:unflatten*", source=CLOSURE, cites="PR 159418")
-def a_call_out_of_the_hierarchy_is_an_error() -> Iterator[None]:
-    """A module that is called by one that is not its parent cannot be placed."""
+def a_call_from_outside_the_parent_fails() -> Iterator[None]:
+    """unflatten cannot place a module that is called by a module other than its parent."""
     with wrapped(unflattening, "_fix_nn_module_stacks", lambda original, graph: None):
         yield
 
 
 @fault(check="outputs", paths="nonstrict:unflatten*", source=COND_IN_CHILD, cites="PR 138978")
-def branches_are_left_behind() -> Iterator[None]:
-    """The graphs of torch.cond in a submodule are not handed to the rebuilt submodule."""
+def branch_graphs_are_not_copied() -> Iterator[None]:
+    """A rebuilt submodule lacks the branch graphs of its torch.cond."""
     with wrapped(unflattening, "_copy_graph_attrs", lambda original, *rest: None):
         yield
 
 
 @fault(check="outputs", paths="nonstrict:unflatten*", source=TWO_LEVELS, cites="PR 137646")
-def calls_in_a_row_are_one() -> Iterator[None]:
-    """Two calls of a submodule with nothing in between are taken for one."""
+def consecutive_calls_are_merged() -> Iterator[None]:
+    """Two calls of a submodule with nothing between them become one call."""
     with edited(unflattening._ModuleFrame.run_from, 'int(k.split("@")[-1]) if "@" in k else 0', "0"):
         yield
 
 
 @fault(check="purity", paths="nonstrict:unflatten*", source=CALLED_TWICE)
-def unflatten_prints_what_it_does() -> Iterator[None]:
-    """What was there to debug the rebuilding of the hierarchy is left on."""
+def unflatten_prints_debug_output() -> Iterator[None]:
+    """The debug output of unflatten is left on."""
     with edited(unflattening._ModuleFrame.__init__, "self.verbose = False", "self.verbose = True"):
         yield
 
 
 @fault(check="structure", paths="nonstrict:unflatten*", source=SAME_CALL_TWICE, cites="PR 137013")
-def every_call_has_a_graph_of_its_own() -> Iterator[None]:
-    """Two calls of a submodule that do the same do not share a graph."""
+def identical_calls_do_not_share_a_graph() -> Iterator[None]:
+    """Two identical calls of a submodule do not share a graph."""
     with wrapped(unflattening, "_check_graph_equivalence", lambda original, *modules: False):
         yield
 
 
 @fault(check="structure", paths="nonstrict:unflatten*", source=NEVER_CALLED)
-def modules_that_nothing_calls_are_gone() -> Iterator[None]:
-    """The rebuilt hierarchy has the modules that are called, and no others."""
+def uncalled_modules_are_missing() -> Iterator[None]:
+    """The rebuilt hierarchy lacks the modules that the model does not call."""
     with edited(unflattening._reorder_submodules, "if _get_submodule(parent, fqn) is None:", "if False:"):
         yield
 
 
 @fault(check="structure", paths="nonstrict:unflatten*", source=SAME_CALL_TWICE)
-def operators_are_filed_under_the_root() -> Iterator[None]:
-    """The rebuilt root runs the operators of its submodules itself."""
+def operators_move_to_the_root() -> Iterator[None]:
+    """The rebuilt root module runs the operators of its submodules itself."""
     with edited(unflattening._fix_nn_module_stacks, "if _is_prefix(prev_fqn, curr_fqn):", "if False:"):
         yield

@@ -1,4 +1,4 @@
-"""Faults of the checks on inputs: the guards function of ep.module(), the constraints of unflatten."""
+"""Faults of torch's checks on inputs: the guards of ep.module(), the constraints of unflatten."""
 
 from __future__ import annotations
 
@@ -76,78 +76,78 @@ def make():
 
 
 @fault(check="guards", paths="nonstrict:unflatten*", source=LINEAR)
-def unflatten_expects_another_size() -> Iterator[None]:
-    """The check of input sizes is off by one."""
+def unflatten_expects_a_wrong_size() -> Iterator[None]:
+    """The check of input sizes in unflatten is off by one."""
     with edited(export_utils._check_symint, "elif arg != int(symint):", "elif arg + 1 != int(symint):"):
         yield
 
 
 @fault(check="guards", paths="nonstrict:unflatten*", source=RANGE)
 def unflatten_excludes_the_largest_size() -> Iterator[None]:
-    """The upper end of a range of sizes is not part of it."""
+    """The check of input sizes in unflatten refuses the largest size of a range."""
     with edited(export_utils._check_symint, "if arg > max_val:", "if arg >= max_val:"):
         yield
 
 
 @fault(check="guards", paths="nonstrict:module*", source=RANGE)
 def guards_exclude_the_largest_size() -> Iterator[None]:
-    """The upper end of a range of sizes is not part of it."""
+    """The guard on a range of sizes refuses the largest size."""
     with edited(unlifting._get_input_guards_for_graph, 'f"{src} <= {max_val}"', 'f"{src} < {max_val}"'):
         yield
 
 
 @fault(check="guards", paths="nonstrict:module*", source=RANGE)
 def guards_exclude_the_smallest_size() -> Iterator[None]:
-    """The lower end of a range of sizes is not part of it."""
+    """The guard on a range of sizes refuses the smallest size."""
     with edited(unlifting._get_input_guards_for_graph, 'f"{src} >= {min_val}"', 'f"{src} > {min_val}"'):
         yield
 
 
 @fault(check="outputs", paths="nonstrict:module*", source=STRING)
-def guards_forget_the_quotes() -> Iterator[None]:
-    """The guard on a string compares it with a name."""
+def guards_write_strings_without_quotes() -> Iterator[None]:
+    """The guard on a string lacks the quotes, so it reads the string as the name of a variable."""
     with edited(unlifting._get_input_guards_for_graph, "\"{src} == '{meta}'\"", '"{src} == {meta}"'):
         yield
 
 
 @fault(check="outputs", paths="nonstrict:module*", source=NOT_A_NUMBER, cites="PR 180399")
-def guards_write_down_nan() -> Iterator[None]:
-    """The guard on a number that is none has the text nan in it, which is no name there."""
+def guards_contain_the_text_nan() -> Iterator[None]:
+    """The guard on a NaN contains the text nan, which is not defined there."""
     with edited(unlifting._get_input_guards_for_graph, "if math.isnan(meta):", "if False:"):
         yield
 
 
 @fault(check="outputs", paths="nonstrict:module*", source=REST)
-def guards_lose_further_arguments() -> Iterator[None]:
-    """Guards on *args name them as the model's signature does, and not as the flat module's."""
+def guards_misname_variadic_arguments() -> Iterator[None]:
+    """Guards on *args use the names in the model's signature instead of the names in ep.module()."""
     with wrapped(unlifting, "_force_gm_signature_match", lambda original, code, signature: code):
         yield
 
 
 @fault(check="guards", paths="nonstrict:module*", source=FLAG)
 def guards_accept_another_flag() -> Iterator[None]:
-    """There is no guard on Python numbers and flags, which the graph has built in."""
+    """There is no guard on Python numbers and flags, although the graph has them as constants."""
     with edited(unlifting._get_input_guards_for_graph, "if isinstance(meta, int):", "if False:"):
         yield
 
 
 @fault(check="guards", paths="nonstrict:module*", source=SIZE)
 def guards_accept_another_size() -> Iterator[None]:
-    """There is no guard on a size that the graph has built in."""
+    """There is no guard on a size that the graph has as a constant."""
     with edited(unlifting._get_input_guards_for_graph, "if isinstance(dim, int):", "if False:"):
         yield
 
 
 @fault(check="guards", paths="nonstrict:unflatten*", source=FLAG)
 def unflatten_accepts_another_flag() -> Iterator[None]:
-    """The rebuilt module does not compare Python values with those that it was made with."""
+    """The rebuilt module does not compare Python arguments with the values at export."""
     with edited(export_utils._check_input_constraints_for_graph, "elif arg != node_val:", "elif False:"):
         yield
 
 
 @fault(check="guards", paths="nonstrict:unflatten*", source=SIZE)
-def unflatten_accepts_anything() -> Iterator[None]:
-    """The rebuilt module is not told to check its inputs."""
+def unflatten_accepts_any_input() -> Iterator[None]:
+    """The rebuilt module does not check its inputs."""
     with edited(
         UnflattenedModule.__init__,
         "self.check_input_constraints = True",

@@ -1,4 +1,4 @@
-"""Models that show faults in more than one place of torch."""
+"""Models that several files of faults share."""
 
 from __future__ import annotations
 

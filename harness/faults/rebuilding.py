@@ -1,4 +1,4 @@
-"""Faults of torch.export.unflatten: parameters, buffers and constants, and the way in and out."""
+"""Faults of torch.export.unflatten: parameters, buffers, constants, inputs and outputs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def make():
     return Model(), (torch.ones(2, 3),)
 """
 
-SCRATCH = """
+NON_PERSISTENT = """
 class Model(nn.Module):
     def __init__(self):
         super().__init__()
@@ -65,13 +65,13 @@ def make():
     return Model(), (torch.ones(2, 3),)
 """
 
-FORGOTTEN = 'eliminate_dead_code(lambda node: not (node.args and getattr(node.args[0], "op", "") == "{}"))'
-"""What removes updates in place of an input or of the state: nobody reads their result."""
+NO_IN_PLACE = 'eliminate_dead_code(lambda node: not (node.args and getattr(node.args[0], "op", "") == "{}"))'
+"""A method call that removes in-place operators on nodes of the kind ``{}`` if nothing reads their result."""
 
 
 @fault(check="outputs", paths="nonstrict:unflatten*", source=LINEAR)
-def unflatten_dies_of_a_missing_key() -> Iterator[None]:
-    """Rebuilding the hierarchy looks up a module that is not there."""
+def unflatten_raises_key_error() -> Iterator[None]:
+    """Rebuilding the hierarchy looks up a module that does not exist."""
 
     def wrapper(outline: Any, *args: Any, **kwargs: Any) -> Any:
         raise KeyError("linear")
@@ -82,7 +82,7 @@ def unflatten_dies_of_a_missing_key() -> Iterator[None]:
 
 @fault(check="outputs", paths="nonstrict:unflatten*", source=TWO_OUTPUTS)
 def unflatten_swaps_outputs() -> Iterator[None]:
-    """The rebuilt module returns its outputs in reverse."""
+    """The rebuilt module returns its outputs in reverse order."""
     with edited(
         UnflattenedModule.forward,
         "pytree.tree_unflatten(tree_out, signature",
@@ -93,18 +93,18 @@ def unflatten_swaps_outputs() -> Iterator[None]:
 
 @fault(check="inputs", paths="nonstrict:unflatten*", source=INPUT_IN_PLACE)
 def unflatten_loses_input_updates() -> Iterator[None]:
-    """An operation in place on an input is removed where nothing reads its result."""
+    """unflatten removes an in-place operator on an input if nothing reads its result."""
     with edited(
         UnflattenedModule.__init__,
         "_fix_nn_module_stacks(export_graph)",
-        f"_fix_nn_module_stacks(export_graph); export_graph.{FORGOTTEN.format('placeholder')}",
+        f"_fix_nn_module_stacks(export_graph); export_graph.{NO_IN_PLACE.format('placeholder')}",
     ):
         yield
 
 
 @fault(check="state", paths="nonstrict:unflatten*", source=FROZEN, cites="PR 134353")
-def unflatten_thaws_parameters() -> Iterator[None]:
-    """A parameter that requires no gradient requires one in the rebuilt module."""
+def unflatten_unfreezes_parameters() -> Iterator[None]:
+    """A parameter with requires_grad=False has requires_grad=True in the rebuilt module."""
     with edited(
         UnflattenedModule.__init__, "param.clone(), requires_grad=param.requires_grad", "param.clone()"
     ):
@@ -113,21 +113,21 @@ def unflatten_thaws_parameters() -> Iterator[None]:
 
 @fault(check="sharing", paths="nonstrict:unflatten*", source=TIED, cites="PR 124892")
 def unflatten_unties_parameters() -> Iterator[None]:
-    """Two names of one parameter get a clone each."""
+    """Each name of a tied parameter gets its own clone."""
     with edited(UnflattenedModule.__init__, "if _id(param) not in id_to_param:", "if True:"):
         yield
 
 
 @fault(check="sharing", paths="nonstrict:unflatten*", source=TWO_NAMES, cites="PR 125758")
 def unflatten_unties_buffers() -> Iterator[None]:
-    """Two names of one buffer get a clone each."""
+    """Each name of a tied buffer gets its own clone."""
     with edited(UnflattenedModule.__init__, "if _id(buffer) not in id_to_buffer:", "if True:"):
         yield
 
 
 @fault(check="state", paths="nonstrict:unflatten*", source=TWO_NAMES)
-def unflatten_starts_buffers_empty() -> Iterator[None]:
-    """The rebuilt module has buffers of the right size, and nobody has filled them."""
+def unflatten_zeroes_buffers() -> Iterator[None]:
+    """The buffers of the rebuilt module have the right size but contain zeros."""
     with edited(
         UnflattenedModule.__init__, "(buffer.clone(), persistent)", "(torch.zeros_like(buffer), persistent)"
     ):
@@ -136,7 +136,7 @@ def unflatten_starts_buffers_empty() -> Iterator[None]:
 
 @fault(check="state", paths="nonstrict:unflatten*", source=COUNTER)
 def unflatten_forgets_buffers() -> Iterator[None]:
-    """A buffer that the graph uses is a plain attribute of the rebuilt module, and no buffer."""
+    """A buffer that the graph uses becomes a plain attribute of the rebuilt module."""
     with edited(
         unflattening._assign_attr,
         "to_module.register_buffer(field, from_obj, persistent=persistent)",
@@ -147,7 +147,7 @@ def unflatten_forgets_buffers() -> Iterator[None]:
 
 @fault(check="sharing", paths="nonstrict:unflatten*", source=CALLED_TWICE)
 def each_call_has_its_own_parameters() -> Iterator[None]:
-    """A parameter is cloned for each module and each graph of a call that it is assigned to."""
+    """Each module, and each graph of a call, gets its own clone of a parameter."""
     with edited(
         unflattening._assign_attr,
         "to_module.register_parameter(field, from_obj)",
@@ -157,25 +157,25 @@ def each_call_has_its_own_parameters() -> Iterator[None]:
 
 
 @fault(check="purity", paths="nonstrict:unflatten*", source=COUNTER)
-def unflatten_moves_the_programs_buffers() -> Iterator[None]:
-    """Rebuilding the hierarchy writes to the buffers of the program that it rebuilds from."""
+def unflatten_mutates_the_programs_buffers() -> Iterator[None]:
+    """Rebuilding the hierarchy mutates the buffers of the exported program."""
     with edited(
         UnflattenedModule.__init__, "(buffer.clone(), persistent)", "(buffer.add_(1).clone(), persistent)"
     ):
         yield
 
 
-@fault(check="outputs", paths="nonstrict:*", source=SCRATCH, cites="PR 118876")
-def scratch_buffers_are_looked_up_in_the_state_dict() -> Iterator[None]:
-    """The signature takes buffers that do not persist for ordinary ones."""
+@fault(check="outputs", paths="nonstrict:*", source=NON_PERSISTENT, cites="PR 118876")
+def non_persistent_buffers_are_read_from_the_state_dict() -> Iterator[None]:
+    """The signature lists non-persistent buffers as persistent ones."""
     scratch: Any = ExportGraphSignature.non_persistent_buffers
     with edited(scratch.fget, "if s.persistent is False", "if False"):
         yield
 
 
 @fault(check="guards", paths="nonstrict:unflatten*", source=LITERAL, cites="issue 116914")
-def unflatten_asks_for_the_constants() -> Iterator[None]:
-    """A tensor written into forward is counted as an input of the rebuilt module."""
+def unflatten_takes_constants_as_inputs() -> Iterator[None]:
+    """The rebuilt module counts a tensor literal in forward as one of its inputs."""
     with edited(
         UnflattenedModule.__init__,
         'for node in self.graph.nodes if node.op == "placeholder"',

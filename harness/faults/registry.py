@@ -1,4 +1,4 @@
-"""What a fault is, and the table of them."""
+"""The type of a fault, and the table of all faults."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ Plant = Callable[[], Iterator[None]]
 
 @dataclass(frozen=True)
 class Fault:
-    """A bug planted in torch for the length of a ``with`` block, and who must report it."""
+    """A bug that is planted in torch while a ``with`` block runs, and the check that must report it."""
 
     name: str
     check: str
     paths: str
-    """Glob of the paths on which the check must report it."""
+    """Glob of the paths on which the check must report the bug."""
     why: str
-    """What is broken, in a line."""
+    """One line: what the bug breaks."""
     source: str
-    """The smallest model that shows it: the text of a ``make()``."""
+    """The source of the smallest model that shows the bug; it defines ``make()``."""
     plant: Callable[[], AbstractContextManager[None]]
-    """Returns the context manager that holds the bug in place."""
+    """Returns a context manager; the bug is in torch while its block runs."""
     cites: str = ""
-    """Where PyTorch had it: ``PR 137013``. Empty: it had not, as far as we know; the slip is a likely one."""
+    """The PyTorch thread about the same bug: ``PR 137013``. Empty: none is known."""
 
 
 FAULTS: dict[str, Fault] = {}
@@ -35,12 +35,12 @@ FAULTS: dict[str, Fault] = {}
 
 
 def fault(*, check: str, paths: str, source: str, cites: str = "") -> Callable[[Plant], Plant]:
-    """Enter a fault: a generator function that breaks torch, yields, and mends it.
+    """Add a fault to FAULTS: a generator function that breaks torch, yields, and restores torch.
 
-    Its name and docstring become the fault's.
+    The function's name becomes the fault's name, the first line of its docstring becomes ``Fault.why``.
     """
 
-    def enter(plant: Plant) -> Plant:
+    def add(plant: Plant) -> Plant:
         why = (plant.__doc__ or "").partition("\n")[0]
         FAULTS[plant.__name__] = Fault(
             plant.__name__,
@@ -53,7 +53,7 @@ def fault(*, check: str, paths: str, source: str, cites: str = "") -> Callable[[
         )
         return plant
 
-    return enter
+    return add
 
 
 HEADER = """\
@@ -65,10 +65,10 @@ from torch import nn
 
 @contextlib.contextmanager
 def wrapped(owner: object, name: str, wrapper: Callable[..., object]) -> Iterator[None]:
-    """Replace ``owner.name``; ``wrapper`` gets the original first, then the call's arguments."""
+    """Replace ``owner.name``: each call runs ``wrapper(original, *args, **kwargs)``."""
     original = getattr(owner, name)
 
-    # A plain function, so that it binds to its object where ``owner`` is a class.
+    # A plain function, because only a function binds ``self`` if ``owner`` is a class.
     def replacement(*args: object, **kwargs: object) -> object:
         return wrapper(original, *args, **kwargs)
 

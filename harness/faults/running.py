@@ -1,4 +1,4 @@
-"""Faults of what a lowered program does when it runs: whose memory it uses, where gradients flow."""
+"""Faults of running a lowered program: in aliasing, sharing and gradients."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def make():
 
 @fault(check="outputs", paths="nonstrict:unflatten*", source=LINEAR)
 def unflatten_runs_without_gradients() -> Iterator[None]:
-    """The rebuilt module runs as under no_grad."""
+    """The rebuilt module runs under torch.no_grad."""
 
     def wrapper(forward: Any, *args: Any, **kwargs: Any) -> Any:
         with torch.no_grad():
@@ -85,8 +85,8 @@ def unflatten_runs_without_gradients() -> Iterator[None]:
 
 
 @fault(check="gradients", paths="nonstrict:unflatten*", source=LEARNED)
-def unflatten_reads_parameters_detached() -> Iterator[None]:
-    """No gradient flows back to the parameters of the rebuilt module."""
+def unflatten_detaches_parameters() -> Iterator[None]:
+    """No gradient reaches the parameters of the rebuilt module."""
     with edited(
         torch.fx.Interpreter.get_attr,
         "return self.fetch_attr(target)",
@@ -98,7 +98,7 @@ def unflatten_reads_parameters_detached() -> Iterator[None]:
 
 @fault(check="aliasing", paths="nonstrict:unflatten*", source=VIEW)
 def unflatten_returns_copies() -> Iterator[None]:
-    """An output that is a view of an input is a copy of it."""
+    """The rebuilt module returns a copy where the model returns a view of an input."""
     with edited(
         UnflattenedModule.forward,
         "return pytree.tree_unflatten(tree_out,",
@@ -110,7 +110,7 @@ def unflatten_returns_copies() -> Iterator[None]:
 
 @fault(check="aliasing", paths="nonstrict:module*", source=RETURNED_BUFFER)
 def module_returns_copies_of_its_state() -> Iterator[None]:
-    """The flat module reads a copy of each buffer, and returns a view of that."""
+    """ep.module() reads a copy of each buffer, and returns a view of the copy."""
     with edited(
         unlifting._unlift_inputs_as_getattr,
         "input_node.replace_all_uses_with(getattr_node)",
@@ -121,8 +121,8 @@ def module_returns_copies_of_its_state() -> Iterator[None]:
 
 
 @fault(check="sharing", paths="nonstrict:unflatten*", source=BUFFER)
-def unflatten_bakes_the_state_in() -> Iterator[None]:
-    """The graph reads tensors of its own, which no later change of a buffer or parameter reaches."""
+def unflatten_copies_the_state_into_the_graph() -> Iterator[None]:
+    """The graph reads its own copy of each tensor, so later changes of the state have no effect."""
     with edited(
         unflattening._sink_params,
         'new_node = graph.create_node("get_attr", ".".join(attr_path))',

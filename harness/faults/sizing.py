@@ -55,7 +55,7 @@ def probes():
 
 @fault(check="guards", paths="*strict:*", source=SIZE)
 def export_ignores_dynamic_shapes() -> Iterator[None]:
-    """Every size is fixed, whatever was said of it, and nobody is told."""
+    """Export silently ignores dynamic_shapes and fixes every size."""
 
     def wrapper(export: Any, model: Any, args: Any, kwargs: Any, shapes: Any, **rest: Any) -> Any:
         return export(model, args, kwargs, None, **rest)
@@ -66,14 +66,14 @@ def export_ignores_dynamic_shapes() -> Iterator[None]:
 
 @fault(check="outputs", paths="*strict:*", source=SIZE)
 def the_graph_computes_with_the_examples_size() -> Iterator[None]:
-    """A size that is dynamic is the example's in the graph."""
+    """The graph has the example's size as a constant where the size is dynamic."""
     with edited(proxy_tensor.fetch_sym_proxy, "return get_proxy_slot(e, tracer).force()", "return n.hint"):
         yield
 
 
 @fault(check="outputs", paths="*strict:*", source=BRANCH)
 def a_branch_on_a_size_makes_no_guard() -> Iterator[None]:
-    """The example's size decides a branch for all sizes, and nobody is told."""
+    """The example's size decides a branch for all sizes, without a guard."""
     with edited(
         ShapeEnv._evaluate_expr,
         "        self._check_frozen(expr, concrete_val)\n",
@@ -85,7 +85,7 @@ def a_branch_on_a_size_makes_no_guard() -> Iterator[None]:
 
 @fault(check="guards", paths="*strict:*", source=RANGE)
 def the_largest_size_is_refused() -> Iterator[None]:
-    """The upper bound of a range of sizes is taken to be beyond it."""
+    """The upper bound of a range of sizes is one too small."""
     with edited(
         non_strict_utils.make_constraints, "lower=dim.min, upper=dim.max", "lower=dim.min, upper=dim.max - 1"
     ):

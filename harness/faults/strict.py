@@ -1,4 +1,4 @@
-"""Faults of strict export: Dynamo, and what export makes of its graph."""
+"""Faults of strict export: in Dynamo, and in the steps of export after Dynamo."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def dynamic_shapes():
 
 @fault(check="guards", paths="strict:*", source=TRANSPOSE, cites="issue 93610")
 def dynamo_traces_in_place_views_of_inputs() -> Iterator[None]:
-    """An input is described as what the model makes of it: its shape is changed while it is traced."""
+    """Tracing applies an in-place view to an input, and records the changed shape as the input's shape."""
     with edited(
         TensorVariable.var_getattr,
         "if self.source is not None and hasattr(torch.ops.aten, name):",
@@ -122,22 +122,22 @@ def dynamo_traces_in_place_views_of_inputs() -> Iterator[None]:
 
 
 @fault(check="outputs", paths="strict:*", source=REQUIRES_GRAD, cites="PR 167583")
-def dynamo_remembers_a_tensor_as_it_was_before_mutation() -> Iterator[None]:
-    """What is known of a tensor is not looked up again after an in-place operation."""
+def dynamo_keeps_old_metadata_after_mutation() -> Iterator[None]:
+    """Dynamo does not update its metadata of a tensor after an in-place operator."""
     with edited(TensorVariable._sync_if_inplace_mutation, "if has_tensor_arg:", "if False:"):
         yield
 
 
 @fault(check="outputs", paths="strict:*", source=HOOK, cites="PR 92125")
 def dynamo_skips_hooks() -> Iterator[None]:
-    """A submodule's forward is traced instead of its call."""
+    """Dynamo traces a submodule's forward instead of its call, so hooks do not run."""
     with edited(UnspecializedNNModuleVariable.call_function, "if not has_hooks:", "if True:"):
         yield
 
 
 @fault(check="outputs", paths="strict:*", source=TWO_OUTPUTS)
 def dynamo_returns_outputs_in_reverse() -> Iterator[None]:
-    """With dynamic shapes, outputs come in another order than the model's."""
+    """With dynamic shapes, the outputs come in reverse order."""
     with edited(
         functional_export.DynamoGraphTransformer.output,
         "sorted(self.graph_output_map.keys())",
@@ -148,14 +148,14 @@ def dynamo_returns_outputs_in_reverse() -> Iterator[None]:
 
 @fault(check="outputs", paths="strict:*", source=UNUSED, cites="PR 131756")
 def an_unused_buffer_has_no_name() -> Iterator[None]:
-    """A non-persistent buffer that the graph does not use is looked up in it."""
+    """Export looks up the name of a non-persistent buffer that the graph does not use, and fails."""
     with edited(trace._strict_export, "        if name in reverse_name_lookup\n", ""):
         yield
 
 
 @fault(check="outputs", paths="strict:*", source=NAMESAKES)
-def buffers_of_one_name_are_confused() -> Iterator[None]:
-    """A submodule's buffer is taken for the model's buffer of the same name."""
+def buffers_with_the_same_name_are_confused() -> Iterator[None]:
+    """Export takes a submodule's buffer for the root model's buffer with the same name."""
     with edited(
         trace._get_param_buffer_mapping,
         "buffer_lookup[id(buffer)] = name",
@@ -165,8 +165,8 @@ def buffers_of_one_name_are_confused() -> Iterator[None]:
 
 
 @fault(check="guards", paths="strict:*", source=KEYWORDS, cites="PR 105337")
-def keyword_arguments_are_described_in_another_order() -> Iterator[None]:
-    """The metadata of keyword arguments is recorded in alphabetical order."""
+def keyword_arguments_are_described_in_alphabetical_order() -> Iterator[None]:
+    """Export records the metadata of keyword arguments in alphabetical order."""
     with edited(
         trace._convert_to_positional_args,
         "for kw_name in orig_arg_names[len(args) :]",

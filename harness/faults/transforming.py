@@ -1,4 +1,4 @@
-"""Faults of what is done between an export and a call: each shows on the paths that do it, and no other."""
+"""Faults of single transforms and runners: each shows only on the paths with its transform or runner."""
 
 from __future__ import annotations
 
@@ -139,8 +139,8 @@ def make():
 
 
 @fault(check="outputs", paths="*+decompose*", source=RELU)
-def a_decomposition_is_upside_down() -> Iterator[None]:
-    """The decomposition of relu cuts off what is above zero."""
+def the_decomposition_of_relu_is_inverted() -> Iterator[None]:
+    """The decomposition of relu keeps negative values and removes positive ones."""
 
     def wrapper(decompose: Any, self: ExportedProgram) -> Any:
         table = exported_program.default_decompositions()
@@ -153,14 +153,14 @@ def a_decomposition_is_upside_down() -> Iterator[None]:
 
 @fault(check="outputs", paths="*+reload*", source=HALF)
 def floats_are_saved_as_integers() -> Iterator[None]:
-    """A number among the arguments of an operator loses what is behind its point when it is saved."""
+    """Saving a program cuts off the fraction of a float argument of an operator."""
     with edited(
         GraphModuleSerializer.serialize_input, "create(as_float=arg)", "create(as_float=float(int(arg)))"
     ):
         yield
 
 
-def _has_no_forward(kind: type) -> Any:
+def _no_argument_names_of(kind: type) -> Any:
     def wrapper(names: Any, model: Any, *given: Any) -> Any:
         if isinstance(model, kind):
             raise AttributeError("forward")
@@ -170,36 +170,36 @@ def _has_no_forward(kind: type) -> Any:
 
 
 @fault(check="outputs", paths="*+reexport:*", source=HALF)
-def a_flat_module_has_no_signature() -> Iterator[None]:
-    """Export asks a graph module for the names of its arguments in a way that it does not answer."""
-    with _has_no_forward(fx.GraphModule):
+def a_graph_module_has_no_signature() -> Iterator[None]:
+    """Export cannot read the argument names of a graph module."""
+    with _no_argument_names_of(fx.GraphModule):
         yield
 
 
 @fault(check="outputs", paths="*+reexport_unflattened:*", source=HALF)
 def an_unflattened_module_has_no_signature() -> Iterator[None]:
-    """Export asks an unflattened module for the names of its arguments in a way that it does not answer."""
-    with _has_no_forward(UnflattenedModule):
+    """Export cannot read the argument names of an unflattened module."""
+    with _no_argument_names_of(UnflattenedModule):
         yield
 
 
 @fault(check="outputs", paths="*+preserve*", source=TWO_ARGUMENTS)
-def a_preserved_signature_takes_one_argument_for_all() -> Iterator[None]:
-    """Every argument of a submodule with a preserved signature is its first one."""
+def a_preserved_signature_repeats_the_first_argument() -> Iterator[None]:
+    """A submodule with a preserved signature gets its first argument in place of every argument."""
     with edited(_ModuleFrame.__init__, "args=(flat_args, idx)", "args=(flat_args, 0)"):
         yield
 
 
 @fault(check="outputs", paths="*+preserve+swap*", source=FLAG)
 def a_preserved_signature_forgets_constants() -> Iterator[None]:
-    """Python values among the arguments of a submodule are handed over as None: its graph has its own."""
+    """A submodule with a preserved signature gets None for each Python value, which shows after a swap."""
     with edited(_ModuleFrame.__init__, "input_nodes.append(input.value)", "input_nodes.append(None)"):
         yield
 
 
 @fault(check="sharing", paths="*+deepcopy:*", source=LINEAR)
-def a_copied_program_keeps_its_state() -> Iterator[None]:
-    """A deep copy of a program has a graph of its own, and the very tensors."""
+def a_copied_program_shares_its_tensors() -> Iterator[None]:
+    """A deep copy of a program has its own graph but shares the tensors of the original."""
 
     def shallow(self: ExportedProgram, memo: object) -> ExportedProgram:
         copied = object.__new__(ExportedProgram)
@@ -211,8 +211,8 @@ def a_copied_program_keeps_its_state() -> Iterator[None]:
 
 
 @fault(check="sharing", paths="*+duplicate:module*", source=LINEAR)
-def a_copied_module_keeps_its_state() -> Iterator[None]:
-    """A deep copy of a graph module has code of its own, and the very tensors."""
+def a_copied_module_shares_its_parameters() -> Iterator[None]:
+    """A deep copy of a graph module has its own code but shares the parameters of the original."""
     with edited(
         fx.GraphModule.__deepcopy__,
         "memo[id(self)] = res",
@@ -222,8 +222,8 @@ def a_copied_module_keeps_its_state() -> Iterator[None]:
 
 
 @fault(check="state", paths="*+retie:unflatten*", source=LINEAR)
-def an_unflattened_module_loads_nothing() -> Iterator[None]:
-    """A state dict that is loaded into an unflattened module ends at its root."""
+def an_unflattened_module_loads_no_submodule_state() -> Iterator[None]:
+    """Loading a state dict into an unflattened module does not reach its submodules."""
 
     def wrapper(load: Any, self: Any, *given: Any, **rest: Any) -> Any:
         return None if isinstance(self, InterpreterModule) else load(self, *given, **rest)
@@ -240,15 +240,15 @@ def moved_parameters_are_frozen() -> Iterator[None]:
 
 
 @fault(check="outputs", paths="*+dynamic:*", source=ROWS)
-def dynamic_sizes_become_the_examples() -> Iterator[None]:
-    """A size that export was asked to find dynamic is the example's in the graph."""
+def dynamic_sizes_become_constants() -> Iterator[None]:
+    """The graph has the example's size as a constant where export was asked to make the size dynamic."""
     with edited(proxy_tensor.fetch_sym_proxy, "return get_proxy_slot(e, tracer).force()", "return n.hint"):
         yield
 
 
 @fault(check="outputs", paths="*+train:*", source=NORM)
-def export_puts_the_model_in_eval_mode() -> Iterator[None]:
-    """A model is traced as it behaves in eval mode, and is put back afterwards."""
+def export_traces_the_model_in_eval_mode() -> Iterator[None]:
+    """Export traces the model in eval mode, and restores the mode afterwards."""
 
     def wrapper(export: Any, model: Any, *given: Any, **rest: Any) -> Any:
         if isinstance(model, fx.GraphModule):
@@ -266,8 +266,8 @@ def export_puts_the_model_in_eval_mode() -> Iterator[None]:
 
 
 @fault(check="outputs", paths="pipeline:*", source=TWO_STAGES)
-def a_pipeline_turns_its_inputs_around() -> Iterator[None]:
-    """The stages get the inputs in reverse."""
+def a_pipeline_reverses_its_inputs() -> Iterator[None]:
+    """The pipeline stages get the inputs in reverse order."""
     from torch.distributed.pipelining import Pipe
 
     with edited(Pipe.forward, "self.executor.run(*executor_args)", "self.executor.run(*executor_args[::-1])"):
@@ -275,8 +275,8 @@ def a_pipeline_turns_its_inputs_around() -> Iterator[None]:
 
 
 @fault(check="outputs", paths="compile+graph_break:*", source=COUNTED)
-def what_precedes_a_graph_break_is_lost() -> Iterator[None]:
-    """Attributes that Python code has set are not written back where the graph breaks."""
+def assignments_before_a_graph_break_are_lost() -> Iterator[None]:
+    """At a graph break, attributes that Python code has set are not written back."""
 
     def wrapper(compile_subgraph: Any, self: Any, tx: Any, reason: Any, *given: Any, **rest: Any) -> Any:
         if not reason.graph_break:
@@ -289,8 +289,8 @@ def what_precedes_a_graph_break_is_lost() -> Iterator[None]:
 
 
 @fault(check="aliasing", paths="compile:aot_eager*", source=VIEW)
-def a_functional_graph_returns_copies() -> Iterator[None]:
-    """An output that is a view of an input is not made a view of it again."""
+def aot_eager_returns_copies() -> Iterator[None]:
+    """The compiled code returns a copy where the model returns a view of an input."""
 
     def wrapper(regenerate: Any, *given: Any, **rest: Any) -> Any:
         return regenerate(*given, **rest).clone()
@@ -300,8 +300,8 @@ def a_functional_graph_returns_copies() -> Iterator[None]:
 
 
 @fault(check="outputs", paths="compile:inductor*", source=RELU)
-def machine_code_of_relu_is_upside_down() -> Iterator[None]:
-    """The generated code of relu takes the minimum."""
+def the_generated_code_of_relu_is_inverted() -> Iterator[None]:
+    """The generated code of relu takes the minimum with 0 instead of the maximum."""
     from torch._inductor import lowering
 
     with mock.patch.dict(lowering.lowerings, {torch.ops.aten.relu.default: lambda x: lowering.minimum(x, 0)}):
@@ -309,7 +309,7 @@ def machine_code_of_relu_is_upside_down() -> Iterator[None]:
 
 
 @fault(check="outputs", paths="aoti:*", source=TWO_STAGES)
-def a_package_turns_its_inputs_around() -> Iterator[None]:
-    """What was loaded from a package hands the inputs over in reverse."""
+def a_package_reverses_its_inputs() -> Iterator[None]:
+    """A loaded AOTInductor package passes its inputs in reverse order."""
     with edited(AOTICompiledModel.__call__, "boxed_run(flat_inputs)", "boxed_run(flat_inputs[::-1])"):
         yield

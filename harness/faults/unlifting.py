@@ -8,7 +8,7 @@ import torch.export._unlift as unlifting
 
 from harness.faults.exporting import LINEAR
 from harness.faults.models import INPUT_IN_PLACE
-from harness.faults.rebuilding import FORGOTTEN, LITERAL, SCRATCH
+from harness.faults.rebuilding import LITERAL, NO_IN_PLACE, NON_PERSISTENT
 from harness.faults.registry import fault
 from harness.patching.editing import edited
 
@@ -68,43 +68,43 @@ def make():
 
 
 @fault(check="outputs", paths="nonstrict:module*", source=DICT_OUTPUT)
-def module_returns_a_tuple_for_a_dict() -> Iterator[None]:
-    """The flat module forgets the output's container."""
+def module_returns_a_tuple_instead_of_a_dict() -> Iterator[None]:
+    """ep.module() loses the container of the output."""
     with edited(unlifting._get_codegen, "            out_spec,\n", "            None,\n"):
         yield
 
 
 @fault(check="state", paths="nonstrict:module*", source=COUNTED, cites="PR 107643")
 def module_loses_buffer_updates() -> Iterator[None]:
-    """An operation in place on a buffer is removed where nothing reads its result."""
-    with edited(unlifting._unlift, "gm.graph.lint()", f"gm.graph.{FORGOTTEN.format('get_attr')}"):
+    """ep.module() removes an in-place operator on a buffer if nothing reads its result."""
+    with edited(unlifting._unlift, "gm.graph.lint()", f"gm.graph.{NO_IN_PLACE.format('get_attr')}"):
         yield
 
 
 @fault(check="inputs", paths="nonstrict:module*", source=INPUT_IN_PLACE, cites="PR 118272")
 def module_loses_input_updates() -> Iterator[None]:
-    """An operation in place on an input is removed where nothing reads its result."""
-    with edited(unlifting._unlift, "gm.graph.lint()", f"gm.graph.{FORGOTTEN.format('placeholder')}"):
+    """ep.module() removes an in-place operator on an input if nothing reads its result."""
+    with edited(unlifting._unlift, "gm.graph.lint()", f"gm.graph.{NO_IN_PLACE.format('placeholder')}"):
         yield
 
 
 @fault(check="outputs", paths="nonstrict:module*", source=LITERAL, cites="PR 116266")
-def module_asks_for_the_constants() -> Iterator[None]:
-    """A tensor written into forward stays an input of the flat module's graph."""
+def module_takes_constants_as_inputs() -> Iterator[None]:
+    """A tensor literal in forward stays an input of the graph of ep.module()."""
     with edited(unlifting._unlift_exported_program_lifted_states, "InputKind.CONSTANT_TENSOR,\n", "\n"):
         yield
 
 
 @fault(check="outputs", paths="nonstrict:module*", source=KEYWORDS, cites="PR 118272")
 def module_mixes_up_keywords() -> Iterator[None]:
-    """The flat module takes its keyword arguments in the order of their names."""
+    """ep.module() takes its keyword arguments in alphabetical order."""
     with edited(unlifting._get_codegen, "names = forward_arg_names", "names = sorted(forward_arg_names)"):
         yield
 
 
-@fault(check="outputs", paths="nonstrict:module*", source=SCRATCH, cites="PR 120715")
-def module_looks_for_scratch_buffers_in_the_wrong_module() -> Iterator[None]:
-    """Buffers that do not persist are read from the module that does not have them yet."""
+@fault(check="outputs", paths="nonstrict:module*", source=NON_PERSISTENT, cites="PR 120715")
+def module_reads_non_persistent_buffers_from_the_wrong_module() -> Iterator[None]:
+    """ep.module() reads non-persistent buffers from a module that does not have them yet."""
     with edited(
         unlifting._create_stateful_graph_module,
         "plain_graph_module.get_buffer(buffer)",
@@ -114,14 +114,14 @@ def module_looks_for_scratch_buffers_in_the_wrong_module() -> Iterator[None]:
 
 
 @fault(check="purity", paths="nonstrict:module*", source=LINEAR)
-def module_uses_the_program_up() -> Iterator[None]:
-    """The flat module is made of the program's own graph, and not of a copy."""
+def module_changes_the_programs_graph() -> Iterator[None]:
+    """ep.module() changes the program's own graph instead of a copy."""
     with edited(unlifting._unlift_exported_program_lifted_states, "copy.deepcopy(ep.graph)", "ep.graph"):
         yield
 
 
 @fault(check="purity", paths="nonstrict:module*", source=LINEAR)
 def module_switches_gradients_off() -> Iterator[None]:
-    """Making the flat module leaves grad mode switched off."""
+    """ep.module() leaves the grad mode off."""
     with edited(unlifting._unlift, "gm.graph.lint()", "gm.graph.lint(); torch.set_grad_enabled(False)"):
         yield

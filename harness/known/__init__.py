@@ -1,1 +1,1 @@
-"""What the corpus knows: entries, and which of them explains a finding."""
+"""The corpus of known bugs: its entries, and the search for the entries that explain a finding."""

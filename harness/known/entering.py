@@ -1,4 +1,4 @@
-"""Taking a repro file into the corpus, and moving an entry that torch has mended."""
+"""Adding a repro file to the corpus, and closing an entry when torch no longer has its bug."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from harness.known.entry import Entry
 
 SECONDS = 120.0
-"""For each run of a file."""
+"""The time limit for one run of a file."""
 
 _STATUS = re.compile(r'^# status = "open"$', re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Entered:
-    """Where an entry is now, and what of its header a person has to write still."""
+    """The file of a new entry, and the header fields that a person must still write."""
 
     file: pathlib.Path
     missing: tuple[str, ...]
@@ -37,10 +37,10 @@ class Entered:
 def enter(
     file: pathlib.Path, name: str, corpora: pathlib.Path, *, title: str = "", force: bool = False
 ) -> Entered:
-    """Copy a repro file to ``open/NAME.py`` of a corpus, with a complete header.
+    """Copy a repro file to ``open/NAME.py`` of a corpus, and give it the header of an entry.
 
-    Raises UsageError if it is no repro file, imports more than torch, shows no bug in a fresh process, or
-    (unless ``force``) is explained by a fix of the corpus; then nothing is written.
+    Raises UsageError, and writes nothing, if the file is not a repro file, imports more than torch, or shows
+    no bug in a fresh process. Raises it also if known bugs explain all findings, unless ``force`` is set.
     """
     target = corpora / "open" / f"{name}.py"
     if not name.isidentifier():
@@ -54,19 +54,19 @@ def enter(
     run = run_file(file, SECONDS)
     if run.problem or run.code != 1:
         raise UsageError(f"{file} does not show its bug in a fresh process: {run.problem or run.last_line}")
-    known = () if force else _explained(entry, corpora)
+    known = () if force else _explained_in_child(entry, corpora)
     if known:
-        raise UsageError(f"{file} is {', '.join(known)} already: its fix mends it (--force adds it anyway)")
+        raise UsageError(f"{file} shows only known bugs: {', '.join(known)} (--force adds it anyway)")
     header = _header(entry, source, title)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(header + HEADER.sub("", source, count=1).lstrip("\n"), encoding="utf-8")
-    return Entered(target, tuple(_missing(read_entry(target))))
+    return Entered(target, tuple(_missing_fields(read_entry(target))))
 
 
 def close(file: pathlib.Path, corpora: pathlib.Path) -> pathlib.Path:
-    """Move an open entry that passes now to ``fixed/``, where it must go on passing; return where it is.
+    """Move an open entry that passes now to ``fixed/``, where it must keep passing; return the new file.
 
-    Raises UsageError if it is not open, or does not pass.
+    Raises UsageError if the entry is not open, or does not pass.
     """
     entry = read_entry(file)
     if entry.problem or entry.status != "open":
@@ -84,16 +84,17 @@ def close(file: pathlib.Path, corpora: pathlib.Path) -> pathlib.Path:
     return target
 
 
-def _explained(entry: Entry, corpora: pathlib.Path) -> tuple[str, ...]:
+def _explained_in_child(entry: Entry, corpora: pathlib.Path) -> tuple[str, ...]:
+    """Run ``explained`` in a fresh process. Raises UsageError if the process fails."""
     answer = call_fresh(SECONDS, explained, entry.file, entry.path, corpora.resolve())
     if isinstance(answer, Death | Failure):
         reason = answer.reason if isinstance(answer, Death) else str(answer.error)
-        raise UsageError(f"{entry.file} cannot be judged along {entry.path}: {reason}")
+        raise UsageError(f"{entry.file} cannot be judged on {entry.path}: {reason}")
     return answer
 
 
 def explained(file: pathlib.Path, path: str, corpora: pathlib.Path) -> tuple[str, ...]:
-    """Judge a file along one path; return the entries that explain all that is found, empty if one is new."""
+    """Judge a file along one path; return the entries that explain all findings, or () if one is new."""
     from harness.case import case_from_source
     from harness.judge.judge_case import judge_case
     from harness.known.attribution import explain, knowledge
@@ -109,9 +110,9 @@ def explained(file: pathlib.Path, path: str, corpora: pathlib.Path) -> tuple[str
 
 def _header(entry: Entry, source: str, title: str) -> str:
     torch = version("torch").partition("+")[0]
-    said = (ast.get_docstring(ast.parse(source)) or "").strip().partition("\n")[0]
+    first_line = (ast.get_docstring(ast.parse(source)) or "").strip().partition("\n")[0]
     fields = {
-        "title": title or entry.title or said,
+        "title": title or entry.title or first_line,
         "fingerprint": fingerprint(entry.path, entry.check, entry.kind, entry.signatures, source),
         "path": entry.path,
         "check": entry.check,
@@ -133,13 +134,13 @@ def _header(entry: Entry, source: str, title: str) -> str:
         f'# dependencies = ["torch=={torch}"]',
         "#",
         "# [tool.exportdiff]",
-        # A JSON string or list of strings is the same thing in TOML.
+        # A string or a list of strings is written the same way in JSON and in TOML.
         *(f"# {key} = {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items() if value),
         "# ///",
     ]
     return "\n".join(lines) + "\n"
 
 
-def _missing(entry: Entry) -> list[str]:
+def _missing_fields(entry: Entry) -> list[str]:
     wanted = {"title": entry.title, "at-fault": entry.at_fault, "fix or trigger": entry.fix or entry.trigger}
     return [name for name, value in wanted.items() if not value] + ["upstream"] * (entry.upstream is None)

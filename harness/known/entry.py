@@ -1,4 +1,4 @@
-"""Corpus files: finding them, and reading their metadata."""
+"""Finding corpus files, and reading the metadata in their headers."""
 
 from __future__ import annotations
 
@@ -14,55 +14,63 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 CORPORA = pathlib.Path("corpora")
-"""Where the commands look for a corpus: below the folder that they are started in."""
+"""The default folder of the corpus, relative to the current folder."""
 
 FIXES = "fixes"
-"""The folder of the candidate fixes, in that of a corpus."""
+"""The folder of the candidate fixes, inside the folder of a corpus."""
 
 EXPECTED = {"seed": 0, "fixed": 0, "open": 1}
-"""What a file of each status must exit with."""
+"""The exit code that a file must have, by its status."""
+
+RENAMED_KEYS = {"behind": "unmasked", "unseen": "undetected-because"}
+"""Keys of ``[tool.exportdiff]`` in old files, and their names now."""
 
 HEADER = re.compile(r"^# /// script\n(?P<toml>(#( .*)?\n)+?)# ///$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One corpus file; ``problem`` says why it cannot be replayed."""
+    """The metadata of one corpus file."""
 
     file: pathlib.Path
     status: str = ""
     fingerprint: str = ""
     signatures: tuple[tuple[str, ...], ...] = ()
-    """How the bug shows: the beginnings of the signatures of its findings."""
+    """The beginnings of the signatures of the findings that the bug causes."""
     path: str = ""
-    """The path that shows it."""
+    """The path that shows the bug."""
     check: str = ""
     kind: str = ""
     title: str = ""
     at_fault: str = ""
-    """Where torch is wrong: file, function and what it does."""
+    """The place of the bug in torch: the file, the function, and what the function does wrong."""
     fix: str = ""
-    """The candidate fix that mends it, by its name in corpora/fixes; empty: there is none."""
+    """The name of the candidate fix in corpora/fixes; empty: there is no fix."""
     trigger: tuple[str, ...] = ()
-    """Where there is no fix: the feature tags that a program needs to show the bug."""
+    """If there is no fix: the feature tags that a program needs to show the bug."""
     upstream: str | None = None
-    """The thread where PyTorch knows it; empty: looked for and not found; None: not looked for."""
+    """The PyTorch thread about the bug; empty: a search found none; None: nobody has searched yet."""
     affected: str = ""
+    """The versions of torch that have the bug."""
     unmasked: tuple[tuple[str, ...], ...] = ()
-    """Beginnings of the signatures of what shows only once the fix is in place."""
+    """The beginnings of the signatures of findings that appear only with the fix in place."""
     undetected_because: str = ""
-    """Why the checks cannot show the bug, though the file does; empty: they do."""
+    """Why the checks cannot show the bug, although the file shows it; empty: the checks show it."""
     problem: str = ""
+    """Why the file cannot be replayed; empty: it can be."""
 
 
 def find_files(names: Iterable[pathlib.Path]) -> Iterator[pathlib.Path]:
-    """Return the files named, and those below the folders named, sorted."""
+    """Yield the given files, and all Python files below the given folders, sorted."""
     for name in names:
         yield from sorted(name.rglob("*.py")) if name.is_dir() else (name,)
 
 
 def read_entry(file: pathlib.Path) -> Entry:
-    """Read a file's ``[tool.exportdiff]`` table; never raises, and never runs the file."""
+    """Read the ``[tool.exportdiff]`` table of a file without running the file.
+
+    Never raises: ``Entry.problem`` says what is wrong with the file.
+    """
     try:
         source = file.read_text(encoding="utf-8")
         match = HEADER.search(source)
@@ -80,8 +88,8 @@ def read_entry(file: pathlib.Path) -> Entry:
     if status not in EXPECTED:
         known = ", ".join(EXPECTED)
         return Entry(file, problem=f"has status {status!r} in [tool.exportdiff]; expected {known}")
-    if flaw := flaw_of(source):
-        return Entry(file, status, problem=flaw)
+    if problem := _renamed_key(table) or problem_in(source):
+        return Entry(file, status, problem=problem)
     return Entry(
         file,
         status,
@@ -101,16 +109,24 @@ def read_entry(file: pathlib.Path) -> Entry:
     )
 
 
-def flaw_of(source: str) -> str:
-    """Say why the text of a file is no corpus file's, without running it; empty if it may be one."""
+def _renamed_key(table: dict[str, Any]) -> str:
+    """Return a message about the first key that has a new name; empty if there is no such key."""
+    for old, new in RENAMED_KEYS.items():
+        if old in table:
+            return f"has the key {old!r} in [tool.exportdiff]; it is called {new!r} now"
+    return ""
+
+
+def problem_in(source: str) -> str:
+    """Say why this source cannot be that of a corpus file, without running it; empty if it can be."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError) as error:
         line = f" (line {error.lineno})" if isinstance(error, SyntaxError) else ""
         return f"does not parse: {type(error).__name__}: {error.args[0]}{line}"
-    foreign = sorted(_imported(tree) - sys.stdlib_module_names - {"torch"})
-    if foreign:
-        return f"imports {', '.join(foreign)}: a corpus file imports torch and nothing else"
+    forbidden = sorted(_imported(tree) - sys.stdlib_module_names - {"torch"})
+    if forbidden:
+        return f"imports {', '.join(forbidden)}: a corpus file imports torch and nothing else"
     if not any(isinstance(node, ast.FunctionDef) and node.name == "make" for node in tree.body):
         return "defines no make() that returns (model, args)"
     return ""
@@ -127,7 +143,7 @@ def _imported(tree: ast.Module) -> set[str]:
 
 
 def _signatures(table: dict[str, Any]) -> tuple[tuple[str, ...], ...]:
-    """Read ``signatures``; files that a campaign wrote have one, whole: ``signature``."""
+    """Read ``signatures``; a file that a campaign wrote has one complete ``signature`` instead."""
     if "signature" in table:
         return (tuple(map(str, table["signature"])),)
     return tuple(tuple(map(str, words)) for words in table.get("signatures", ()))

@@ -1,4 +1,7 @@
-"""How alike programs are in what they use: which bug to suspect first, not which one it is."""
+"""The likeness of programs: which operators and names they share.
+
+It decides which known bugs to suspect first; it does not decide which bug a finding is.
+"""
 
 from __future__ import annotations
 
@@ -13,27 +16,32 @@ if TYPE_CHECKING:
 
 
 class Likeness:
-    """Compares programs with a fixed set of texts by the words that they share, weighted by rarity (idf)."""
+    """Compares a program with a fixed set of programs by shared words; rare words count more (idf)."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        """Weigh the words of the texts: one that all of them have says nothing."""
-        bags = [words(text) for text in texts]
-        spread = Counter(word for bag in bags for word in bag)
-        self._weights: Mapping[str, float] = {word: log(len(bags) / n) for word, n in spread.items()}
-        self._bags = [(bag, self._length(bag)) for bag in bags]
+        """Compute the weight of each word; a word that is in all programs has weight 0."""
+        word_sets = [words(text) for text in texts]
+        counts = Counter(word for word_set in word_sets for word in word_set)
+        self._weights: Mapping[str, float] = {word: log(len(word_sets) / n) for word, n in counts.items()}
+        self._word_sets = [(word_set, self._length(word_set)) for word_set in word_sets]
 
     def of(self, text: str) -> list[float]:
-        """Return for each of the texts how much of what it uses the given one has, from 0 to 1."""
+        """Return, for each program of the set, which share of its words ``text`` also has: from 0 to 1."""
         given = words(text)
-        return [self._length(bag & given) / length if length else 0.0 for bag, length in self._bags]
+        return [
+            self._length(word_set & given) / length if length else 0.0 for word_set, length in self._word_sets
+        ]
 
-    def _length(self, bag: frozenset[str]) -> float:
-        # Sorted: a sum of floats depends on the order, that of a set on the process.
-        return sqrt(sum(self._weights[word] ** 2 for word in sorted(bag)))
+    def _length(self, word_set: frozenset[str]) -> float:
+        # Sorted, because the sum depends on the order, and the order of a set differs between processes.
+        return sqrt(sum(self._weights[word] ** 2 for word in sorted(word_set)))
 
 
 def words(text: str) -> frozenset[str]:
-    """Return the names and operators in the code of a program, but for what runs it; or nothing."""
+    """Return the names and operators in a program's code, without its ``__main__`` block.
+
+    Return an empty set if the text is not Python.
+    """
     code = text.partition('\nif __name__ == "__main__":')[0]
     try:
         tokens = list(tokenize.generate_tokens(io.StringIO(code).readline))

@@ -1,4 +1,4 @@
-"""A repro file -> a report in PyTorch's own issue form, ready to be filed."""
+"""Turns a repro file into a bug report that follows PyTorch's issue form."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from harness.processes.script import Run
 
 FORM = "https://github.com/pytorch/pytorch/issues/new?template=pt2-bug-report.yml"
-"""Whose fields the report has: Describe the bug, Error logs, Versions."""
+"""PyTorch's form for bugs of the compiler; the report has its fields."""
 
 LABEL = "topic: fuzzer"
-"""The form asks for it where a fuzzer found the bug."""
+"""PyTorch's form asks for this label if a fuzzer found the bug."""
 
 _REPORT = Template("""\
 $title
 
 ### 🐛 Describe the bug
 
-$words
+$explanation
 
 ```python
 $code
@@ -48,19 +48,19 @@ $versions
 
 @dataclass(frozen=True)
 class _Parts:
-    words: str
+    explanation: str
     code: str
 
 
 def report(entry: Entry, run: Run, versions: str, fix: Fix | None = None) -> str:
-    """Return the report: its title in the first line, then the form's fields.
+    """Return the report: the title in the first line, then the form's fields.
 
-    ``run`` is what the file printed just now; ``versions`` the text of ``torch.utils.collect_env``.
+    ``run`` is a run of the file with this torch; ``versions`` is the output of ``torch.utils.collect_env``.
     """
     parts = _parts(entry.file.read_text(encoding="utf-8"))
     return _REPORT.substitute(
         title=entry.title or _title(entry),
-        words=parts.words or _title(entry),
+        explanation=parts.explanation or _title(entry),
         code=parts.code,
         cause=_cause(entry, fix),
         output=run.output.strip(),
@@ -69,26 +69,28 @@ def report(entry: Entry, run: Run, versions: str, fix: Fix | None = None) -> str
 
 
 def _parts(source: str) -> _Parts:
-    """Split a file into the words that explain it and the code; its header is for machines."""
+    """Split a file into its explanation and its code; leave out the header, which is for machines."""
     text = HEADER.sub("", source).strip("\n")
-    words = ast.get_docstring(ast.parse(text)) or ""
-    if words:
+    explanation = ast.get_docstring(ast.parse(text)) or ""
+    if explanation:
         node = ast.parse(text).body[0]
         lines = text.splitlines()
-        return _Parts(words, "\n".join([*lines[: node.lineno - 1], *lines[node.end_lineno :]]).strip("\n"))
+        return _Parts(
+            explanation, "\n".join([*lines[: node.lineno - 1], *lines[node.end_lineno :]]).strip("\n")
+        )
     comment = re.match(r"(#[^\n]*\n)+", text)
     if comment is None:
         return _Parts("", text)
-    said = " ".join(line.removeprefix("#").strip() for line in comment[0].splitlines())
-    return _Parts(said, text[comment.end() :].strip("\n"))
+    explanation = " ".join(line.removeprefix("#").strip() for line in comment[0].splitlines())
+    return _Parts(explanation, text[comment.end() :].strip("\n"))
 
 
 def _title(entry: Entry) -> str:
-    """``torch.export: unflatten differs from eager in its outputs (mismatch)``."""
+    """Return a title like ``torch.export: nonstrict module differs from eager (outputs mismatch)``."""
     mode, _, rest = entry.path.partition(":")
     runner = rest.partition("@")[0]
-    what = f"{mode} {runner}".strip() or "torch.export"
-    return f"torch.export: {what} differs from eager ({entry.check or 'behaviour'} {entry.kind})".rstrip()
+    subject = f"{mode} {runner}".strip() or "torch.export"
+    return f"torch.export: {subject} differs from eager ({entry.check or 'behaviour'} {entry.kind})".rstrip()
 
 
 def _cause(entry: Entry, fix: Fix | None) -> str:
@@ -96,5 +98,5 @@ def _cause(entry: Entry, fix: Fix | None) -> str:
     if entry.at_fault:
         lines += [f"At fault: {entry.at_fault}.", ""]
     if fix is not None:
-        lines += ["With this patch it behaves as eager does:", "", "```diff", fix.diff.strip("\n"), "```", ""]
+        lines += ["With this patch, it behaves like eager:", "", "```diff", fix.diff.strip("\n"), "```", ""]
     return "\n".join(lines)

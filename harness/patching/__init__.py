@@ -1,1 +1,1 @@
-"""Torch changed for the length of a with block."""
+"""Changes torch while a ``with`` block runs: candidate fixes and planted faults."""

@@ -1,7 +1,7 @@
-"""Exchanging the code of functions for the length of a ``with`` block.
+"""Replaces the code of functions while a ``with`` block runs.
 
-The function objects stay, so every importer, table, decorator and closure that holds one of them runs the
-other code as well.
+The function objects stay the same, so the new code also runs for every importer, table, decorator and closure
+that holds one of the functions.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 @contextmanager
 def exchanged(codes: Iterable[tuple[FunctionType, CodeType]]) -> Iterator[None]:
-    """Give each function the code beside it; give all of them their own code back at the end."""
+    """Give each function the new code of its pair; restore all functions at the end of the block."""
     pairs = tuple(codes)
-    own = [(function, function.__code__) for function, _ in pairs]
+    originals = [(function, function.__code__) for function, _ in pairs]
     try:
         for function, code in pairs:
             function.__code__ = code
         yield
     finally:
-        for function, code in own:
+        for function, code in originals:
             function.__code__ = code

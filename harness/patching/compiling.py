@@ -1,4 +1,4 @@
-"""Compiling the patched text of a chunk, and picking out the functions whose code changes."""
+"""Compiles the patched text of a chunk, and finds the functions that have new code."""
 
 from __future__ import annotations
 
@@ -17,63 +17,65 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 Key: TypeAlias = tuple[str, int]
-"""Qualified name and first line of a function: they identify it within its file."""
+"""Qualified name and first line of a function, which identify the function in its file."""
 
 
 @dataclass(frozen=True)
 class Changed:
-    """What a chunk changes in its module. Code objects only, so that ``marshal`` can write it to disk."""
+    """The changes of a chunk to its module, as code objects only: ``marshal`` can write those to disk."""
 
     codes: tuple[tuple[Key, CodeType], ...]
     """The new code of each changed function, by the function's key in the unpatched file."""
     added: CodeType | None
-    """Defines what the patch adds to the module's namespace (functions, imports); None: nothing."""
-    who: str
-    """The names of the fixes."""
+    """Code that defines the functions and imports that the patch adds to the module; None: there are none."""
+    fix_names: str
+    """The names of the fixes, separated by commas."""
 
 
 @cache
 def changed_by(file: str, chunk: Chunk) -> Changed:
-    """Compile a chunk as the patched file would have it, and return what of it is not as it was."""
+    """Compile a chunk of the patched file; return what differs from the installed file. Raises FixError."""
     source = source_of(file)
     text = _Text(source.lines, chunk)
     try:
         tree = ast.parse(text.source)
         whole = compile(text.source, file, "exec", source.flags, dont_inherit=True)
     except SyntaxError as error:
-        raise FixError(f"{chunk.who}: {file} does not compile: {error}") from None
+        raise FixError(f"{chunk.fix_names}: {file} does not compile: {error}") from None
     codes = []
     covered = {line for node in tree.body if _is_new(node, text.added) for line in lines_of(node)}
     for code, span in _functions(whole):
-        touched = (text.added | text.beside) & span
+        touched = (text.added | text.next_to_removed) & span
         if touched and code.co_firstlineno in text.origin:
             codes.append(((code.co_qualname, text.origin[code.co_firstlineno]), code))
             covered |= touched
     outside = {line for line in text.added - covered if _is_code(text.lines[line])}
     if outside:
-        raise FixError(f"{chunk.who}: {file}: this is in no function: {text.lines[min(outside)].strip()}")
+        raise FixError(
+            f"{chunk.fix_names}: {file}: this line is in no function: {text.lines[min(outside)].strip()}"
+        )
     new = [node for node in tree.body if _is_new(node, text.added)]
     body = ast.Module(new, [])
     added = compile(body, file, "exec", dont_inherit=True) if new else None
-    return Changed(tuple(codes), added, chunk.who)
+    return Changed(tuple(codes), added, chunk.fix_names)
 
 
 class _Text:
-    """The patched text of a chunk. Lines count from 1, as in the whole file but for what is added before."""
+    """The patched text of a chunk. Its first line has the same number (from 1) as in the installed file."""
 
     def __init__(self, old: tuple[str, ...], chunk: Chunk) -> None:
         self.lines: dict[int, str] = {}
         self.added: set[int] = set()
-        self.beside: set[int] = set()
-        """Next to what is only removed: it changes whatever holds the place."""
+        self.next_to_removed: set[int] = set()
+        """The lines before and after removed lines: the function that contains them changes."""
         self.origin: dict[int, int] = {}
-        """The line that an old one was before."""
+        """Line number in the patched text -> line number in the installed file, for the unchanged lines."""
         self._first = self._next = chunk.start + 1
         at = chunk.start
         for edit in chunk.edits:
             self._keep(old, at, edit.start)
             self.added |= set(range(self._next, self._next + len(edit.lines)))
-            self.beside |= set() if edit.lines else {self._next - 1, self._next}
+            self.next_to_removed |= set() if edit.lines else {self._next - 1, self._next}
             for line in edit.lines:
                 self._append(line)
             at = edit.stop
@@ -95,23 +97,28 @@ def _is_code(line: str) -> bool:
 
 
 def _is_new(node: ast.stmt, added: set[int]) -> bool:
-    movable = (ast.FunctionDef, ast.Import, ast.ImportFrom)
-    return isinstance(node, movable) and set(lines_of(node)) <= added
+    allowed = (ast.FunctionDef, ast.Import, ast.ImportFrom)
+    return isinstance(node, allowed) and set(lines_of(node)) <= added
 
 
 def added_names(module: ModuleType, changed: Changed) -> dict[str, object]:
-    """Run what a chunk adds to a module, beside the module; return the new names. Raises FixError."""
+    """Run the code that a chunk adds, in a copy of the module's namespace; return the new names.
+
+    Raises FixError if that code raises an exception.
+    """
     if changed.added is None:
         return {}
-    space = dict(module.__dict__)
+    namespace = dict(module.__dict__)
     try:
-        exec(changed.added, space)
+        exec(changed.added, namespace)
     except Exception as error:
-        raise FixError(f"{changed.who}: what it adds to {module.__name__} raises {error!r}") from None
-    new = {name: value for name, value in space.items() if module.__dict__.get(name, space) is not value}
+        raise FixError(f"{changed.fix_names}: the code added to {module.__name__} raises {error!r}") from None
+    new = {
+        name: value for name, value in namespace.items() if module.__dict__.get(name, namespace) is not value
+    }
     for name, value in list(new.items()):
-        if isinstance(value, FunctionType) and value.__globals__ is space:
-            # A new function must see the module as it is when it runs.
+        if isinstance(value, FunctionType) and value.__globals__ is namespace:
+            # A new function must read the namespace of the module itself, not of the copy.
             function = FunctionType(value.__code__, module.__dict__, name, value.__defaults__)
             function.__kwdefaults__ = value.__kwdefaults__
             new[name] = function
@@ -119,7 +126,7 @@ def added_names(module: ModuleType, changed: Changed) -> dict[str, object]:
 
 
 def _functions(code: CodeType) -> Iterator[tuple[CodeType, set[int]]]:
-    """Yield the functions in a code object, each with the lines that it spans."""
+    """Yield each function in a code object, and the lines of the function."""
     for const in code.co_consts:
         if not isinstance(const, CodeType):
             continue
@@ -129,7 +136,7 @@ def _functions(code: CodeType) -> Iterator[tuple[CodeType, set[int]]]:
 
 
 _OPTIMIZED = 0x1
-"""Functions have it, bodies of classes have not."""
+"""The flag CO_OPTIMIZED: functions have it, class bodies do not."""
 
 
 def _span(code: CodeType) -> set[int]:

@@ -1,4 +1,4 @@
-"""Replacing text in one function of torch for the length of a ``with`` block; planted faults do so."""
+"""Replaces text in one function of torch while a ``with`` block runs; planted faults use this."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def edited(function: Any, old: str, new: str, *more: tuple[str, str]) -> Iterator[None]:
-    """Run ``function`` with the only occurrence of ``old`` in its source replaced; likewise ``more``.
+    """Replace ``old`` by ``new`` in the source of ``function``, and likewise the pairs in ``more``.
 
-    Its code is exchanged and not the function: whoever has imported it runs the changed one as well.
-    Raises LookupError where the text is not there, or not once: the fault is then for another torch.
+    The function object stays and gets new code, so every module that has imported it runs the new code.
+    Raises LookupError if the source does not contain a text exactly once: this torch has another source.
     """
     plain: types.FunctionType = inspect.unwrap(getattr(function, "__func__", function))
     original = plain.__code__
     source = textwrap.dedent(inspect.getsource(original))
     for text, instead in ((old, new), *more):
         if source.count(text) != 1:
-            raise LookupError(f"{plain.__qualname__} has {source.count(text)} times {text!r}")
+            raise LookupError(f"{plain.__qualname__} contains {text!r} {source.count(text)} times, not once")
         source = source.replace(text, instead)
     with exchanged([(plain, _compiled(source, original))]):
         yield
@@ -34,10 +34,11 @@ def edited(function: Any, old: str, new: str, *more: tuple[str, str]) -> Iterato
 
 def _compiled(source: str, original: types.CodeType) -> types.CodeType:
     """Return the code of the function that ``source`` defines, with the free variables of the original."""
-    # As parameters of a function around it, they are free variables here as well; its own name is not.
-    own = "" if original.co_name in original.co_freevars else f" global {original.co_name}\n"
-    outer = f"def outer({', '.join(original.co_freevars)}):\n{own}{textwrap.indent(source, ' ')}"
-    # The same file and nearly the same lines: where an error comes from still reads as it would.
+    # As parameters of an outer function, the free variables stay free. The function's own name must stay
+    # global unless it was a free variable.
+    global_name = "" if original.co_name in original.co_freevars else f" global {original.co_name}\n"
+    outer = f"def outer({', '.join(original.co_freevars)}):\n{global_name}{textwrap.indent(source, ' ')}"
+    # The same file and nearly the same line numbers, so that tracebacks stay useful.
     shifted = "\n" * max(0, original.co_firstlineno - 3) + outer
     code = compile(shifted, original.co_filename, "exec", dont_inherit=True, flags=_future(original))
     code = _inner(_inner(code, "outer"), original.co_name)

@@ -1,4 +1,4 @@
-"""A candidate fix: a patch file that ``git apply`` takes in a checkout of PyTorch, read as data."""
+"""Reads candidate fixes: patch files that ``git apply`` accepts in a checkout of PyTorch."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 class FixError(UsageError):
-    """A fix cannot be put in place; says which, and why."""
+    """A fix cannot be put in place; the message names the fix and the reason."""
 
 
 @dataclass(frozen=True)
 class Edit:
-    """Lines of a file, from ``start`` up to ``stop`` (from 0), that are to be others."""
+    """Replaces the lines of a file from ``start`` up to, not including, ``stop`` (counted from 0)."""
 
     start: int
     stop: int
@@ -30,24 +30,24 @@ class Edit:
 
 @dataclass(frozen=True)
 class Hunk:
-    """One place of a patch."""
+    """One hunk of a patch."""
 
     start: int
-    """The first line (from 0) in the file that the patch was made for."""
+    """The hunk's first line (counted from 0) in the file that the patch was made for."""
     source: tuple[str, ...]
-    """What must be there, context included."""
+    """The lines that the file must contain, including context."""
     edits: tuple[Edit, ...]
-    """Relative to the hunk's first line."""
+    """The edits, with line numbers relative to the hunk's first line."""
 
 
 @dataclass(frozen=True)
 class Refused:
-    """An exception that a fix raises on purpose, with a message for the model's author."""
+    """An exception that a fix raises on purpose, with a message for the author of the model."""
 
     type: str
-    """Name of the exception class: ``UserError``."""
+    """The name of the exception class: ``UserError``."""
     text: str
-    """What the message contains."""
+    """Text that the message contains."""
 
 
 @dataclass(frozen=True)
@@ -56,19 +56,19 @@ class Fix:
 
     name: str
     message: str
-    """What is at fault and why, and what the patch does about it."""
+    """Which function of torch is wrong and why, and what the patch changes."""
     fits: tuple[str, ...]
-    """The versions of torch that it was tried with: the patch's ``Fits:`` line."""
+    """The versions of torch with which the fix was tried: the patch's ``Fits:`` line."""
     files: tuple[tuple[str, tuple[Hunk, ...]], ...]
-    """By path in PyTorch's repository: ``torch/export/unflatten.py``."""
+    """The hunks of each file, with its path in PyTorch's repository: ``torch/export/unflatten.py``."""
     diff: str
-    """The patch, as it is in the file."""
+    """The text of the patch without the message."""
     refuses: tuple[Refused, ...] = ()
-    """What the patched torch raises where it cannot do what eager does: the patch's ``Refuses:`` lines."""
+    """What the patched torch raises for models that it refuses: the patch's ``Refuses:`` lines."""
 
 
 def read_fixes(folder: pathlib.Path) -> dict[str, Fix]:
-    """Return all fixes of a folder by name; empty if there is none. Raises FixError."""
+    """Return all fixes of a folder by name; an empty dict if there are none. Raises FixError."""
     return {file.stem: read_fix(file) for file in sorted(folder.glob("*.patch"))}
 
 
@@ -85,7 +85,7 @@ def read_fix(file: pathlib.Path) -> Fix:
             raise FixError(f"{file}: {patch.path}: a fix changes existing Python files only")
         files.append((patch.path, tuple(map(_hunk, patch))))
     if not files:
-        raise FixError(f"{file}: holds no patch")
+        raise FixError(f"{file}: contains no patch")
     message, _, diff = text.partition("\n---\n")
     versions = tuple(version.strip() for line in _fields(message, "Fits") for version in line.split(","))
     refuses = tuple(_refused(file, line) for line in _fields(message, "Refuses"))
@@ -93,7 +93,7 @@ def read_fix(file: pathlib.Path) -> Fix:
 
 
 def _fields(message: str, name: str) -> list[str]:
-    """Return the values of the lines ``NAME: value`` of a patch's message."""
+    """Return the values of the lines ``NAME: value`` in a patch's message."""
     start = f"{name}:"
     return [line.removeprefix(start).strip() for line in message.splitlines() if line.startswith(start)]
 

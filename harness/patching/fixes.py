@@ -1,6 +1,6 @@
-"""Candidate fixes, held in place in the running torch for the length of a ``with`` block.
+"""Applies candidate fixes to the running torch while a ``with`` block runs.
 
-Each function that a patch changes gets the code that the patched file would give it; see patching/code.py.
+Each function that a patch changes gets the code that it has in the patched file; see patching/code.py.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["Fix", "FixError", "applied", "read_fix", "read_fixes", "remember"]
 
 @contextmanager
 def applied(fixes: Collection[Fix]) -> Iterator[None]:
-    """Hold fixes in place. Raises FixError if one does not fit this torch, or two do not fit together."""
+    """Apply fixes to torch. Raises FixError if a fix does not fit this torch, or two fixes conflict."""
     # Imported here because it imports torch, and reading fixes (``corpus list``) does not need torch.
     from harness.observe.caches import forget_predictions
 
@@ -52,8 +52,9 @@ def applied(fixes: Collection[Fix]) -> Iterator[None]:
 @dataclass(frozen=True)
 class _Patched:
     codes: tuple[tuple[FunctionType, CodeType], ...]
+    """The changed functions, each with its new code."""
     names: tuple[tuple[dict[str, object], str, object], ...]
-    """What is new in a module's namespace: helpers and imports."""
+    """The new functions and imports: the namespace of a module, a name, and its value."""
 
 
 @cache
@@ -75,9 +76,9 @@ def _patched(fixes: tuple[Fix, ...]) -> _Patched:
 
 
 def remember(fixes: Collection[Fix], folder: pathlib.Path) -> None:
-    """Read from ``folder`` what holding these fixes takes, or write it there: compiling takes seconds.
+    """Cache the compiled fixes in ``folder``, because compiling them takes seconds.
 
-    Raises FixError if they do not fit this torch, or not together.
+    Raises FixError if a fix does not fit this torch, or two fixes conflict.
     """
     ordered = _ordered(fixes)
     remember_plan(ordered, _files(_modules(ordered)), folder)
@@ -88,7 +89,7 @@ def _ordered(fixes: Collection[Fix]) -> tuple[Fix, ...]:
 
 
 def _modules(fixes: Iterable[Fix]) -> dict[str, ModuleType]:
-    """Import what fixes change, by path."""
+    """Import the modules that the fixes change; return them by path."""
     return {path: _module(path, fix.name) for fix in fixes for path, _ in fix.files}
 
 
@@ -97,25 +98,25 @@ def _files(modules: Mapping[str, ModuleType]) -> dict[str, str]:
 
 
 def _check_replaceable(path: str, functions: list[FunctionType], code: CodeType) -> None:
-    """Raise FixError where swapping the code would not do."""
-    what = f"{path}, {code.co_qualname}"
+    """Raise FixError if new code alone cannot make the change."""
+    place = f"{path}, {code.co_qualname}"
     if not functions and "<locals>" not in code.co_qualname:
-        raise FixError(f"{what}: this torch holds no such function")
+        raise FixError(f"{place}: this torch has no such function")
     for function in functions:
         old = function.__code__
         if old.co_freevars != code.co_freevars:
-            raise FixError(f"{what}: a fix must not change which names a function takes from around it")
+            raise FixError(f"{place}: a fix must not change which variables a function captures")
         if old.co_varnames[: old.co_argcount] != code.co_varnames[: code.co_argcount]:
-            raise FixError(f"{what}: a fix must not change the arguments of a function")
+            raise FixError(f"{place}: a fix must not change the arguments of a function")
 
 
-def _module(path: str, who: str) -> ModuleType:
-    import torch  # for the same reason as above
+def _module(path: str, fix_name: str) -> ModuleType:
+    import torch  # as in ``applied``: reading fixes does not need torch
 
     name = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     with torch.random.fork_rng(devices=()):  # some modules draw random numbers when they are imported
         try:
             module = importlib.import_module(name)
         except ImportError as error:
-            raise FixError(f"{who}: this torch has no {path} ({error})") from None
+            raise FixError(f"{fix_name}: this torch has no {path} ({error})") from None
     return module

@@ -1,4 +1,4 @@
-"""The function objects that a running process holds of a source file, wherever they are referenced."""
+"""Finds all function objects in this process that come from a source file."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from harness.patching.compiling import Key
 
 _LIVE: dict[str, dict[Key, list[FunctionType]]] = {}
-"""By file. Looking for them takes a quarter of a second, so it is done once for all files wanted."""
+"""The functions by file. A search takes a quarter of a second, so one search covers all missing files."""
 
 
 def live_functions(files: Collection[str]) -> Mapping[str, Mapping[Key, list[FunctionType]]]:
-    """Find every function object that was made from these files, wherever it is held."""
+    """Return all function objects that were created from these files, by file and by key."""
     missing = set(files) - set(_LIVE)
     if missing:
         _LIVE.update({file: defaultdict(list) for file in missing})
-        gc.unfreeze()  # what is frozen is not listed
+        gc.unfreeze()  # get_objects does not list frozen objects
         for each in gc.get_objects():
-            # Some of torch's objects warn when isinstance looks at them.
+            # With isinstance, some of torch's objects would print a warning.
             if type(each) is FunctionType and each.__code__.co_filename in missing:
                 code = each.__code__
                 _LIVE[code.co_filename][code.co_qualname, code.co_firstlineno].append(each)

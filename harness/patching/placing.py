@@ -1,4 +1,4 @@
-"""Where the edits of fixes fall in a source file of torch."""
+"""Finds the lines of torch's source files that the edits of fixes change."""
 
 from __future__ import annotations
 
@@ -15,20 +15,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Chunk:
-    """Statements of a file that edits fall into, or the place between two where they add some.
+    """The top-level statements that some edits change, or the place between two statements for an addition.
 
-    Fixes of different chunks know nothing of each other: a chunk is compiled once, whatever else is fixed.
+    Chunks are independent of each other: a chunk is compiled once, whichever other fixes are applied.
     """
 
     start: int
     stop: int
     edits: tuple[Edit, ...]
-    who: str
-    """The fixes that these edits are from."""
+    fix_names: str
+    """The names of the fixes with these edits, separated by commas."""
 
 
 def chunks_of(path: str, file: str, fixes: Iterable[Fix]) -> list[Chunk]:
-    """Place the edits of all fixes in a file, and sort them by the statements that they change."""
+    """Find the place of every edit in a file, and group the edits by the statements that they change.
+
+    Raises FixError if an edit does not fit, or two edits change the same line.
+    """
     source = source_of(file)
     edits = _placed(path, source.lines, fixes)
     chunks: list[Chunk] = []
@@ -38,15 +41,17 @@ def chunks_of(path: str, file: str, fixes: Iterable[Fix]) -> list[Chunk]:
         stop = max([edit.stop, *(s.stop for s in inside)])
         if chunks and start < chunks[-1].stop:
             last = chunks.pop()
-            who = last.who if fix.name in last.who.split(", ") else f"{last.who}, {fix.name}"
-            chunks.append(Chunk(last.start, max(last.stop, stop), (*last.edits, edit), who))
+            names = last.fix_names
+            if fix.name not in names.split(", "):
+                names = f"{names}, {fix.name}"
+            chunks.append(Chunk(last.start, max(last.stop, stop), (*last.edits, edit), names))
         else:
             chunks.append(Chunk(start, stop, (edit,), fix.name))
     return chunks
 
 
 def _placed(path: str, lines: tuple[str, ...], fixes: Iterable[Fix]) -> dict[Edit, Fix]:
-    """Return the edits of all fixes as lines of the file, in order."""
+    """Return the edits of all fixes in order, with the line numbers of the installed file."""
     edits: dict[Edit, Fix] = {}
     for fix in fixes:
         for hunk in dict(fix.files)[path]:
@@ -63,7 +68,7 @@ def _placed(path: str, lines: tuple[str, ...], fixes: Iterable[Fix]) -> dict[Edi
 
 
 def _place(lines: tuple[str, ...], hunk: Hunk) -> int | None:
-    """Find where a hunk fits: where it says, or at the one other place."""
+    """Return the hunk's line in the file: the line in the patch if it fits, else the only line that fits."""
     size = len(hunk.source)
     if lines[hunk.start : hunk.start + size] == hunk.source:
         return hunk.start

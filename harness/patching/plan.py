@@ -1,4 +1,4 @@
-"""What holding a set of fixes takes: the new code of each function of each file. Kept on disk by content."""
+"""The plan of a set of fixes: the new code of each function in each file. It is cached on disk."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ if TYPE_CHECKING:
     from harness.patching.fix import Fix
 
 Plan: TypeAlias = "dict[str, tuple[Changed, ...]]"
-"""By path in PyTorch's repository."""
+"""The changes to each file, by the file's path in PyTorch's repository."""
 
 _PLANS: dict[tuple[Fix, ...], Plan] = {}
 
 
 def plan_of(fixes: tuple[Fix, ...], files: Mapping[str, str]) -> Plan:
-    """Return what holding these fixes takes; ``files`` are the installed files, by path in the repository.
+    """Return the plan of these fixes; ``files`` are the installed files, by path in PyTorch's repository.
 
-    Raises FixError if a fix does not fit, or two do not fit together.
+    Raises FixError if a fix does not fit, or two fixes conflict.
     """
     if fixes not in _PLANS:
-        _PLANS[fixes] = _made(fixes, files)
+        _PLANS[fixes] = _new_plan(fixes, files)
     return _PLANS[fixes]
 
 
-def _made(fixes: tuple[Fix, ...], files: Mapping[str, str]) -> Plan:
-    of_file: dict[str, list[Fix]] = defaultdict(list)
+def _new_plan(fixes: tuple[Fix, ...], files: Mapping[str, str]) -> Plan:
+    fixes_of: dict[str, list[Fix]] = defaultdict(list)
     for fix in fixes:
         for path, _ in fix.files:
-            of_file[path].append(fix)
+            fixes_of[path].append(fix)
     return {
-        path: tuple(changed_by(files[path], chunk) for chunk in chunks_of(path, files[path], of_path))
-        for path, of_path in of_file.items()
+        path: tuple(changed_by(files[path], chunk) for chunk in chunks_of(path, files[path], fixes_of_path))
+        for path, fixes_of_path in fixes_of.items()
     }
 
 
 def remember_plan(fixes: tuple[Fix, ...], files: Mapping[str, str], folder: pathlib.Path) -> None:
-    """Read the plan of these fixes from ``folder``, or make it and write it there.
+    """Read the plan of these fixes from ``folder``, or compute the plan and write it to ``folder``.
 
-    A folder that cannot be read or written costs time and nothing else. Raises FixError.
+    If the folder cannot be read or written, only time is lost. Raises FixError as ``plan_of`` does.
     """
     if fixes in _PLANS:
         return
@@ -65,18 +65,18 @@ def remember_plan(fixes: tuple[Fix, ...], files: Mapping[str, str], folder: path
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=folder, delete=False) as written:
             written.write(content)
-        # Nobody ever reads half a file.
+        # A rename, so that no process reads an incomplete file.
         pathlib.Path(written.name).replace(file)
 
 
 def _digest(fixes: tuple[Fix, ...], files: Mapping[str, str]) -> str:
-    """Return a digest of everything that the plan depends on: patches, torch's sources, this Python."""
+    """Return a digest of all inputs of the plan: patches, torch's sources, the version of Python."""
     digest = hashlib.sha256(sys.version.encode())
     for fix in fixes:
         digest.update(f"{fix.name}\0{fix.diff}\0".encode())
     for path, file in sorted(files.items()):
         digest.update(f"{path}\0{file}\0".encode())
         digest.update(pathlib.Path(file).read_bytes())
-    for own in ("plan", "compiling", "placing"):  # how the plan is made
-        digest.update(pathlib.Path(__file__).with_name(f"{own}.py").read_bytes())
+    for module in ("plan", "compiling", "placing"):  # the code that computes the plan
+        digest.update(pathlib.Path(__file__).with_name(f"{module}.py").read_bytes())
     return digest.hexdigest()

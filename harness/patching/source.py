@@ -1,4 +1,4 @@
-"""A source file of torch as it is installed: its lines and the extent of its statements."""
+"""Reads the installed source files of torch: their lines and statements."""
 
 from __future__ import annotations
 import __future__
@@ -11,18 +11,18 @@ from functools import cache
 
 @dataclass(frozen=True)
 class Source:
-    """A file of torch as it is."""
+    """One installed source file of torch."""
 
     lines: tuple[str, ...]
     statements: tuple[range, ...]
-    """The lines (from 0) of each of its statements, decorators included."""
+    """The lines (counted from 0) of each top-level statement, including decorators."""
     flags: int
-    """What its ``from __future__ import`` mean to a compiler."""
+    """The compiler flags of the file's ``from __future__`` imports."""
 
 
 @cache
 def source_of(file: str) -> Source:
-    """Read a file once per process. Raises OSError, SyntaxError."""
+    """Read a file; each process reads it once. Raises OSError, SyntaxError."""
     text = pathlib.Path(file).read_text(encoding="utf-8")
     tree = ast.parse(text)
     futures = [
@@ -37,6 +37,6 @@ def source_of(file: str) -> Source:
 
 
 def lines_of(node: ast.stmt) -> range:
-    """Return the lines of a statement, counted from 1, decorators included."""
+    """Return the lines of a statement (counted from 1), including decorators."""
     decorators = getattr(node, "decorator_list", [])
     return range(min([node.lineno, *(d.lineno for d in decorators)]), (node.end_lineno or node.lineno) + 1)

@@ -1,1 +1,1 @@
-"""Program text: its canonical form, and its length."""
+"""The source text of programs: its canonical form and its length."""

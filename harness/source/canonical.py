@@ -1,4 +1,4 @@
-"""The canonical form of a program: what is left of it when names, comments and layout do not count."""
+"""The canonical form of a program, which ignores names, comments and layout."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import json
 from harness.case import FURTHER
 
 DIGITS = 10
-"""Of a fingerprint."""
+"""The number of hexadecimal digits of a fingerprint."""
 
 _KEPT = frozenset((*dir(builtins), "make", *FURTHER))
 
 
 def canonical_digest(source: str) -> str:
-    """Return a digest that is the same for programs which differ only in names, comments and layout.
+    """Return a digest that is the same for programs that differ only in names, comments and layout.
 
-    Names that the program itself defines count by the order in which they appear; those of torch, and those
-    that the harness looks for, count as they are. What a script does with the program, below ``if``, and
-    imports do not count. Raises SyntaxError.
+    Each name that the program defines is replaced by its number, in order of appearance. Names of torch, and
+    names that the harness uses (``make``, ``probes``), stay as they are. Imports and everything below ``if``
+    at the top level are ignored. Raises SyntaxError.
     """
     tree = ast.parse(source)
     counted = ast.ClassDef | ast.FunctionDef | ast.Assign
@@ -30,19 +30,19 @@ def canonical_digest(source: str) -> str:
 
 
 def fingerprint(path: str, check: str, kind: str, signature: object, source: str) -> str:
-    """Return a stable id of what a minimized program shows.
+    """Return a stable id of the bug that a minimized program shows.
 
-    It is made of the path (whatever the device), the check and the kind; for a crash, of the exception's type
-    and the torch functions that it came through, which the signature holds; for anything else, of the
-    canonical form of the program.
+    The id depends on the path (without the device), the check and the kind. For a crash it also depends on
+    the signature, which has the exception's type and torch functions of its traceback; for other kinds it
+    depends on the canonical form of the program.
     """
-    what = signature if kind == "crash" else canonical_digest(source)
-    text = json.dumps([path.partition("@")[0], check, kind, what])
+    subject = signature if kind == "crash" else canonical_digest(source)
+    text = json.dumps([path.partition("@")[0], check, kind, subject])
     return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
 
 
 def _defined(body: list[ast.stmt]) -> set[str]:
-    """Return the names that a program gives: to classes, functions, arguments, variables, attributes."""
+    """Return the names of the classes, functions, arguments, variables and attributes of a program."""
     names: set[str] = set()
     for node in (each for statement in body for each in ast.walk(statement)):
         if isinstance(node, ast.ClassDef | ast.FunctionDef):
@@ -67,7 +67,7 @@ def _registers(call: ast.Call) -> bool:
 
 
 class _Renamed(ast.NodeTransformer):
-    """Gives the names of a program numbers, in the order in which they appear."""
+    """Replaces the names of a program by numbers, in the order in which the names appear."""
 
     def __init__(self, names: set[str]) -> None:
         self._names = names

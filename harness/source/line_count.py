@@ -1,4 +1,4 @@
-"""How long a file is to a reader: lines that hold code."""
+"""Counts the lines of code of a file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NO_CODE = {
 
 
 def code_lines(source: str) -> int:
-    """Count the lines that are neither blank nor comment nor docstring. Raises SyntaxError."""
+    """Count the lines other than blank lines, comments and docstrings. Raises SyntaxError."""
     docstrings: set[int] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(

@@ -1,4 +1,4 @@
-"""Faults of what torch.export.export leaves behind: on the model, and in the process."""
+"""Faults of the side effects of torch.export.export: changes that remain on the model or in the process."""
 
 from __future__ import annotations
 
@@ -82,6 +82,8 @@ def make():
 
 
 def _after_export(then: Callable[[Any, Any], object]) -> Any:
+    """Call ``then(model, program)`` after each export."""
+
     def wrapper(export: Any, model: Any, *args: Any, **kwargs: Any) -> Any:
         program = export(model, *args, **kwargs)
         then(model, program)
@@ -92,7 +94,7 @@ def _after_export(then: Callable[[Any, Any], object]) -> Any:
 
 @fault(check="purity", paths="nonstrict:*", source=REFUSED)
 def a_failed_export_leaves_fake_tensors() -> Iterator[None]:
-    """The model gets its own parameters back only where tracing succeeds."""
+    """The model gets its own parameters back only if tracing succeeds."""
     with edited(
         stateless._reparametrize_module,
         "    finally:\n        if stack_weights:",
@@ -102,8 +104,8 @@ def a_failed_export_leaves_fake_tensors() -> Iterator[None]:
 
 
 @fault(check="purity", paths="nonstrict:*", source=SHARED, cites="PR 124847")
-def a_shared_submodule_is_left_with_fake_tensors() -> Iterator[None]:
-    """Tensors that were swapped twice are not restored from the last to the first."""
+def a_shared_submodule_keeps_fake_tensors() -> Iterator[None]:
+    """A tensor that was swapped twice stays fake, because export undoes the swaps in the wrong order."""
     with edited(
         trace._export_to_aten_ir_make_fx,
         "                stack_weights=True,\n",
@@ -113,8 +115,8 @@ def a_shared_submodule_is_left_with_fake_tensors() -> Iterator[None]:
 
 
 @fault(check="purity", paths="nonstrict:*", source=CALLS, cites="PR 161589")
-def attributes_of_submodules_stay_as_forward_left_them() -> Iterator[None]:
-    """What forward did to plain attributes is undone on the model itself, and on no submodule."""
+def attributes_of_submodules_are_not_restored() -> Iterator[None]:
+    """Export restores plain attributes that forward changed on the root model, but not on its submodules."""
     with edited(
         frontend_utils._detect_attribute_assignment,
         "            result[name] = _get_attributes(submodule)\n",
@@ -125,14 +127,14 @@ def attributes_of_submodules_stay_as_forward_left_them() -> Iterator[None]:
 
 @fault(check="purity", paths="nonstrict:*", source=LINEAR)
 def export_leaves_the_model_in_eval_mode() -> Iterator[None]:
-    """The model is switched to eval mode to be traced, and not back."""
+    """Export switches the model to eval mode for tracing, and does not switch it back."""
     with edited(trace._non_strict_export, "wrapped_mod = Wrapper(mod)", "wrapped_mod = Wrapper(mod).eval()"):
         yield
 
 
 @fault(check="purity", paths="*strict:*", source=LINEAR)
 def export_leaves_grad_mode_off() -> Iterator[None]:
-    """The grad mode that is restored is not the one that was found."""
+    """Export restores the opposite of the grad mode that it found."""
     before = torch.is_grad_enabled()
     try:
         with edited(
@@ -146,8 +148,8 @@ def export_leaves_grad_mode_off() -> Iterator[None]:
 
 
 @fault(check="purity", paths="nonstrict:*", source=COUNTER)
-def export_runs_the_real_buffers() -> Iterator[None]:
-    """Export carries an in-place update out on the model's own buffers."""
+def export_mutates_the_real_buffers() -> Iterator[None]:
+    """Export applies an in-place update to the model's own buffers."""
 
     def then(model: Any, program: Any) -> None:
         for buffer in model.buffers():
@@ -166,7 +168,7 @@ def export_draws_random_numbers() -> Iterator[None]:
 
 @fault(check="purity", paths="nonstrict:*", source=REFUSED, cites="PR 172567")
 def a_failed_export_leaves_a_hook() -> Iterator[None]:
-    """The hook that watches buffers being assigned is removed only where tracing succeeds."""
+    """The hook that watches assignments to buffers is removed only if tracing succeeds."""
     hooks = dict(module._global_buffer_registration_hooks)
     try:
         with edited(
@@ -183,7 +185,7 @@ def a_failed_export_leaves_a_hook() -> Iterator[None]:
 
 @fault(check="purity", paths="nonstrict:*", source=LINEAR)
 def export_prints_the_graph() -> Iterator[None]:
-    """A print that somebody debugged with."""
+    """Export prints the graph, as a forgotten debug print would."""
     with edited(
         trace._non_strict_export, 'log.debug("Exported program from AOTAutograd:\\n%s", gm)', "print(gm)"
     ):
@@ -192,6 +194,6 @@ def export_prints_the_graph() -> Iterator[None]:
 
 @fault(check="purity", paths="nonstrict:*", source=LINEAR)
 def export_leaves_a_hook() -> Iterator[None]:
-    """Export forgets to remove a forward hook."""
+    """Export leaves a forward hook on the model."""
     with _after_export(lambda model, program: model.register_forward_hook(lambda *_: None)):
         yield
