@@ -9,10 +9,9 @@ import pathlib
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from evidence_of import make_finding
-
+from harness.checks.outputs import OutputStructure
 from harness.engine.campaign import Campaign
 from harness.engine.events import (
     CampaignFinished,
@@ -33,7 +32,7 @@ from harness.engine.worker import ExampleResult, Job
 from harness.findings import Finding
 from harness.judge.verdict import PathResult, Verdict
 from harness.minimizing import Minimized
-from harness.paths import core_paths, select_paths
+from harness.paths import core_paths, parse, select_paths
 from harness.repro.confirm import Confirmation
 
 NONSTRICT = select_paths(["nonstrict:*"])
@@ -41,8 +40,18 @@ UNFLATTEN = "nonstrict:unflatten@cpu"
 DIES, HANGS, RAISES, EAGER_DIES = 5, 9, 11, 13
 
 
+@dataclass(frozen=True)
+class Named(OutputStructure):
+    """Evidence that repro files can show, with a word of its own in the signature."""
+
+    word: str = ""
+
+    def words(self) -> tuple[str, ...]:
+        return (self.word,)
+
+
 def found(word: str, path: str = UNFLATTEN) -> Finding:
-    return make_finding(word, path=path)
+    return Finding(parse(path), "outputs", Named(0, "a list", "a tuple", word))
 
 
 def source_of(seed: int, index: int, profile: str = "default") -> tuple[str, tuple[str, ...]]:
