@@ -1,7 +1,7 @@
 """Checks: pure functions from (what eager did, what a path did) to evidence of how they differ.
 
-A check is one file, or one sub-package, with its evidence classes and its comparison. Adding one takes one
-word below.
+A check is one file, or one sub-package, with its evidence classes and its comparison. Adding one takes an
+import and one line below.
 """
 
 from harness.checks.aliasing import aliasing
@@ -21,7 +21,16 @@ OF_CALLS: dict[str, Check] = {
 }
 """Checks of what every run shows, call by call: they can also compare two runs of eager."""
 
-OF_PATHS: dict[str, Check] = {check.__name__: check for check in (sharing, structure, guards, purity, fake)}
+OF_PATHS: dict[str, Check] = {
+    check.__name__: check
+    for check in (
+        sharing,
+        structure,
+        guards,
+        purity,
+        fake,
+    )
+}
 """Checks of what only export, or a path, promises."""
 
 CHECKS: dict[str, Check] = {**OF_CALLS, **OF_PATHS}

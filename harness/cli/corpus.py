@@ -37,7 +37,7 @@ def add(commands: Subparsers) -> None:
         "--name",
         required=True,
         metavar="NAME",
-        help="what is wrong, e.g. export_forgets_offsets",
+        help="the name of the entry; it says what is wrong, e.g. export_forgets_offsets",
     )
     adding.add_argument(
         "--title",
@@ -46,15 +46,13 @@ def add(commands: Subparsers) -> None:
         help="one line about the bug (default: the first line of the docstring)",
     )
     adding.add_argument(
-        "--force", action="store_true", help="add the file although a fix of the corpus mends it"
+        "--force", action="store_true", help="add the file even if it passes with a fix of the corpus"
     )
     adding.set_defaults(run=run_add)
     closing = actions.add_parser("close", help="move an open entry that now passes to corpora/fixed")
     closing.add_argument("file", type=pathlib.Path, metavar="FILE", help="the file of the entry")
     closing.set_defaults(run=run_close)
-    verify = actions.add_parser(
-        "verify", help="check that each entry shows its bug, and that its fix mends it"
-    )
+    verify = actions.add_parser("verify", help="check that each entry shows its bug, and passes with its fix")
     verify.add_argument(
         "files", nargs="*", type=pathlib.Path, metavar="FILE", help="files or folders (default: corpora/)"
     )

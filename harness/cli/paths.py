@@ -22,7 +22,7 @@ def add(commands: Subparsers) -> None:
     """Add the command."""
     parser = commands.add_parser(
         "paths",
-        help="list the paths: what each promises, costs, and has found",
+        help="list the paths: promise, cost, and number of open bugs of each",
         description="List the ways to run a model: what each path promises, what it costs, how often a "
         "campaign uses it, and how many open bugs of the corpus it shows.",
     )
