@@ -28,10 +28,19 @@ def add(commands: Subparsers) -> None:
         description="Maintain the corpus: the known bugs, each a repro file in corpora/.",
     )
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    listing = actions.add_parser("list", help="print one line for each entry")
+    listing = actions.add_parser(
+        "list",
+        help="print one line for each entry",
+        description="Print one line for each entry: path, check, fix or trigger, upstream thread.",
+    )
     listing.add_argument("--json", action="store_true", help="print JSON, with every field of the headers")
     listing.set_defaults(run=run_list)
-    adding = actions.add_parser("add", help="copy a repro file to corpora/open, with a header")
+    adding = actions.add_parser(
+        "add",
+        help="copy a repro file to corpora/open, with a header",
+        description="Copy a repro file to corpora/open, with a header to fill in. A file that passes with a "
+        "fix of the corpus is refused.",
+    )
     adding.add_argument("file", type=pathlib.Path, metavar="FILE", help="the repro file")
     adding.add_argument(
         "--name",
@@ -49,10 +58,18 @@ def add(commands: Subparsers) -> None:
         "--force", action="store_true", help="add the file even if it passes with a fix of the corpus"
     )
     adding.set_defaults(run=run_add)
-    closing = actions.add_parser("close", help="move an open entry that now passes to corpora/fixed")
+    closing = actions.add_parser(
+        "close",
+        help="move an open entry that now passes to corpora/fixed",
+        description="Move an open entry that now passes to corpora/fixed, where it must keep passing.",
+    )
     closing.add_argument("file", type=pathlib.Path, metavar="FILE", help="the file of the entry")
     closing.set_defaults(run=run_close)
-    verify = actions.add_parser("verify", help="check that each entry shows its bug, and passes with its fix")
+    verify = actions.add_parser(
+        "verify",
+        help="check that each entry shows its bug, and passes with its fix",
+        description="Check that each entry shows its bug, passes with its fix, and is complete and short.",
+    )
     verify.add_argument(
         "files", nargs="*", type=pathlib.Path, metavar="FILE", help="files or folders (default: corpora/)"
     )
