@@ -1,4 +1,4 @@
-"""Refusals that a candidate fix declares: with the fix in place, torch says in words that it cannot do this."""
+"""Refusals that a candidate fix declares: with the fix, torch says in words that it cannot do this."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def until_refused(
 ) -> tuple[Observation, DeclaredRefusal | None]:
     """Return the refusal that ended the path, and the path up to it.
 
-    What came before the refusal must be right all the same. Without a refusal, the observation stays as it is.
+    What came before the refusal must be right all the same.
     """
     if observation.failure is not None:
         refusal = declared(observation.failure, refusals)

@@ -102,9 +102,7 @@ def likely_order(finding: Finding, case: Case, known: Knowledge) -> list[str]:
     return [name for name in dict.fromkeys([*order, *known.together]) if name in together]
 
 
-def explained_by_trigger(
-    finding: Finding, features: Collection[str], known: Knowledge
-) -> Explained | None:
+def explained_by_trigger(finding: Finding, features: Collection[str], known: Knowledge) -> Explained | None:
     """Return the finding with the entries without a fix that explain it; None if none does."""
     owners = [entry for entry in known.entries if _triggered(entry, finding, features)]
     causes = tuple(Cause(name, name) for name in sorted(entry.file.stem for entry in owners))

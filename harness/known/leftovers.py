@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from harness.judge.judge_case import judge_case
 from harness.known.attribution import (
@@ -23,6 +23,7 @@ from harness.known.attribution import (
     on_paths,
 )
 from harness.known.smallest import Smallest
+from harness.known.standing import NEW, Standing
 from harness.known.trial import Budget, OutOfBudget, Shown, Trial
 
 if TYPE_CHECKING:
@@ -33,25 +34,13 @@ if TYPE_CHECKING:
     from harness.judge.judge_case import Judge
     from harness.judge.verdict import Verdict
     from harness.known.knowledge import Knowledge
+    from harness.known.standing import Kind
     from harness.path import Path
-
-Kind: TypeAlias = Literal["new", "masked", "regression"]
 
 JUDGEMENTS = 30
 """For each finding, to find the fixes that uncover it. Among 151 fixes, one takes 13 and two take 25."""
 SECONDS = 20.0
 """For each program; a third of the time after which a program counts as hanging."""
-
-
-@dataclass(frozen=True)
-class Standing:
-    """How a new finding relates to the fixes. Plain data: it crosses a process boundary."""
-
-    kind: Kind = "new"
-    fixes: tuple[str, ...] = ()
-    """The fewest fixes that show it when they are in place; empty: plain torch shows it."""
-    remark: str = ""
-    """Why this is not the whole answer: a search ran out of time."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +97,7 @@ class _Sorting:
         """Yield the finding; in parts, if a fix is wrong on some of its paths and right on others."""
         plain = {path: self._plain[path] for path in finding.shown_on}
         if any(finding.signature in shown.signatures for shown in plain.values()):
-            yield Leftover(finding, Standing())
+            yield Leftover(finding, NEW)
             return
         if any(shown.status == "invalid" for shown in plain.values()):
             yield Leftover(finding, Standing(remark="plain torch does not run the program"))

@@ -13,9 +13,10 @@ from rich.text import Text
 from harness.programs import DEFAULT_PROFILE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from harness.findings import Finding
+    from harness.known.standing import Standing
 
 PLAIN_WIDTH = 160
 """The width of lines where standard output is not a terminal."""
@@ -52,6 +53,17 @@ def finding_block(finding: Finding, commands: Iterable[str], console: Console, *
     for command in commands:
         block.append(f"$ {command}\n", style="cyan")
     return block
+
+
+def standing_lines(standing: Standing) -> Iterator[str]:
+    """Yield one line each for the fixes that a finding needs, and for a remark."""
+    fixes = ", ".join(standing.fixes)
+    if standing.kind == "masked":
+        yield f"masked: a known bug hides it; it shows with these fixes in place: {fixes}"
+    if standing.kind == "regression":
+        yield f"regression: torch is right; it shows with these fixes in place: {fixes}"
+    if standing.remark:
+        yield f"remark: {standing.remark}"
 
 
 def show_command(seed: int, example: int, profile: str) -> str:

@@ -1,5 +1,5 @@
 """A finding and its program -> a self-contained file that shows exactly this difference."""
 
-from harness.repro.source import MODULES, NoReproError, repro_source
+from harness.repro.source import MODULES, Needs, NoReproError, repro_source
 
-__all__ = ["MODULES", "NoReproError", "repro_source"]
+__all__ = ["MODULES", "Needs", "NoReproError", "repro_source"]

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from importlib.metadata import version
 from string import Template
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from harness.case import FURTHER
 from harness.inputs.copies import CALLS
@@ -35,6 +35,16 @@ class NoReproError(ValueError):
 
 
 @dataclass(frozen=True)
+class Needs:
+    """The fixes that have to be in place, so that a file shows its bug."""
+
+    fixes: tuple[str, ...]
+    """Their names in the corpus."""
+    key: Literal["unmasked-by", "caused-by"]
+    """``unmasked-by``: without them a known bug hides this one. ``caused-by``: without them all is well."""
+
+
+@dataclass(frozen=True)
 class _Program:
     """What the rest of the file must know of the source."""
 
@@ -45,11 +55,14 @@ class _Program:
     random_forward: bool
 
 
-def repro_source(finding: Finding, source: str) -> str:
-    """Return the text of the repro file. Raises NoReproError for an unknown check or mode."""
+def repro_source(finding: Finding, source: str, needs: Needs | None = None) -> str:
+    """Return the text of the repro file; ``needs``: the fixes that show the finding, where torch does not.
+
+    Raises NoReproError for an unknown check or mode.
+    """
     program = _read(program_of(source, probes=_call(finding) >= CALLS))
     body = _body(finding, program)
-    return "\n".join((_header(finding), _imports(body), program.source.strip("\n"))) + body
+    return "\n".join((_header(finding, needs), _imports(body), program.source.strip("\n"))) + body
 
 
 def program_of(source: str, *, probes: bool = True) -> str:
@@ -114,7 +127,7 @@ _WITHOUT_NUMBERS = {
 """What of ``nn`` draws no random numbers when it is made."""
 
 
-def _header(finding: Finding) -> str:
+def _header(finding: Finding, needs: Needs | None) -> str:
     torch = version("torch").partition("+")[0]
     fields = {
         "fingerprint": finding.fingerprint,
@@ -125,6 +138,7 @@ def _header(finding: Finding) -> str:
         "signature": list(finding.signature),
         "torch": torch,
         "status": "open",
+        **({needs.key: list(needs.fixes)} if needs is not None else {}),
     }
     lines = [
         "# /// script",
@@ -136,6 +150,10 @@ def _header(finding: Finding) -> str:
         *(f"# {key} = {json.dumps(value)}" for key, value in fields.items()),
         "# ///",
     ]
+    if needs is not None:
+        because = {"unmasked-by": "a known bug hides this one", "caused-by": "torch is right"}[needs.key]
+        lines.append("# Shows only with these fixes of known bugs in place; without them, " + because + ":")
+        lines += [f"# {name}" for name in needs.fixes]
     call = _call(finding)
     if finding.stage == "run" and finding.kind == "mismatch" and call:
         probe = f", which is probe {call - CALLS}" if call >= CALLS else ""
