@@ -17,7 +17,7 @@ from harness.engine.examples import Examples, Source, Work
 from harness.engine.final_minimizing import FinalMinimizer, Minimize
 from harness.engine.triage import Witness
 from harness.engine.worker import ExampleResult, run_batch
-from harness.known.standing import NEW, Standing
+from harness.known.standing import NEW
 from harness.minimizing import minimize
 from harness.processes.child import Stopped
 from harness.programs import program_source

@@ -38,7 +38,7 @@ JUDGEMENTS = 14
 """For each finding. To find one fix among 151 takes 13 at most: five larger and larger sets, of which the
 last holds all fixes, then seven to halve the last step, then one to verify the fix alone."""
 SECONDS = 20.0
-"""For each program."""
+"""Of CPU, for each program."""
 BLOCKS = 12
 """The fixes are split into so many parts if all of them together do not mend a finding: one of them may
 itself cause a finding of the same signature."""
@@ -116,7 +116,7 @@ class _Search:
         self._trial = trial
         self._known = trial.known
         self._features = features
-        self._until = time.monotonic() + SECONDS
+        self._until = time.process_time() + SECONDS
         self._answers: list[tuple[str, ...]] = []
         """What explained the other findings of this program: one bug mostly shows in several ways."""
 
@@ -133,7 +133,7 @@ class _Search:
     def _part(self, finding: Finding) -> Explained:
         """Explain a finding on as many of its paths as have one explanation."""
         order = likely_order(finding, self._trial.case, self._known)
-        budget = Budget(JUDGEMENTS, self._until - time.monotonic())
+        budget = Budget(JUDGEMENTS, self._until - time.process_time())
         best = _Sufficient()
         remark = ""
         try:

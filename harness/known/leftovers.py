@@ -40,7 +40,11 @@ if TYPE_CHECKING:
 JUDGEMENTS = 30
 """For each finding, to find the fixes that uncover it. Among 151 fixes, one takes 13 and two take 25."""
 SECONDS = 20.0
-"""For each program; a third of the time after which a program counts as hanging."""
+"""Of CPU, for each program; a third of the time after which a program counts as hanging."""
+
+
+FIRST = 4
+"""How many fixes to try first for each finding that may hide this one."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ class _Sorting:
         self._trial = trial
         self._known = trial.known
         self._plain = plain
-        self._until = time.monotonic() + SECONDS
+        self._until = time.process_time() + SECONDS
 
     def parts(self, finding: Finding) -> Iterator[Explained | Leftover]:
         """Yield the finding; in parts, if a fix is wrong on some of its paths and right on others."""
@@ -111,21 +115,29 @@ class _Sorting:
 
     def _uncovered(self, finding: Finding, kind: Kind) -> Explained | Leftover:
         """Find the fewest fixes that show the finding on its first path."""
-        budget = Budget(JUDGEMENTS, self._until - time.monotonic())
+        budget = Budget(JUDGEMENTS, self._until - time.process_time())
 
         def shows(names: frozenset[str]) -> bool:
             shown = self._trial.on(names, (finding.path,), budget)[finding.path]
             return finding.signature in shown.signatures
 
-        search = Smallest(likely_order(finding, self._trial.case, self._known), shows)
+        search = Smallest(self._order(finding), shows)
         remark = ""
         try:
             search.run()
         except OutOfBudget as spent:
             remark = f"the search for the fixes that uncover it {spent}"
         fixes = tuple(sorted(search.verified))
+        # Minimizing may still find a smaller program that shows the finding on plain torch.
         # The corpus may have recorded already what a fix uncovers.
         for entry in self._known.entries if kind == "masked" else ():
             if entry.fix in fixes and any(map(finding.matches, entry.unmasked)):
                 return Explained(finding, (Cause(entry.fix, entry.file.stem),))
         return Leftover(finding, Standing(kind, fixes, remark))
+
+    def _order(self, finding: Finding) -> list[str]:
+        """Return the names of the fixes, first those of the bugs that plain torch shows on the path instead."""
+        others = self._plain[finding.path].findings
+        likely = (likely_order(each, self._trial.case, self._known)[:FIRST] for each in others)
+        rest = likely_order(finding, self._trial.case, self._known)
+        return list(dict.fromkeys([*(name for names in likely for name in names), *rest]))

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 Kind: TypeAlias = Literal["new", "masked", "regression"]
-"""``new``: plain torch shows it. ``masked``: a known bug hides it there. ``regression``: plain torch is right,
-so a fix is wrong."""
+"""``new``: plain torch shows it. ``masked``: a known bug hides it there. ``regression``: plain torch is
+right, so a fix is wrong."""
 
 
 @dataclass(frozen=True)

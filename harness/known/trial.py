@@ -34,14 +34,15 @@ class Budget:
 
     judgements: int
     seconds: float
+    """Of CPU: on a busy machine, the answer must not be another one."""
     _spent: int = 0
-    _started: float = field(default_factory=time.monotonic)
+    _started: float = field(default_factory=time.process_time)
 
     def spend(self) -> None:
         """Count one judgement. Raises OutOfBudget if there is none left, or no time."""
         if self._spent >= self.judgements:
             raise OutOfBudget("ran out of judgements")
-        if time.monotonic() - self._started > self.seconds:
+        if time.process_time() - self._started > self.seconds:
             raise OutOfBudget("ran out of time")
         self._spent += 1
 
@@ -53,10 +54,14 @@ class Shown:
     status: str
     """``ok``, ``unsupported`` or ``finding``; ``invalid`` where the case cannot be judged; empty: the path
     does not apply."""
-    signatures: frozenset[Signature] = frozenset()
-    """Of its findings."""
+    findings: tuple[Finding, ...] = ()
     consequences: frozenset[Signature] = frozenset()
     """Of the differences that follow from the findings of its mode, or are no findings because of these."""
+
+    @property
+    def signatures(self) -> frozenset[Signature]:
+        """The signatures of its findings."""
+        return frozenset(finding.signature for finding in self.findings)
 
 
 @dataclass
@@ -99,7 +104,7 @@ def shown_by_path(paths: Iterable[Path], verdict: Verdict | None) -> dict[Path, 
     return {
         path: Shown(
             statuses.get(path, ""),
-            frozenset(each.signature for each in verdict.findings if path in each.shown_on),
+            tuple(each for each in verdict.findings if path in each.shown_on),
             frozenset(
                 words
                 for each in verdict.findings

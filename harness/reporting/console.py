@@ -165,11 +165,9 @@ class ConsoleReport:
         if tally.shown:
             command, _ = self._commands(next(iter(tally.shown)), "")
             known = f" (and {len(tally.known)} known)" if tally.known else ""
-            kinds = (
-                (tally.of_kind("masked"), "masked"),
-                (tally.of_kind("regression"), "regressions of fixes"),
-            )
-            others = "".join(f", {len(shown)} {word}" for shown, word in kinds if shown)
+            masked, wrong = tally.of_kind("masked"), tally.of_kind("regression")
+            others = f", {len(masked)} masked" if masked else ""
+            others += f", {len(wrong)} regressions of fixes" if wrong else ""
             return f"{tally.new} new findings{others}{known}; reproduce one with: {command}"
         started = tally.started
         command = show_command(started.seed, 0, started.profile) if started else "exportdiff show"

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 PLAIN_WIDTH = 160
 """The width of lines where standard output is not a terminal."""
 
+MOST_FIXES = 5
+"""How many fixes a line names: more only come together where a search ended early."""
+
 _HEADER = re.compile(r"\A(#[^\n]*\n)+\n*")
 
 
@@ -57,7 +60,8 @@ def finding_block(finding: Finding, commands: Iterable[str], console: Console, *
 
 def standing_lines(standing: Standing) -> Iterator[str]:
     """Yield one line each for the fixes that a finding needs, and for a remark."""
-    fixes = ", ".join(standing.fixes)
+    more = len(standing.fixes) - MOST_FIXES
+    fixes = ", ".join(standing.fixes[:MOST_FIXES]) + (f" and {more} more" if more > 0 else "")
     if standing.kind == "masked":
         yield f"masked: a known bug hides it; it shows with these fixes in place: {fixes}"
     if standing.kind == "regression":

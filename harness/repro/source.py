@@ -129,7 +129,7 @@ _WITHOUT_NUMBERS = {
 
 def _header(finding: Finding, needs: Needs | None) -> str:
     torch = version("torch").partition("+")[0]
-    fields = {
+    fields: dict[str, str | list[str]] = {
         "fingerprint": finding.fingerprint,
         "path": str(finding.path),
         "check": finding.check,
@@ -138,8 +138,9 @@ def _header(finding: Finding, needs: Needs | None) -> str:
         "signature": list(finding.signature),
         "torch": torch,
         "status": "open",
-        **({needs.key: list(needs.fixes)} if needs is not None else {}),
     }
+    if needs is not None:
+        fields[needs.key] = list(needs.fixes)
     lines = [
         "# /// script",
         '# requires-python = ">=3.10"',
