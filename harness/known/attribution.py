@@ -156,6 +156,10 @@ class _Search:
     def _find(self, finding: Finding, order: Sequence[str], budget: Budget, best: _Sufficient) -> None:
         """Find fixes that mend the finding on all paths, or on as many as possible."""
         size = -(-len(order) // BLOCKS) or 1
+        if self._trial.knows(frozenset(order), finding.shown_on):
+            self._try(finding, tuple(order), budget, best)
+            if best.paths == finding.shown_on:
+                return
         for names in (
             *self._answers,
             *(tuple(order[:size]) for size in LADDER if size < len(order)),

@@ -49,16 +49,13 @@ def cache_folder() -> pathlib.Path:
     return pathlib.Path(platformdirs.user_cache_dir("exportdiff"))
 
 
+@cache
 def knowledge(corpora: pathlib.Path) -> Knowledge:
     """Read a corpus; a fix that does not fit this torch is left out.
 
     A process reads it once. What was read is kept on disk too, by content: parsing takes most of a second.
     """
-    return _knowledge(corpora.resolve())
-
-
-@cache
-def _knowledge(corpora: pathlib.Path) -> Knowledge:
+    corpora = corpora.resolve()
     file = cache_folder() / f"{_digest(corpora)}.knowledge"
     with suppress(OSError, pickle.UnpicklingError, EOFError, AttributeError, ImportError, ValueError):
         known = pickle.loads(file.read_bytes())
@@ -66,7 +63,7 @@ def _knowledge(corpora: pathlib.Path) -> Knowledge:
             return known
     known = _read(corpora)
     # With the words of all programs, which take as long to find.
-    assert known.likeness is not None and known.held is not None
+    known.likeness, known.held  # noqa: B018  # computes them
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as written:

@@ -136,7 +136,7 @@ class _Sorting:
         return Leftover(finding, Standing(kind, fixes, remark))
 
     def _order(self, finding: Finding) -> list[str]:
-        """Return the names of the fixes, first those of the bugs that plain torch shows on the path instead."""
+        """Return all fixes by name, first those of what plain torch shows on the path instead."""
         others = self._plain[finding.path].findings
         likely = (likely_order(each, self._trial.case, self._known)[:FIRST] for each in others)
         rest = likely_order(finding, self._trial.case, self._known)

@@ -78,6 +78,10 @@ class Trial:
         for path, shown in shown_by_path(paths, verdict).items():
             self._seen[names, path] = shown
 
+    def knows(self, names: frozenset[str], paths: Iterable[Path]) -> bool:
+        """Whether it takes no judgement to say what the paths show with these fixes in place."""
+        return all((names, path) in self._seen for path in paths)
+
     def on(self, names: frozenset[str], paths: Iterable[Path], budget: Budget) -> Mapping[Path, Shown]:
         """Return what the paths show with these fixes in place and no others. Raises OutOfBudget."""
         paths = tuple(paths)
