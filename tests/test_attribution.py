@@ -1,4 +1,4 @@
-"""Which known bug a finding is: told by what mends it, else by its trigger."""
+"""Which known bug a finding is: the one that mends it is the cause, else the trigger decides."""
 
 from __future__ import annotations
 
@@ -16,13 +16,19 @@ import pytest
 from evidence_of import make_finding
 
 from harness.case import Case, case_from_source
-from harness.findings import Finding
-from harness.judge.verdict import Verdict
-from harness.known.attribution import explain, knowledge
+from harness.findings import Consequence, Finding
+from harness.judge.verdict import PathResult, Verdict
+from harness.known import attribution
+from harness.known import leftovers as leftovers_module
+from harness.known.attribution import UNRESOLVED, Explained, explain
+from harness.known.knowledge import knowledge
+from harness.known.leftovers import Leftover, sort_leftovers
+from harness.known.standing import NEW, Standing
+from harness.patching.held import hold, only, plain
 from harness.path import Path
 from harness.paths import parse
 
-Judge: TypeAlias = Callable[[Case, Sequence[Path]], Verdict]
+Judge: TypeAlias = Callable[..., Verdict]
 
 SOURCE = "".join(f"def is_wrong_{name}():\n    return True\n\n\n" for name in "abcde")
 VALUE = ("outputs", "mismatch", "value")
@@ -100,7 +106,7 @@ def judging(torch_like: ModuleType) -> Callable[..., Judge]:
     def make(calls: list[int], **wrong: Callable[..., bool]) -> Judge:
         signatures = {"value": VALUE, "shape": SHAPE, "type": TYPE}
 
-        def judge(case: Case, paths: Sequence[Path]) -> Verdict:
+        def judge(case: Case, paths: Sequence[Path], refusals: object = ()) -> Verdict:
             calls.append(1)
             state = {name: getattr(torch_like, f"is_wrong_{name}")() for name in "abcde"}
             shown = tuple(finding(signatures[name]) for name, shows in wrong.items() if shows(**state))
@@ -116,41 +122,96 @@ UNFLATTEN, RELOAD, STRICT = "nonstrict:unflatten@cpu", "nonstrict+reload:module@
 CASE = case_from_source("def make():\n    return None\n")
 
 
-def test_what_a_fix_mends_is_that_entrys_however_it_shows(
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def causes(answer: Sequence[Explained]) -> dict[str, tuple[str, ...]]:
+    """Return the names of the causes by fingerprint, without what is new."""
+    return {each.finding.fingerprint: tuple(c.name for c in each.causes) for each in answer if each.causes}
+
+
+def entries(answer: Sequence[Explained]) -> list[tuple[str, ...]]:
+    return [tuple(cause.entry for cause in each.causes) for each in answer]
+
+
+def verdict_of(*findings: Finding) -> Verdict:
+    return Verdict(True, "", (), findings, 0.0)
+
+
+def on(signature: tuple[str, ...], *paths: str) -> Finding:
+    shown_on = tuple(map(parse, paths))
+    return replace(finding(signature), path=shown_on[0], shown_on=shown_on)
+
+
+def test_what_a_fix_mends_is_its_bug_however_it_shows(
     corpora: pathlib.Path, judging: Callable[..., Judge]
 ) -> None:
     judge = judging([], value=lambda a, **_: a, shape=lambda c, **_: c, type=lambda a, **_: a)
-    found = judge(CASE, ()).findings
-    answer = explain(CASE, found, (), knowledge(corpora), judge)
-    value, shape, kind = found
-    assert answer[value.fingerprint] == ("a_value",)
-    assert answer[shape.fingerprint] == ("c_shape",)
-    # No entry with this fix shows as this finding does: it is one of them all the same.
-    assert answer[kind.fingerprint] == ("a_shape", "a_value")
+    answer = explain(CASE, judge(CASE, ()), (), knowledge(corpora), judge)
+    assert list(causes(answer).values()) == [("mends_a",), ("mends_c",), ("mends_a",)]
+    # One line for a root cause: the entry that shows as the finding does; of the others the first.
+    assert entries(answer) == [("a_value",), ("c_shape",), ("a_shape",)]
 
 
-def test_two_bugs_that_show_alike_are_both_named(
+def test_a_fix_that_changes_how_a_bug_shows_explains_nothing(
+    corpora: pathlib.Path, judging: Callable[..., Judge]
+) -> None:
+    judge = judging([], value=lambda a, **_: a, shape=lambda a, **_: not a)
+    assert causes(explain(CASE, judge(CASE, ()), (), knowledge(corpora), judge)) == {}
+
+
+def test_what_follows_from_a_finding_was_shown_already(corpora: pathlib.Path, torch_like: ModuleType) -> None:
+    shape = finding(SHAPE)
+    value = replace(finding(VALUE), consequences=(Consequence("outputs", shape.evidence),))
+
+    def judge(case: Case, paths: Sequence[Path], refusals: object = ()) -> Verdict:
+        return verdict_of(value if torch_like.is_wrong_a() else shape)
+
+    answer = explain(CASE, judge(CASE, ()), (), knowledge(corpora), judge)
+    assert causes(answer) == {value.fingerprint: ("mends_a",)}
+
+
+def test_two_bugs_that_show_alike_on_one_path_are_both_named(
     corpora: pathlib.Path, judging: Callable[..., Judge]
 ) -> None:
     judge = judging([], value=lambda a, b, **_: a or b)
-    found = judge(CASE, ()).findings
-    assert explain(CASE, found, (), knowledge(corpora), judge) == {
-        found[0].fingerprint: ("a_value", "b_value")
-    }
+    answer = explain(CASE, judge(CASE, ()), (), knowledge(corpora), judge)
+    assert list(causes(answer).values()) == [("mends_a", "mends_b")]
+
+
+@pytest.mark.parametrize("second", ["b", "nothing"])
+def test_two_bugs_that_show_alike_on_two_paths_are_two(
+    corpora: pathlib.Path, torch_like: ModuleType, second: str
+) -> None:
+    def judge(case: Case, paths: Sequence[Path], refusals: object = ()) -> Verdict:
+        wrong = [UNFLATTEN] if torch_like.is_wrong_a() else []
+        wrong += [RELOAD] if second != "b" or torch_like.is_wrong_b() else []
+        shown = [path for path in wrong if parse(path) in paths]
+        return verdict_of(*([on(VALUE, *shown)] if shown else []))
+
+    plain = judge(CASE, tuple(map(parse, (UNFLATTEN, RELOAD))))
+    answer = explain(CASE, plain, (), knowledge(corpora), judge)
+    parts = {tuple(map(str, each.finding.shown_on)): [c.name for c in each.causes] for each in answer}
+    assert parts == {(UNFLATTEN,): ["mends_a"], (RELOAD,): ["mends_b"] if second == "b" else []}
 
 
 @pytest.mark.parametrize(
     "needed", [*map(set, "abcde"), *map(set, combinations("abcde", 2)), set("abcde")], ids=sorted
 )
 def test_fixes_are_found_wherever_they_stand(
-    corpora: pathlib.Path, judging: Callable[..., Judge], needed: set[str]
+    corpora: pathlib.Path,
+    judging: Callable[..., Judge],
+    needed: set[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(attribution, "JUDGEMENTS", 40)
     for file in (corpora / "open").iterdir():
         file.unlink()
     judge = judging([], value=lambda **state: any(state[name] for name in needed))
-    found = judge(CASE, ()).findings
-    expected = tuple(f"mends_{name}" for name in sorted(needed))
-    assert explain(CASE, found, (), knowledge(corpora), judge) == {found[0].fingerprint: expected}
+    answer = explain(CASE, judge(CASE, ()), (), knowledge(corpora), judge)
+    assert list(causes(answer).values()) == [tuple(f"mends_{name}" for name in sorted(needed))]
 
 
 @pytest.mark.parametrize(("name", "other"), permutations("abcde", 2))
@@ -158,9 +219,8 @@ def test_a_fix_that_brings_about_what_shows_alike_hides_no_other(
     corpora: pathlib.Path, judging: Callable[..., Judge], name: str, other: str
 ) -> None:
     judge = judging([], value=lambda **state: state[name] or not state[other])
-    found = judge(CASE, ()).findings
-    expected = {"a": "a_value", "b": "b_value", "c": "c_shape"}.get(name, f"mends_{name}")
-    assert explain(CASE, found, (), knowledge(corpora), judge) == {found[0].fingerprint: (expected,)}
+    answer = explain(CASE, judge(CASE, ()), (), knowledge(corpora), judge)
+    assert list(causes(answer).values()) == [(f"mends_{name}",)]
 
 
 @pytest.mark.parametrize("name", "bcde")
@@ -172,67 +232,158 @@ def test_of_what_shows_alike_the_program_most_alike_is_tried_first(
     calls: list[int] = []
     judge = judging(calls, value=lambda **state: state[name])
     case = case_from_source(f"import torch\n{code}")
-    found = judge(case, ()).findings
+    found = judge(case, ())
     calls.clear()
-    assert "z_value" in explain(case, found, (), knowledge(corpora), judge)[found[0].fingerprint]
+    assert entries(explain(case, found, (), knowledge(corpora), judge)) == [("z_value",)]
     assert len(calls) == 1
 
 
 def test_a_fix_without_an_entry_still_explains(corpora: pathlib.Path, judging: Callable[..., Judge]) -> None:
     judge = judging([], value=lambda d, **_: d)
-    found = judge(CASE, ()).findings
-    assert explain(CASE, found, (), knowledge(corpora), judge) == {found[0].fingerprint: ("mends_d",)}
+    answer = explain(CASE, judge(CASE, ()), (), knowledge(corpora), judge)
+    assert list(causes(answer).values()) == [("mends_d",)] and entries(answer) == [("",)]
 
 
 def test_what_no_fix_mends_is_new_though_it_looks_known(
     corpora: pathlib.Path, judging: Callable[..., Judge]
 ) -> None:
     judge = judging([], value=lambda **_: True)
-    assert explain(CASE, judge(CASE, ()).findings, ("op.cond",), knowledge(corpora), judge) == {}
+    assert causes(explain(CASE, judge(CASE, ()), ("op.cond",), knowledge(corpora), judge)) == {}
 
 
 def test_without_a_fix_mode_signature_and_trigger_decide(
     corpora: pathlib.Path, judging: Callable[..., Judge]
 ) -> None:
     judge, known = judging([], type=lambda **_: True), knowledge(corpora)
-    (found,) = judge(CASE, ()).findings
-    assert explain(CASE, [found], ("op.cond", "op.add"), known, judge) == {found.fingerprint: ("with_cond",)}
-    assert explain(CASE, [found], ("op.add",), known, judge) == {}
-    strict = finding(TYPE, "strict")
-    assert (
-        explain(CASE, [strict], ("op.cond",), known, lambda *_: Verdict(True, "", (), (strict,), 0.0)) == {}
-    )
-
-
-def test_what_a_fix_uncovers_on_another_path_is_another_finding(
-    corpora: pathlib.Path, torch_like: ModuleType
-) -> None:
-    def on(*paths: str) -> Finding:
-        shown_on = tuple(map(parse, paths))
-        return replace(finding(VALUE), path=shown_on[0], shown_on=shown_on)
-
-    def hidden(case: Case, paths: Sequence[Path]) -> Verdict:
-        shown = on(UNFLATTEN) if torch_like.is_wrong_a() else on(RELOAD)
-        return Verdict(True, "", (), (shown,), 0.0)
-
-    def merged(case: Case, paths: Sequence[Path]) -> Verdict:
-        shown = on(UNFLATTEN, RELOAD) if torch_like.is_wrong_a() else on(STRICT, RELOAD)
-        return Verdict(True, "", (), (shown,), 0.0)
-
-    known = knowledge(corpora)
-    (found,) = hidden(CASE, ()).findings
-    assert explain(CASE, [found], (), known, hidden) == {found.fingerprint: ("a_value",)}
-    (found,) = merged(CASE, ()).findings
-    assert explain(CASE, [found], (), known, merged) == {}
+    found = judge(CASE, ())
+    assert causes(explain(CASE, found, ("op.cond", "op.add"), known, judge)) == {
+        found.findings[0].fingerprint: ("with_cond",)
+    }
+    assert causes(explain(CASE, found, ("op.add",), known, judge)) == {}
+    strict = verdict_of(finding(TYPE, "strict"))
+    assert causes(explain(CASE, strict, ("op.cond",), known, lambda *_: strict)) == {}
 
 
 def test_it_is_cheap(corpora: pathlib.Path, judging: Callable[..., Judge]) -> None:
     calls: list[int] = []
     judge = judging(calls, value=lambda a, **_: a)
-    found = judge(CASE, ()).findings
+    found = judge(CASE, ())
     calls.clear()
-    assert explain(CASE, (), (), knowledge(corpora), judge) == {}
+    assert explain(CASE, verdict_of(), (), knowledge(corpora), judge) == ()
     assert not calls
     explain(CASE, found, (), knowledge(corpora), judge)
     # Once, with the fix of the entry which shows like this.
     assert len(calls) == 1
+
+
+@pytest.mark.parametrize(("limit", "word"), [("JUDGEMENTS", "judgements"), ("SECONDS", "time")])
+def test_a_finding_says_when_attribution_ended_early(
+    corpora: pathlib.Path,
+    judging: Callable[..., Judge],
+    monkeypatch: pytest.MonkeyPatch,
+    limit: str,
+    word: str,
+) -> None:
+    monkeypatch.setattr(attribution, limit, 0)
+    judge = judging([], value=lambda a, **_: a)
+    (part,) = explain(CASE, judge(CASE, ()), (), knowledge(corpora), judge)
+    assert part.causes == () and part.remark == f"attribution ran out of {word}"
+    # The mended verdict is known already: it is a known bug, and only its name is not.
+    (part,) = explain(CASE, judge(CASE, ()), (), knowledge(corpora), judge, mended=MENDED)
+    assert part.causes == (UNRESOLVED,) and "one of 5 fixes" in part.remark
+
+
+MENDED = Verdict(True, "", (PathResult(parse("nonstrict:module@cpu"), "ok"),), (), 0.0)
+
+
+def leftovers(
+    corpora: pathlib.Path, judge: Judge, features: Sequence[str] = ()
+) -> list[Explained | Leftover]:
+    known = knowledge(corpora)
+    with only(known.held):
+        mended = judge(CASE, (parse("nonstrict:module@cpu"),))
+        return list(sort_leftovers(CASE, mended, features, known, judge))
+
+
+@pytest.fixture
+def status(torch_like: ModuleType) -> Callable[..., Judge]:
+    """Make a judge that says of the one path what it shows: a signature, ``ok`` or a refusal."""
+
+    def make(answer: Callable[[str], tuple[str, ...] | str]) -> Judge:
+        def judge(case: Case, paths: Sequence[Path], refusals: object = ()) -> Verdict:
+            mended = "".join(name for name in "abcde" if not getattr(torch_like, f"is_wrong_{name}")())
+            shown = answer(mended)
+            (path,) = paths
+            if isinstance(shown, tuple):
+                return Verdict(True, "", (PathResult(path, "finding"),), (finding(shown),), 0.0)
+            return Verdict(True, "", (PathResult(path, "ok" if shown == "ok" else "unsupported"),), (), 0.0)
+
+        return judge
+
+    return make
+
+
+def test_what_plain_torch_shows_too_is_new(corpora: pathlib.Path, status: Callable[..., Judge]) -> None:
+    (left,) = leftovers(corpora, status(lambda mended: VALUE))
+    assert left == Leftover(finding(VALUE), NEW)
+
+
+def test_an_entry_without_a_fix_explains_a_leftover(
+    corpora: pathlib.Path, status: Callable[..., Judge]
+) -> None:
+    (left,) = leftovers(corpora, status(lambda mended: TYPE), ["op.cond"])
+    assert isinstance(left, Explained) and left.causes[0].name == "with_cond"
+
+
+@pytest.mark.parametrize("needed", ["a", "d", "be"])
+def test_a_fix_that_breaks_what_is_right_is_named(
+    corpora: pathlib.Path, status: Callable[..., Judge], needed: str
+) -> None:
+    (left,) = leftovers(corpora, status(lambda mended: VALUE if {*needed} <= {*mended} else "ok"))
+    assert isinstance(left, Leftover)
+    assert left.standing == Standing("regression", tuple(f"mends_{name}" for name in needed))
+
+
+@pytest.mark.parametrize("instead", [SHAPE, "unsupported"])
+@pytest.mark.parametrize("needed", ["c", "ad"])
+def test_a_bug_that_a_known_one_hides_is_masked(
+    corpora: pathlib.Path, status: Callable[..., Judge], needed: str, instead: tuple[str, ...] | str
+) -> None:
+    (left,) = leftovers(corpora, status(lambda mended: VALUE if {*needed} <= {*mended} else instead))
+    assert isinstance(left, Leftover)
+    assert left.standing == Standing("masked", tuple(f"mends_{name}" for name in needed))
+
+
+def test_a_search_that_ends_early_says_so(
+    corpora: pathlib.Path, status: Callable[..., Judge], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leftovers_module, "JUDGEMENTS", 0)
+    (left,) = leftovers(corpora, status(lambda mended: VALUE if "d" in mended else SHAPE))
+    assert isinstance(left, Leftover) and left.standing.kind == "masked"
+    assert left.standing.fixes == tuple(f"mends_{name}" for name in "abcde")
+    assert "ran out of judgements" in left.standing.remark
+
+
+def test_held_fixes_are_lifted_and_come_back(corpora: pathlib.Path, torch_like: ModuleType) -> None:
+    fixes = knowledge(corpora).fixes
+    hold((fixes["mends_a"], fixes["mends_b"]))
+    try:
+        assert not torch_like.is_wrong_a() and not torch_like.is_wrong_b()
+        with only((fixes["mends_c"],)):
+            assert torch_like.is_wrong_a() and not torch_like.is_wrong_c()
+            with plain():
+                assert torch_like.is_wrong_c()
+            assert not torch_like.is_wrong_c()
+        assert not torch_like.is_wrong_a() and torch_like.is_wrong_c()
+    finally:
+        hold(())
+    assert torch_like.is_wrong_a()
+
+
+def test_knowledge_is_read_again_when_a_file_changes(corpora: pathlib.Path) -> None:
+    before = knowledge(corpora)
+    knowledge.cache_clear()
+    assert knowledge(corpora) == before
+    entry(corpora.parent, "further", VALUE)
+    knowledge.cache_clear()
+    assert len(knowledge(corpora).entries) == len(before.entries) + 1

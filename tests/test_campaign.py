@@ -31,6 +31,7 @@ from harness.engine.triage import MAX_ATTEMPTS
 from harness.engine.worker import ExampleResult, Job
 from harness.findings import Finding
 from harness.judge.verdict import PathResult, Verdict
+from harness.known.attribution import Cause, Explained
 from harness.minimizing import Minimized
 from harness.paths import core_paths, parse, select_paths
 from harness.repro.confirm import Confirmation
@@ -88,7 +89,7 @@ def calm(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
 def explained(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
     """Show in every program a finding that the corpus explains."""
     return tuple(
-        replace(result, known={f.fingerprint: ("old",) for f in result.verdict.findings})
+        replace(result, known=tuple(Explained(f, (Cause("old"),)) for f in result.verdict.findings))
         for result in calm(job, indices)
         if result.verdict is not None
     )
@@ -96,7 +97,7 @@ def explained(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
 
 def slow_to_explain(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
     """Take longer to attribute findings to the corpus than an example may take."""
-    results = explained(job, indices) if job.corpora else work(job, indices)
+    results = explained(job, indices) if job.attribute else work(job, indices)
     if any(result.known for result in results):
         time.sleep(3)
     return results

@@ -54,29 +54,29 @@ def _is_third(case: Case) -> bool:
     return case.source == program_source(0, 2)[0]
 
 
-def finds_nothing(case: Case, paths: Sequence[Path]) -> Verdict:
+def finds_nothing(case: Case, paths: Sequence[Path], refusals: object = ()) -> Verdict:
     return Verdict(True, "", (), (), 0.0)
 
 
-def dies_if_planted(case: Case, paths: Sequence[Path]) -> Verdict:
+def dies_if_planted(case: Case, paths: Sequence[Path], refusals: object = ()) -> Verdict:
     if _is_third(case) and _planted() and PATHS[1] in paths:
         os.abort()
     return finds_nothing(case, paths)
 
 
-def hangs_if_planted(case: Case, paths: Sequence[Path]) -> Verdict:
+def hangs_if_planted(case: Case, paths: Sequence[Path], refusals: object = ()) -> Verdict:
     if _is_third(case) and _planted() and paths != PATHS[:1]:
         time.sleep(600)
     return finds_nothing(case, paths)
 
 
-def dies_anyway(case: Case, paths: Sequence[Path]) -> Verdict:
+def dies_anyway(case: Case, paths: Sequence[Path], refusals: object = ()) -> Verdict:
     if _is_third(case):
         os.abort()
     return finds_nothing(case, paths)
 
 
-def fails_itself(case: Case, paths: Sequence[Path]) -> Verdict:
+def fails_itself(case: Case, paths: Sequence[Path], refusals: object = ()) -> Verdict:
     if _is_third(case):
         raise RuntimeError("our own mistake")
     return finds_nothing(case, paths)
@@ -87,9 +87,7 @@ def _detected(settings: Settings) -> Detection:
 
 
 @pytest.mark.parametrize(("judge", "kind"), [(dies_if_planted, "abort"), (hangs_if_planted, "hang")])
-def test_a_process_killed_by_the_fault_is_a_detection(
-    judge: Callable[[Case, Sequence[Path]], Verdict], kind: str
-) -> None:
+def test_a_process_killed_by_the_fault_is_a_detection(judge: Callable[..., Verdict], kind: str) -> None:
     result = _detected(Settings(JOB, examples=4, judge=judge, example_seconds=5))
     (finding,) = result.findings
     assert (finding.check, finding.kind, finding.path) == ("alive", kind, PATHS[1])

@@ -35,9 +35,9 @@ def test_exported_programs_behave_like_eager(part: int, tmp_path: pathlib.Path) 
         case = case_from_source(source)
         verdict = judge_case(case, paths_for(index // PARTS, core_paths(["cpu"])))
         valid += verdict.valid
-        known = explain(case, verdict.findings, tags_of(program), knowledge(CORPORA))
-        for finding in verdict.findings:
-            if finding.fingerprint not in known:
+        for explained in explain(case, verdict, tags_of(program), knowledge(CORPORA)):
+            finding = explained.finding
+            if not explained.causes:
                 file = tmp_path / f"{finding.fingerprint}.py"
                 file.write_text(repro_source(finding, source))
                 pytest.fail(f"new finding, reproduce with: python {file}\n{finding.message}\n\n{source}")

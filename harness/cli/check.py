@@ -15,11 +15,11 @@ from harness.processes.child import Death
 # Functions import the modules that import torch or rich, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from harness.cli.types import Subparsers
-    from harness.findings import Finding
     from harness.judge.verdict import Verdict
+    from harness.known.attribution import Explained
     from harness.paths import Path
 
 
@@ -56,11 +56,11 @@ def run(arguments: argparse.Namespace) -> int:
     verdict = _verdict(target, paths, arguments.limit)
     if not verdict.valid:
         raise UsageError(f"{target.written}: {verdict.invalid_reason}")
-    known = _known(target, verdict.findings, arguments.limit)
+    parts = _explained(target, verdict, arguments.limit)
     if arguments.json:
-        _print_json(verdict, known)
+        _print_json(verdict, parts)
     else:
-        _print_table(target, verdict, known)
+        _print_table(target, verdict, parts)
     return 1 if verdict.findings else 0
 
 
@@ -87,35 +87,41 @@ def _verdict(target: Target, paths: Sequence[Path], limit: float) -> Verdict:
     return Verdict(True, "", first.paths, confirmed, first.torch_seconds)
 
 
-def _known(target: Target, findings: Sequence[Finding], limit: float) -> Mapping[str, tuple[str, ...]]:
+def _explained(target: Target, verdict: Verdict, limit: float) -> Sequence[Explained]:
     """Find out in a fresh process which findings the corpus explains, if the folder has a corpus."""
     from harness.cli.judging import call
     from harness.engine.user_model import explain_target
+    from harness.known.attribution import Explained
 
-    if not findings or not CORPORA.is_dir():
-        return {}
-    answer = call(limit, explain_target, target, tuple(findings), CORPORA.resolve())
-    return {} if isinstance(answer, Death) else answer
+    if not verdict.findings or not CORPORA.is_dir():
+        return [Explained(finding) for finding in verdict.findings]
+    answer = call(limit, explain_target, target, verdict, CORPORA.resolve())
+    if isinstance(answer, Death):
+        remark = f"attribution ended in {answer.reason}"
+        return [Explained(finding, remark=remark) for finding in verdict.findings]
+    return answer
 
 
-def _print_json(verdict: Verdict, known: Mapping[str, tuple[str, ...]]) -> None:
+def _print_json(verdict: Verdict, parts: Sequence[Explained]) -> None:
     document = {
         "paths": {
             str(r.path): {"status": r.status, "reason": r.reason, "excused": r.excused} for r in verdict.paths
         },
         "findings": [
             {
-                **finding.as_dict(),
-                "known": finding.fingerprint in known,
-                "entries": list(known.get(finding.fingerprint, ())),
+                **part.finding.as_dict(),
+                "known": bool(part.causes),
+                "root_causes": [cause.name for cause in part.causes],
+                "entries": [cause.entry for cause in part.causes if cause.entry],
+                "remark": part.remark,
             }
-            for finding in verdict.findings
+            for part in parts
         ],
     }
     print(json.dumps(document, indent=1, ensure_ascii=False))
 
 
-def _print_table(target: Target, verdict: Verdict, known: Mapping[str, tuple[str, ...]]) -> None:
+def _print_table(target: Target, verdict: Verdict, parts: Sequence[Explained]) -> None:
     from harness.reporting.text import finding_block, make_console, table
 
     console = make_console()
@@ -124,11 +130,14 @@ def _print_table(target: Target, verdict: Verdict, known: Mapping[str, tuple[str
         notes = [result.reason, *(f"{name} (documented)" for name in result.excused)]
         rows.add_row(str(result.path), result.status, ", ".join(filter(None, notes)))
     console.print(rows)
-    for finding in verdict.findings:
+    for part in parts:
         console.print()
-        command = f"exportdiff check {target.written} --paths '{finding.path}'"
-        console.print(finding_block(finding, (command,), console), soft_wrap=True)
-        for name in known.get(finding.fingerprint, ()):
-            console.print(f"known: {CORPORA / 'open' / name}.py", style="dim", highlight=False)
+        command = f"exportdiff check {target.written} --paths '{part.finding.path}'"
+        console.print(finding_block(part.finding, (command,), console), soft_wrap=True)
+        for cause in part.causes:
+            where = f"{CORPORA / 'open' / cause.entry}.py" if cause.entry else cause.name
+            console.print(f"known: {where}", style="dim", highlight=False)
+        if part.remark:
+            console.print(f"remark: {part.remark}", style="yellow", highlight=False)
     if not verdict.findings:
         console.print(f"no difference on {len(verdict.paths)} paths", highlight=False)

@@ -17,6 +17,7 @@ from harness.cli.arguments import (
     workers,
 )
 from harness.errors import UsageError
+from harness.known.entry import CORPORA
 
 # Functions import the modules that import torch or rich, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
@@ -107,7 +108,12 @@ def _detect(arguments: argparse.Namespace, faults: Sequence[Fault]) -> list[Dete
     from harness.engine.worker import Job
 
     seconds = None if arguments.examples else arguments.time or SECONDS
-    job = Job(arguments.seed, chosen_paths(arguments.paths, arguments.device, expensive=False))
+    job = Job(
+        arguments.seed,
+        chosen_paths(arguments.paths, arguments.device, expensive=False),
+        # Known bugs hide planted ones, so their fixes are in place.
+        corpora=CORPORA.resolve() if CORPORA.is_dir() else None,
+    )
     results = []
     names = [fault.name for fault in faults]
     for result in detect_all(names, Settings(job, seconds, arguments.examples), arguments.workers):

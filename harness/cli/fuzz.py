@@ -16,11 +16,12 @@ from harness.cli.arguments import (
     chosen_profile,
     duration,
     duration_or_none,
+    natural,
     positive,
     shard,
     workers,
 )
-from harness.engine.settings import Settings
+from harness.engine.settings import KNOWN_EVERY, Settings
 from harness.errors import UsageError
 from harness.known.entry import CORPORA, FIXES
 from harness.patching.fixes import read_fixes
@@ -93,6 +94,19 @@ def add(commands: Subparsers) -> None:
         metavar="DIR",
         help="the corpus of the known bugs (default: corpora/)",
     )
+    parser.add_argument(
+        "--plain",
+        action="store_true",
+        help="judge torch as it is, without the candidate fixes of the corpus",
+    )
+    parser.add_argument(
+        "--known-every",
+        type=natural,
+        default=KNOWN_EVERY,
+        metavar="K",
+        help="on every K-th program, find out which known bugs torch shows without the fixes; 0: never "
+        f"(default: {KNOWN_EVERY})",
+    )
     parser.set_defaults(run=run)
 
 
@@ -117,6 +131,8 @@ def run(arguments: argparse.Namespace) -> int:
         shard=arguments.shard,
         minimize_seconds=arguments.minimize,
         corpora=arguments.corpora.resolve() if arguments.corpora.is_dir() else None,
+        plain=arguments.plain,
+        known_every=arguments.known_every,
     )
     folder = Folder(arguments.out)
     folder.prepare()
@@ -134,7 +150,7 @@ def run(arguments: argparse.Namespace) -> int:
                 listener(event)
     if tally.harness_errors:
         return 2
-    return 1 if tally.new else 0
+    return 1 if tally.shown else 0
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from harness.engine.examples import Examples, Source, Work
 from harness.engine.final_minimizing import FinalMinimizer, Minimize
 from harness.engine.triage import Witness
 from harness.engine.worker import ExampleResult, run_batch
+from harness.known.standing import NEW
 from harness.minimizing import minimize
 from harness.processes.child import Stopped
 from harness.programs import program_source
@@ -51,7 +52,7 @@ class Campaign:
         self._confirm = confirm
         self._minimize = minimize
         self._known: set[str] = set()
-        """The entries of the corpus that a program has shown."""
+        """The root causes of the corpus that a program has shown."""
 
     def run(self) -> Iterator[events.Event]:
         """Run the campaign, and yield each event as it happens."""
@@ -84,17 +85,21 @@ class Campaign:
             shard=settings.shard,
             torch=version("torch"),
             python=platform.python_version(),
+            mended=settings.mends,
+            known_every=settings.known_every if settings.mends else 1,
         )
 
     def _phases(self, clock: Clock) -> Iterator[events.Event]:
         """Run the examples, then look for smaller programs among them, then minimize."""
         settings, stop = self._settings, self._stop
-        confirmer = Confirmer(self._confirm, clock)
+        confirmer = Confirmer(self._confirm, clock, settings.corpora)
         for result in Examples(settings, self._work, self._source, clock, stop).results():
             yield from self._account(result, confirmer, clock)
         yield from confirmer.shrink(stop)
         minimizer = FinalMinimizer(settings, self._minimize, self._confirm, clock, stop)
-        yield from minimizer.run(confirmer.confirmed)
+        # What only mended torch shows is kept as it was found: a smaller program may show it on plain torch,
+        # and that is the place to look for one.
+        yield from minimizer.run([each for each in confirmer.confirmed if not each.standing.fixes])
 
     def _account(self, result: ExampleResult, confirmer: Confirmer, clock: Clock) -> Iterator[events.Event]:
         """Yield the events of one example; findings that the corpus explains are known, the others new."""
@@ -103,15 +108,21 @@ class Campaign:
             return
         # One program may show a cause on several paths; the first stands for the cause.
         new = {finding.fingerprint: finding for finding in reversed(result.verdict.findings)}
-        known = {new.pop(fingerprint): names for fingerprint, names in result.known.items()}
-        names = {name for each in known.values() for name in each}
+        for part in result.known:
+            new.pop(part.finding.fingerprint, None)
+        known = (*result.known, *result.sample)
+        names = {cause.name for part in known for cause in part.causes}
         yield _done(result, result.verdict, tuple(sorted(new)), tuple(sorted(names)), clock)
-        for finding, entries in known.items():
-            for name in sorted(set(entries) - self._known):
-                self._known.add(name)
-                yield events.KnownSeen(clock.now(), name, finding, result.index)
-        for _, finding in sorted(new.items()):
-            yield from confirmer.add(Witness(finding, result.index, result.source))
+        for part in known:
+            for cause in part.causes:
+                if cause.name not in self._known:
+                    self._known.add(cause.name)
+                    yield events.KnownSeen(
+                        clock.now(), cause.name, cause.entry, part.finding, result.index, part.remark
+                    )
+        for fingerprint, finding in sorted(new.items()):
+            standing = result.standings.get(fingerprint, NEW)
+            yield from confirmer.add(Witness(finding, result.index, result.source, standing))
 
 
 def _done(
@@ -128,4 +139,5 @@ def _done(
         known=known,
         torch_seconds=round(verdict.torch_seconds, 4),
         seconds=round(result.seconds, 4),
+        sampled=result.sampled,
     )

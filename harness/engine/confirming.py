@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+import pathlib
 import traceback
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from harness.engine import events
 from harness.engine.triage import Cause, Witness
+from harness.known.entry import FIXES
+from harness.patching.fixes import applied, read_fix
 from harness.processes.child import Stopped
-from harness.repro import repro_source
+from harness.repro import Needs, repro_source
 from harness.repro.confirm import Confirmation
 
 if TYPE_CHECKING:
     from threading import Event
 
     from harness.engine.clock import Clock
+    from harness.known.standing import Standing
 
-Confirm = Callable[[str], Confirmation]
-"""Runs the text of a repro file in a fresh process."""
+Confirm = Callable[..., Confirmation]
+"""Runs the text of a repro file in a fresh process; ``within`` holds the fixes that it needs."""
 
 
 class Confirmer:
     """The causes that a campaign has found, and the program that stands for each."""
 
-    def __init__(self, confirm: Confirm, clock: Clock) -> None:
-        """No cause is known yet."""
+    def __init__(self, confirm: Confirm, clock: Clock, corpora: pathlib.Path | None = None) -> None:
+        """No cause is known yet. ``corpora``: the corpus with the fixes that some findings need."""
+        self._corpora = corpora
         self._confirm = confirm
         self._clock = clock
         self._causes: dict[str, Cause] = {}
@@ -58,8 +64,8 @@ class Confirmer:
         cause.attempts += 1
         finding, example, source = witness.finding, witness.example, witness.source
         try:
-            repro = repro_source(finding, source)
-            answer = self._confirm(repro)
+            repro = repro_source(finding, source, needs(witness.standing))
+            answer = self._run(repro, witness.standing)
         except Exception:
             yield events.HarnessError(self._clock.now(), example, traceback.format_exc())
             return
@@ -68,5 +74,18 @@ class Confirmer:
                 yield events.FindingUnconfirmed(self._clock.now(), finding, example, answer.reason)
             return
         shown = events.FindingFound if cause.shown is None else events.FindingShrunk
-        yield shown(self._clock.now(), finding, example, source, repro)
+        yield shown(self._clock.now(), finding, example, source, repro, witness.standing)
         cause.shown = witness
+
+    def _run(self, repro: str, standing: Standing) -> Confirmation:
+        if not standing.fixes or self._corpora is None:
+            return self._confirm(repro)
+        fixes = tuple(read_fix(self._corpora / FIXES / f"{name}.patch") for name in standing.fixes)
+        return self._confirm(repro, within=partial(applied, fixes))
+
+
+def needs(standing: Standing) -> Needs | None:
+    """Return the fixes that a repro file has to name; None: it shows its bug on plain torch."""
+    if not standing.fixes:
+        return None
+    return Needs(standing.fixes, "unmasked-by" if standing.kind == "masked" else "caused-by")

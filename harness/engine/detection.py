@@ -10,20 +10,22 @@ from __future__ import annotations
 import gc
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import count
 from threading import Event
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal
 
 from harness.case import case_from_source
 from harness.engine.postmortem import post_mortem
 from harness.engine.schedule import paths_for
-from harness.engine.worker import Job
+from harness.engine.worker import Job, prepared
 from harness.faults import FAULTS
+from harness.judge.declared_refusals import declared_by
 from harness.judge.judge_case import judge_case
+from harness.patching.held import held, plain
 from harness.paths import Stopwatch
 from harness.processes.calls import call_fresh
 from harness.processes.child import NOWHERE, Child, Death, Failure, Stopped
@@ -37,10 +39,8 @@ if TYPE_CHECKING:
     from harness.case import Case
     from harness.faults import Fault
     from harness.findings import Finding
-    from harness.judge.verdict import Verdict
+    from harness.judge.judge_case import Judge
     from harness.path import Path
-
-Judge: TypeAlias = "Callable[[Case, Sequence[Path]], Verdict]"
 
 COLLECT_EVERY = 8
 """Programs between two collections of garbage."""
@@ -144,6 +144,7 @@ def _fuzz(pipe: Connection, fault: str, settings: Settings, start: _Progress) ->
 
 def _detected(pipe: Connection, name: str, settings: Settings, start: _Progress) -> Detection:
     fault, job = FAULTS[name], settings.job
+    prepared(job)
     # The first program pays for imports and caches; that is no fuzzing time.
     program_source(job.seed, 0, job.profile)
     judge_case(case_from_source(WARM_UP), job.paths)
@@ -182,23 +183,29 @@ def shown_by(
 ) -> tuple[Finding, ...]:
     """Return what a case shows with the fault planted, and does not show without it.
 
-    Torch has bugs of its own, so the case is judged without the fault as well; and then with it once more,
-    to rule out an accident. ``aside`` measures the time of these two.
+    The fault comes on top of the fixes that this process holds. Torch has bugs of its own, so the case is
+    judged without the fault as well; and then with it once more, to rule out an accident. ``aside`` measures
+    the time of these.
     """
+    refusals = declared_by(held())
     with fault.plant():
-        planted = judge(case, paths).findings
+        planted = judge(case, paths, refusals).findings
     if not planted:
         return ()
     # Modes do not influence each other: a mode without a finding need not run again.
     modes = {finding.mode for finding in planted}
     paths = [path for path in paths if path.mode in modes]
     with aside or nullcontext():
-        without = set(map(_cause, judge(case, paths).findings))
+        without = set(map(_cause, judge(case, paths, refusals).findings))
+        if held():
+            # A fault that edits a function edits it as torch has it: a fix of this function is lost.
+            with plain():
+                without |= set(map(_cause, judge(case, paths, ()).findings))
         new = [finding for finding in planted if _cause(finding) not in without]
         if not new:
             return ()
         with fault.plant():
-            again = set(map(_cause, judge(case, paths).findings))
+            again = set(map(_cause, judge(case, paths, refusals).findings))
     return tuple(finding for finding in new if _cause(finding) in again)
 
 
@@ -228,9 +235,10 @@ def _deaths(fault: str, settings: Settings, index: int) -> tuple[tuple[Finding, 
 
 def _survives(fault: str, settings: Settings, index: int, paths: Sequence[Path]) -> Literal[True]:
     """Judge one program, with a fault planted if one is named; return only if the process survives."""
+    prepared(settings.job)
     source, _ = program_source(settings.job.seed, index, settings.job.profile)
     with FAULTS[fault].plant() if fault else nullcontext():
-        settings.judge(case_from_source(source), paths)
+        settings.judge(case_from_source(source), paths, declared_by(held()))
     return True
 
 

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from harness.findings import Finding
+from harness.known.standing import NEW, Standing
 
 if TYPE_CHECKING:
     from harness.judge.verdict import PathResult
@@ -46,6 +47,10 @@ class CampaignStarted(Event):
     shard: tuple[int, int]
     torch: str
     python: str
+    mended: bool = False
+    """Whether programs are judged on torch with the fixes of the corpus in place."""
+    known_every: int = 1
+    """On one program in so many plain torch is judged too, to count known bugs; 0: never."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +66,13 @@ class ExampleDone(Event):
     fingerprints: tuple[str, ...]
     """The fingerprints of its new findings, confirmed or not."""
     known: tuple[str, ...]
-    """The names of the corpus entries that explain its other findings."""
+    """The names of the root causes that explain its other findings; if ``sampled``, also of those that plain
+    torch shows."""
     torch_seconds: float
     seconds: float
     """The time it took in its worker, all included."""
+    sampled: bool = True
+    """Whether plain torch was judged too, so that the known bugs of the program were counted."""
 
 
 @dataclass(frozen=True)
@@ -77,16 +85,23 @@ class FindingFound(Event):
     """The program."""
     repro: str
     """The text of the self-contained file that was run to confirm the finding."""
+    standing: Standing = NEW
+    """Whether plain torch shows it, or only torch with some fixes."""
 
 
 @dataclass(frozen=True)
 class KnownSeen(Event):
-    """The first program that shows an open bug of the corpus."""
+    """The first program that shows a known root cause."""
 
+    cause: str
+    """The name of the fix; of the corpus entry, where that has none."""
     entry: str
-    """The name of the corpus file, without folder and suffix."""
+    """The corpus file of the cause that shows most as the finding does, without folder and suffix; empty:
+    there is none."""
     finding: Finding
     example: int
+    remark: str = ""
+    """Why the cause is not the whole answer."""
 
 
 @dataclass(frozen=True)
@@ -100,12 +115,14 @@ class FindingUnconfirmed(Event):
 
 @dataclass(frozen=True)
 class FindingShrunk(Event):
-    """A smaller program shows the same finding, and a fresh process confirmed it too."""
+    """A program that is better to read shows the same finding, and a fresh process confirmed it too: it is
+    smaller, or plain torch shows it."""
 
     finding: Finding
     example: int
     source: str
     repro: str
+    standing: Standing = NEW
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from harness.engine.postmortem import post_mortem
 from harness.engine.schedule import paths_for
 from harness.engine.worker import ExampleResult, Job
 from harness.judge.verdict import PathResult, Verdict
+from harness.known.standing import Standing
 from harness.processes.child import Death, Failure
 from harness.processes.pool import Task, Workers
 
@@ -49,7 +50,14 @@ class Examples:
         self._source = source
         self._clock = clock
         self._stop = stop
-        self._job = Job(settings.seed, settings.paths, settings.profile, settings.corpora)
+        self._job = Job(
+            settings.seed,
+            settings.paths,
+            settings.profile,
+            settings.corpora,
+            plain=settings.plain,
+            known_every=settings.known_every,
+        )
 
     def results(self) -> Iterator[ExampleResult]:
         """Run until the examples are done or the time is over. Raises Stopped."""
@@ -99,19 +107,19 @@ class Examples:
         source, tags = answer
 
         def judge(paths: tuple[Path, ...]) -> Results | Death | Failure:
-            # Without the corpus: attributing findings to known bugs takes time, and a death needs none of it.
-            return self._alone(workers, index, replace(job, paths=paths, corpora=None))
+            # Attributing findings to known bugs takes time, and a death needs none of it.
+            return self._alone(workers, index, replace(job, paths=paths, attribute=False))
 
         found = post_mortem(judge, paths_for(index, job.paths))
         if found.eager is not None:
             verdict = Verdict(False, f"eager {found.eager.kind}", (), (), 0.0)
             return ExampleResult(index, verdict, tags)
-        verdict, known = Verdict(True, "", (), (), 0.0), {}
+        rest = ExampleResult(index, Verdict(True, "", (), (), 0.0))
         if found.alive:
             rest = self._judged_together(workers, index, tuple(found.alive))
-            if rest.verdict is None:
-                return rest
-            verdict, known = rest.verdict, rest.known
+        if rest.verdict is None:
+            return rest
+        verdict = rest.verdict
         deaths = (PathResult(path, "finding", death.kind) for path, death in found.deaths.items())
         verdict = replace(
             verdict,
@@ -120,11 +128,17 @@ class Examples:
             paths=(*verdict.paths, *deaths),
             findings=(*verdict.findings, *found.findings),
         )
-        return ExampleResult(index, verdict, tags, source if verdict.findings else "", known=known)
+        return replace(rest, verdict=verdict, tags=tags, source=source if verdict.findings else "")
 
     def _judged_together(self, workers: Workers, index: int, paths: tuple[Path, ...]) -> ExampleResult:
-        """Judge the paths that are alive, with the corpus."""
-        answer = self._alone(workers, index, replace(self._job, paths=paths), PATIENCE)
+        """Judge the paths that are alive; without attribution, if that kills the process."""
+        job = replace(self._job, paths=paths)
+        answer = self._alone(workers, index, job, PATIENCE)
+        if isinstance(answer, Death):
+            answer = _with_remark(
+                self._alone(workers, index, replace(job, attribute=False)),
+                f"attribution ended in {answer.reason}",
+            )
         if isinstance(answer, Failure):
             return _failed(index, answer.error)
         if isinstance(answer, Death):
@@ -132,6 +146,22 @@ class Examples:
             return _failed(index, RuntimeError(reason))
         (result,) = answer
         return result
+
+
+def _with_remark(answer: Results | Death | Failure, remark: str) -> Results | Death | Failure:
+    """Say of every finding why it may be a known one."""
+    if not isinstance(answer, tuple):
+        return answer
+    return tuple(
+        replace(
+            result,
+            standings={
+                finding.fingerprint: Standing(remark=remark)
+                for finding in (result.verdict.findings if result.verdict else ())
+            },
+        )
+        for result in answer
+    )
 
 
 def _failed(index: int, error: BaseException) -> ExampleResult:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING
 
+from harness.known.entry import FIXES
 from harness.programs import DEFAULT_PROFILE
 
 if TYPE_CHECKING:
@@ -13,6 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from harness.paths import Path
+
+
+KNOWN_EVERY = 20
+"""On one program in so many plain torch is judged too. Finding out what it shows costs about three times as
+much as the program: this keeps the cost at a sixth, and counts every frequent bug within a few minutes."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,16 @@ class Settings:
     """Time to minimize the program of each new finding after the examples; 0: minimize none."""
     corpora: pathlib.Path | None = None
     """The corpus of the known bugs; None: every finding is new."""
+    plain: bool = False
+    """Whether to judge plain torch, and not torch with the fixes of the corpus."""
+    known_every: int = KNOWN_EVERY
+    """On one program in so many, find out which known bugs plain torch shows; 0: never."""
+
+    @property
+    def mends(self) -> bool:
+        """Whether programs are judged with the fixes of the corpus in place; workers drop fixes that do not
+        fit."""
+        return self.corpora is not None and not self.plain and any((self.corpora / FIXES).glob("*.patch"))
 
     def indices(self) -> Iterator[int]:
         """Return the indices of the examples in this shard, in order."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from harness.known.standing import NEW, Standing
+
 if TYPE_CHECKING:
     from harness.findings import Finding
 
@@ -21,11 +23,13 @@ class Witness:
     finding: Finding
     example: int
     source: str
+    standing: Standing = NEW
+    """Whether plain torch shows it, or only torch with some fixes."""
 
     @property
-    def size(self) -> tuple[int, int, int]:
-        """Smaller is easier to read: fewer lines, then fewer characters, then the earlier example."""
-        return (self.source.count("\n"), len(self.source), self.example)
+    def size(self) -> tuple[bool, int, int, int]:
+        """Smaller is easier to read: on plain torch, fewer lines, fewer characters, the earlier example."""
+        return (bool(self.standing.fixes), self.source.count("\n"), len(self.source), self.example)
 
 
 @dataclass

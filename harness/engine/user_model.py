@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING
 from harness.case import Case, InvalidFactory
 from harness.errors import UsageError
 from harness.judge.judge_case import judge_case
-from harness.known.attribution import explain, knowledge
+from harness.known.attribution import explain
+from harness.known.knowledge import knowledge
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
 
     from harness.engine.target import Target
-    from harness.findings import Finding
     from harness.judge.verdict import Verdict
+    from harness.known.attribution import Explained
     from harness.path import Path
 
 
@@ -33,14 +34,12 @@ def judge_target(target: Target, paths: Sequence[Path]) -> Verdict | str:
         return str(error)
 
 
-def explain_target(
-    target: Target, findings: Sequence[Finding], corpora: pathlib.Path
-) -> dict[str, tuple[str, ...]]:
-    """Return which findings a fix of the corpus explains; see ``attribution.explain``.
+def explain_target(target: Target, verdict: Verdict, corpora: pathlib.Path) -> tuple[Explained, ...]:
+    """Return which findings of the verdict a fix of the corpus explains; see ``attribution.explain``.
 
     A user's own model has no tags, so no trigger of the corpus matches it.
     """
-    return explain(load(target), findings, (), knowledge(corpora))
+    return explain(load(target), verdict, (), knowledge(corpora))
 
 
 def load(target: Target) -> Case:

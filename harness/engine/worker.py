@@ -1,25 +1,34 @@
-"""What a worker process does: draw and render a program, judge it, attribute its findings to known bugs."""
+"""What a worker process does: draw and render a program, judge it, sort its findings into known and new."""
 
 from __future__ import annotations
 
 import gc
 import time
 import traceback
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from harness.case import case_from_source
 from harness.engine.schedule import paths_for
+from harness.engine.settings import KNOWN_EVERY
+from harness.judge.declared_refusals import declared_by
 from harness.judge.judge_case import judge_case
-from harness.known.attribution import explain, knowledge
+from harness.known.attribution import explain
+from harness.known.knowledge import cache_folder, knowledge
+from harness.known.leftovers import Leftover, sort_leftovers
+from harness.known.standing import Standing
 from harness.observe.caches import forget_predictions
+from harness.patching.held import hold, plain
 from harness.programs import DEFAULT_PROFILE, program_source
 
 if TYPE_CHECKING:
     import pathlib
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from harness.case import Case
     from harness.judge.verdict import Verdict
+    from harness.known.attribution import Explained
+    from harness.known.knowledge import Knowledge
     from harness.path import Path
 
 
@@ -33,6 +42,12 @@ class Job:
     profile: str = DEFAULT_PROFILE
     corpora: pathlib.Path | None = None
     """The corpus of the known bugs; None: every finding is new."""
+    plain: bool = False
+    """Whether to judge plain torch, and not torch with the fixes of the corpus."""
+    known_every: int = KNOWN_EVERY
+    """On one program in so many, find out which known bugs plain torch shows; 0: never."""
+    attribute: bool = True
+    """Whether to find out which findings are known; False: only judge."""
 
 
 @dataclass(frozen=True)
@@ -47,32 +62,90 @@ class ExampleResult:
     """The program, if it shows a finding or if exportdiff failed on it; else empty."""
     seconds: float = 0.0
     error: str = ""
-    known: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """For each finding that the corpus explains: its fingerprint, and the names of the entries."""
+    known: tuple[Explained, ...] = ()
+    """Those findings of the verdict that the corpus explains."""
+    standings: Mapping[str, Standing] = field(default_factory=dict)
+    """For the other findings, by fingerprint: whether plain torch shows them."""
+    sample: tuple[Explained, ...] = ()
+    """What the corpus explains of what plain torch shows, if this example was sampled."""
+    sampled: bool = False
+    """Whether it is known which known bugs plain torch shows on the program."""
 
 
 def run_batch(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
     """Judge some examples, one after the other; earlier batches do not influence the results."""
     forget_predictions()
-    results = tuple(_run_example(job, index) for index in indices)
+    known = prepared(job)
+    results = tuple(_run_example(job, index, known) for index in indices)
     gc.collect()
     # What is left are caches: to traverse them again after every batch would cost as much as this time.
     gc.freeze()
     return results
 
 
-def _run_example(job: Job, index: int) -> ExampleResult:
+def prepared(job: Job) -> Knowledge | None:
+    """Put the fixes in place that the job asks for, and no others; return what its corpus knows."""
+    known = knowledge(job.corpora) if job.corpora is not None else None
+    hold(known.held if known is not None and not job.plain else (), cache_folder())
+    return known
+
+
+def _run_example(job: Job, index: int, known: Knowledge | None) -> ExampleResult:
     started = time.perf_counter()
     tags: tuple[str, ...] = ()
     source = ""
     try:
         source, tags = program_source(job.seed, index, job.profile)
         case = case_from_source(source)
-        verdict = judge_case(case, paths_for(index, job.paths))
-        known = explain(case, verdict.findings, tags, knowledge(job.corpora)) if job.corpora else {}
+        paths = paths_for(index, job.paths)
+        if known is None:
+            result = ExampleResult(index, judge_case(case, paths))
+        elif job.plain or not known.held:
+            result = _on_plain_torch(job, index, case, paths, tags, known)
+        else:
+            result = _on_mended_torch(job, index, case, paths, tags, known)
     except Exception:
         error = f"{traceback.format_exc()}\nwhile judging\n{source}"
         return ExampleResult(index, None, tags, source, error=error)
     seconds = time.perf_counter() - started
-    shown = source if verdict.findings else ""
-    return ExampleResult(index, verdict, tags, shown, seconds, known=known)
+    shown = source if result.verdict is not None and result.verdict.findings else ""
+    return replace(result, tags=tags, source=shown, seconds=seconds)
+
+
+def _on_plain_torch(
+    job: Job, index: int, case: Case, paths: Sequence[Path], tags: tuple[str, ...], known: Knowledge
+) -> ExampleResult:
+    verdict = judge_case(case, paths)
+    if not job.attribute:
+        return ExampleResult(index, verdict)
+    parts = explain(case, verdict, tags, known)
+    verdict = replace(verdict, findings=tuple(part.finding for part in parts))
+    explained = tuple(part for part in parts if part.causes)
+    remarks = {part.finding.fingerprint: Standing(remark=part.remark) for part in parts if not part.causes}
+    return ExampleResult(index, verdict, known=explained, standings=remarks, sampled=True)
+
+
+def _on_mended_torch(
+    job: Job, index: int, case: Case, paths: Sequence[Path], tags: tuple[str, ...], known: Knowledge
+) -> ExampleResult:
+    verdict = judge_case(case, paths, declared_by(known.held))
+    if not job.attribute:
+        return ExampleResult(index, verdict)
+    unmended: Verdict | None = None
+    sample: tuple[Explained, ...] = ()
+    if job.known_every and index % job.known_every == 0:
+        with plain():
+            unmended = judge_case(case, paths)
+        parts = explain(case, unmended, tags, known, mended=verdict)
+        # What stays unexplained is not lost: mended torch shows something on its paths too.
+        sample = tuple(part for part in parts if part.causes)
+    sorted_ = sort_leftovers(case, verdict, tags, known, plain=unmended)
+    left = [each for each in sorted_ if isinstance(each, Leftover)]
+    return ExampleResult(
+        index,
+        replace(verdict, findings=tuple(each.finding for each in sorted_)),
+        known=tuple(each for each in sorted_ if not isinstance(each, Leftover)),
+        standings={each.finding.fingerprint: each.standing for each in left},
+        sample=sample,
+        sampled=unmended is not None,
+    )

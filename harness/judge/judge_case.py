@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from harness.judge.verdict import Verdict, judge
 from harness.paths import Stopwatch, observe_eager
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from harness.case import Case
+    from harness.judge.declared_refusals import DeclaredRefusal
     from harness.path import Path
 
+Judge: TypeAlias = "Callable[[Case, Sequence[Path], Sequence[DeclaredRefusal]], Verdict]"
+"""What judges a case; tests replace it."""
 
-def judge_case(case: Case, paths: Sequence[Path]) -> Verdict:
-    """Judge along paths; along none, run eager alone to see whether it survives."""
+
+def judge_case(case: Case, paths: Sequence[Path], refusals: Sequence[DeclaredRefusal] = ()) -> Verdict:
+    """Judge along paths; along none, run eager alone to see whether it survives.
+
+    ``refusals``: what the fixes that are in place declare.
+    """
     if paths:
-        return judge(case, paths)
+        return judge(case, paths, refusals=refusals)
     observe_eager(case, "cpu", Stopwatch())
     return Verdict(True, "", (), (), 0.0)

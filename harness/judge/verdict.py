@@ -16,6 +16,7 @@ from harness.checks import CHECKS, OF_CALLS
 from harness.checks.guards.check import CallRefused
 from harness.inputs.copies import CALLS
 from harness.judge.causes import Judged, Seen, judged, over_paths
+from harness.judge.declared_refusals import until_refused
 from harness.judge.documented_limits import Question, limit_for
 from harness.judge.documented_refusals import refusal
 from harness.judge.precision import in_float64, with_exact_values
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from harness.case import Case
     from harness.findings import Finding
+    from harness.judge.declared_refusals import DeclaredRefusal
     from harness.observe.observation import EagerObservation, Observation
     from harness.observe.tensors import Leaf, Tree
     from harness.path import Path
@@ -42,7 +44,8 @@ class PathResult:
     path: Path
     status: Status
     reason: str = ""
-    """For ``unsupported``: the short name of the refusal. For a process that died: how. Else empty."""
+    """For ``unsupported``: the short name of the refusal, or the name of the fix that declares it. For a
+    process that died: how. Else empty."""
     excused: tuple[str, ...] = ()
     """The names of the documented limits that differences of this path fall under."""
 
@@ -68,9 +71,15 @@ class Verdict:
     """Time spent inside torch: exporting, lowering, running."""
 
 
-def judge(case: Case, paths: Sequence[Path], checks: Sequence[str] | None = None) -> Verdict:
+def judge(
+    case: Case,
+    paths: Sequence[Path],
+    checks: Sequence[str] | None = None,
+    refusals: Sequence[DeclaredRefusal] = (),
+) -> Verdict:
     """Run ``case`` eagerly and along every path, and compare what was observed.
 
+    ``refusals``: what the fixes that are in place declare; a path that raises one is unsupported.
     Raises ValueError for an unknown check, and whatever building the case raises.
     """
     for name in checks or ():
@@ -93,7 +102,8 @@ def judge(case: Case, paths: Sequence[Path], checks: Sequence[str] | None = None
             if not reason:
                 references[variation(path)] = _judgeable(reference)
         paths = [path for path in paths if variation(path) in references]
-        for observation in observe_paths(case, paths, clock):
+        for observed in observe_paths(case, paths, clock):
+            observation, refused = until_refused(observed, refusals)
             path = observation.path
             reference = references[variation(path)]
             if isinstance(observation, CompiledObservation | PipelinedObservation):
@@ -104,7 +114,7 @@ def judge(case: Case, paths: Sequence[Path], checks: Sequence[str] | None = None
                 exact = with_exact_values(reference, observe_eager(wide, path.device, clock, {path.mode}))
                 judgement, more = _judge_path(exact, observation, chosen)
                 excused |= more
-            results.append(_result(observation, judgement.findings, excused))
+            results.append(_result(observation, judgement.findings, excused, refused))
             judgements.append((path, judgement))
     return Verdict(True, "", tuple(results), over_paths(judgements), clock.seconds)
 
@@ -158,10 +168,17 @@ def _unstable(first: EagerObservation, second: EagerObservation) -> str:
     return ""
 
 
-def _result(observation: Observation, findings: Sequence[Finding], excused: set[str]) -> PathResult:
+def _result(
+    observation: Observation,
+    findings: Sequence[Finding],
+    excused: set[str],
+    refused: DeclaredRefusal | None,
+) -> PathResult:
     limits = tuple(sorted(excused))
     if findings:
         return PathResult(observation.path, "finding", excused=limits)
+    if refused is not None:
+        return PathResult(observation.path, "unsupported", refused.name, limits)
     if observation.failure is not None and (rule := refusal(observation.failure)) is not None:
         return PathResult(observation.path, "unsupported", rule.name, limits)
     return PathResult(observation.path, "ok", excused=limits)

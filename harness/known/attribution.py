@@ -1,154 +1,243 @@
-"""Find out which bugs of the corpus explain a finding, before the finding is reported.
+"""Find out which known bugs explain a finding, before the finding is reported.
 
-From outside, two silent wrong values look alike. So a finding belongs to an entry with a candidate fix if and
-only if it is gone with the fix in place, however it shows. To an entry without one it belongs if it shows as
-that entry does (mode, runner, signature), on a program that has the tags of its trigger.
+From outside, two silent wrong values look alike. So fixes explain a finding on a path if and only if, with
+them in place, the path no longer shows it, and shows no finding that plain torch does not show. A fix that
+merely changes how a crash looks explains nothing; a refusal that the fix declares counts as clean. To an
+entry without a fix a finding belongs if it shows as that entry does (mode, signature), on a program that has
+the tags of its trigger.
+
+The root cause has the name of the fix, or that of the entry without one. Nothing is remembered from one
+program to the next: which of several sufficient fixes is named must not depend on what a worker ran before.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cache, cached_property
+import time
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from harness.judge.judge_case import judge_case
-from harness.known.entry import FIXES, find_files, read_entry
-from harness.known.likeness import Likeness
-from harness.patching.fixes import FixError, applied, read_fixes
-from harness.path import Path
+from harness.known.knowledge import Knowledge, knowledge
+from harness.known.smallest import LADDER, Smallest
+from harness.known.trial import Budget, OutOfBudget, Trial
 from harness.paths import parse
 
 if TYPE_CHECKING:
-    import pathlib
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from harness.case import Case
     from harness.findings import Finding
+    from harness.judge.judge_case import Judge
     from harness.judge.verdict import Verdict
     from harness.known.entry import Entry
-    from harness.patching.fixes import Fix
+    from harness.path import Path
+
+__all__ = ["Cause", "Explained", "Knowledge", "explain", "explained_by_trigger", "knowledge", "likely_order"]
+
+JUDGEMENTS = 14
+"""For each finding. To find one fix among 151 takes 13 at most: five larger and larger sets, of which the
+last holds all fixes, then seven to halve the last step, then one to verify the fix alone."""
+SECONDS = 20.0
+"""Of CPU, for each program."""
+BLOCKS = 12
+"""The fixes are split into so many parts if all of them together do not mend a finding: one of them may
+itself cause a finding of the same signature."""
 
 
 @dataclass(frozen=True)
-class Knowledge:
-    """The open bugs of a corpus, and the fixes that fit this torch."""
+class Cause:
+    """A known root cause."""
 
-    entries: tuple[Entry, ...]
-    fixes: Mapping[str, Fix]
-
-    @cached_property
-    def likeness(self) -> Likeness:
-        """Compares programs with those of the entries."""
-        return Likeness([entry.file.read_text() for entry in self.entries])
+    name: str
+    """The name of the fix; of the entry, where that has no fix."""
+    entry: str = ""
+    """The corpus entry of this cause that shows most as the finding does; empty: no entry names the fix."""
 
 
-@cache
-def knowledge(corpora: pathlib.Path) -> Knowledge:
-    """Read a corpus; each process does so once. A fix that does not fit this torch is left out."""
-    entries = tuple(entry for entry in map(read_entry, find_files([corpora])) if entry.status == "open")
-    return Knowledge(entries, dict(_fitting(read_fixes(corpora / FIXES))))
+UNRESOLVED = Cause("several fixes")
+"""The attribution ended before it was known which of several fixes a finding takes."""
 
 
-def _fitting(fixes: Mapping[str, Fix]) -> Iterator[tuple[str, Fix]]:
-    try:
-        # As a rule all do, and then it is enough to find that out once.
-        with applied(fixes.values()):
-            yield from fixes.items()
-        return
-    except FixError:
-        pass
-    for name, fix in fixes.items():
-        try:
-            with applied([fix]):
-                yield name, fix
-        except FixError:
-            continue
+@dataclass(frozen=True)
+class Explained:
+    """A finding on those of its paths that have the same causes."""
+
+    finding: Finding
+    causes: tuple[Cause, ...] = ()
+    """Empty: the finding is new."""
+    remark: str = ""
+    """Why the causes are not the whole answer: the attribution ran out of time."""
 
 
 def explain(
     case: Case,
-    findings: Sequence[Finding],
+    verdict: Verdict,
     features: Collection[str],
     known: Knowledge,
-    judge: Callable[[Case, Sequence[Path]], Verdict] = judge_case,
-) -> dict[str, tuple[str, ...]]:
-    """Say which entries explain each finding: by its fingerprint, the names of their files, sorted.
+    judge: Judge = judge_case,
+    *,
+    mended: Verdict | None = None,
+) -> tuple[Explained, ...]:
+    """Say which root causes explain the findings that plain torch shows.
 
-    A finding that nothing explains is left out: it is new. Where a fix belongs to several entries, those that
-    show as the finding does are named; if none does, all of them. Judges the case again, a few times.
+    Each finding of the verdict comes back once, or once for each part of its paths that has other causes.
+    ``features``: the tags of the program. ``mended``: the verdict with all fixes in place, if there is one.
+    Judges the case again, a few times.
     """
-    if not findings:
-        return {}
-    suspects = _by_likeness(case, known)
-    trial = _Trial(case, tuple(findings), known, judge)
-    answer: dict[str, tuple[str, ...]] = {}
-    for finding in findings:
-        names = frozenset(_culprits(trial, finding, _likely_first(finding, suspects, known)))
-        if names:
-            owners = [entry for entry in known.entries if entry.fix in names]
-        else:
-            owners = [entry for entry in known.entries if _triggered(entry, finding, features)]
-        alike = [entry for entry in owners if _shows_as(entry, finding)]
-        if owners:
-            answer[finding.fingerprint] = tuple(sorted(entry.file.stem for entry in alike or owners))
-        elif names:
-            # A fix that no entry names is no excuse to report what it explains.
-            answer[finding.fingerprint] = tuple(sorted(names))
-    return answer
+    if not verdict.findings:
+        return ()
+    trial = Trial(case, known, judge)
+    paths = tuple(dict.fromkeys(path for finding in verdict.findings for path in finding.shown_on))
+    trial.put(frozenset(), paths, verdict)
+    if mended is not None:
+        trial.put(frozenset(known.together), [result.path for result in mended.paths], mended)
+    search = _Search(trial, features)
+    return tuple(part for finding in verdict.findings for part in search.parts(finding))
 
 
-BLOCKS = 12
-"""The fixes are split into so many parts if all of them together do not mend a finding."""
+def likely_order(finding: Finding, case: Case, known: Knowledge) -> list[str]:
+    """Return the names of all fixes that can be held together, those of the most similar entries first."""
+    order = [entry.fix for entry in _likely_entries(finding, case, known)]
+    together = set(known.together)
+    return [name for name in dict.fromkeys([*order, *known.together]) if name in together]
 
 
-def _culprits(trial: _Trial, finding: Finding, names: Sequence[str]) -> Iterator[str]:
-    """Find few fixes that mend a finding together: none, one, or several if two bugs have one signature.
-
-    All fixes together may cause a finding of the same signature; a part of the fixes need not.
-    """
-    size = -(-len(names) // BLOCKS)
-    blocks = (names[start : start + size] for start in range(0, len(names), size or 1))
-    for some in (names[:1], names, *blocks):
-        if finding in trial.gone(frozenset(some)):
-            yield from _needed(trial, finding, some)
-            return
+def explained_by_trigger(finding: Finding, features: Collection[str], known: Knowledge) -> Explained | None:
+    """Return the finding with the entries without a fix that explain it; None if none does."""
+    owners = [entry for entry in known.entries if _triggered(entry, finding, features)]
+    causes = tuple(Cause(name, name) for name in sorted(entry.file.stem for entry in owners))
+    return Explained(finding, causes) if causes else None
 
 
-def _needed(trial: _Trial, finding: Finding, names: Sequence[str]) -> Iterator[str]:
-    """Find the necessary ones among fixes that mend a finding together."""
-    needed: set[str] = set()
-    while finding not in trial.gone(frozenset(needed)):
-        # The smallest number of them, in their order, that do: the last of these is needed. Mostly few do.
-        low, high = 0, len(names)
-        while low < high:
-            middle = min(2 * low, (low + high) // 2) if low else min(1, high - 1)
-            if finding in trial.gone(frozenset(names[:middle]) | needed):
-                high = middle
-            else:
-                low = middle + 1
-        if low == 0:
-            return
-        last = names[low - 1]
-        needed.add(last)
-        yield last
-        names = names[: low - 1]
+class _Search:
+    """Looks for the causes of the findings of one program, one finding after the other."""
+
+    def __init__(self, trial: Trial, features: Collection[str]) -> None:
+        self._trial = trial
+        self._known = trial.known
+        self._features = features
+        self._until = time.process_time() + SECONDS
+        self._answers: list[tuple[str, ...]] = []
+        """What explained the other findings of this program: one bug mostly shows in several ways."""
+
+    def parts(self, finding: Finding) -> Iterator[Explained]:
+        """Yield the finding with its causes; in parts, if its paths have other causes."""
+        while True:
+            part = self._part(finding)
+            yield part
+            rest = tuple(path for path in finding.shown_on if path not in part.finding.shown_on)
+            if not rest:
+                return
+            finding = on_paths(finding, rest)
+
+    def _part(self, finding: Finding) -> Explained:
+        """Explain a finding on as many of its paths as have one explanation."""
+        order = likely_order(finding, self._trial.case, self._known)
+        budget = Budget(JUDGEMENTS, self._until - time.process_time())
+        best = _Sufficient()
+        remark = ""
+        try:
+            self._find(finding, order, budget, best)
+            if best.names:
+                self._reduce(finding, budget, best)
+        except OutOfBudget as spent:
+            remark = f"attribution {spent}"
+        if not best.names:
+            triggered = explained_by_trigger(finding, self._features, self._known)
+            return triggered or Explained(finding, remark=remark)
+        part = on_paths(finding, best.paths)
+        if remark and len(best.names) > 1:
+            # The fixes mend it, that is verified; it is open which of them it takes.
+            remark = f"{remark}: it is one of {len(best.names)} fixes that mend it, or several"
+            return Explained(part, (UNRESOLVED,), remark)
+        self._answers.append(best.names)
+        return Explained(part, self._causes(part, best.names))
+
+    def _find(self, finding: Finding, order: Sequence[str], budget: Budget, best: _Sufficient) -> None:
+        """Find fixes that mend the finding on all paths, or on as many as possible."""
+        size = -(-len(order) // BLOCKS) or 1
+        if self._trial.knows(frozenset(order), finding.shown_on):
+            self._try(finding, tuple(order), budget, best)
+            if best.paths == finding.shown_on:
+                return
+        for names in (
+            *self._answers,
+            *(tuple(order[:size]) for size in LADDER if size < len(order)),
+            tuple(order),
+        ):
+            self._try(finding, names, budget, best)
+            if best.paths == finding.shown_on:
+                return
+        for start in range(0, len(order), size):
+            if best.names:
+                return
+            self._try(finding, tuple(order[start : start + size]), budget, best)
+
+    def _try(self, finding: Finding, names: tuple[str, ...], budget: Budget, best: _Sufficient) -> None:
+        mended = self._mended(finding, names, budget)
+        if len(mended) > len(best.paths):
+            best.paths, best.names = mended, names
+
+    def _reduce(self, finding: Finding, budget: Budget, best: _Sufficient) -> None:
+        """Leave out the fixes that it does not take, and the paths that one of the fixes does not mend."""
+        part = on_paths(finding, best.paths)
+        search = Smallest(best.names, lambda names: self._mended(part, names, budget) == part.shown_on)
+        try:
+            search.run()
+        finally:
+            best.names = search.verified
+        if len(best.names) > 1 and len(best.paths) > 1:
+            # Two bugs may show alike on two paths: then these are two findings.
+            for name in best.names:
+                mended = self._mended(part, (name,), budget)
+                if mended:
+                    best.paths, best.names = mended, (name,)
+                    return
+
+    def _mended(self, finding: Finding, names: Collection[str], budget: Budget) -> tuple[Path, ...]:
+        """Return the paths of the finding that are clean with these fixes in place."""
+        if not names:
+            return ()
+        before = self._trial.on(frozenset(), finding.shown_on, budget)
+        after = self._trial.on(frozenset(names), finding.shown_on, budget)
+        return tuple(
+            path
+            for path in finding.shown_on
+            if after[path].status != "invalid"
+            and finding.signature not in after[path].signatures
+            and after[path].signatures <= before[path].signatures | before[path].consequences
+        )
+
+    def _causes(self, finding: Finding, names: Collection[str]) -> tuple[Cause, ...]:
+        entries = _likely_entries(finding, self._trial.case, self._known)
+        first = {entry.fix: entry.file.stem for entry in reversed(entries)}
+        return tuple(Cause(name, first.get(name, "")) for name in sorted(names))
 
 
-def _likely_first(finding: Finding, entries: Sequence[Entry], known: Knowledge) -> list[str]:
-    """Return the names of all fixes: first those of entries that show as the finding does, then in order."""
-    ordered = sorted(
-        (entry for entry in entries if entry.fix in known.fixes),
+@dataclass
+class _Sufficient:
+    """Fixes that mend a finding together on some paths, as a trial has shown."""
+
+    names: tuple[str, ...] = ()
+    paths: tuple[Path, ...] = ()
+
+
+def on_paths(finding: Finding, paths: tuple[Path, ...]) -> Finding:
+    """Return a finding on some of its paths alone."""
+    return finding if paths == finding.shown_on else replace(finding, path=paths[0], shown_on=paths)
+
+
+def _likely_entries(finding: Finding, case: Case, known: Knowledge) -> list[Entry]:
+    """Return all entries: those first that show as the finding does; of these the programs most alike."""
+    scores = dict(zip(known.entries, known.likeness.of(case.source), strict=True))
+    return sorted(
+        known.entries,
         key=lambda entry: (
             not _shows_as(entry, finding),
             parse(entry.path).transforms != finding.transforms,
+            -scores[entry],
         ),
     )
-    return list(dict.fromkeys([*(entry.fix for entry in ordered), *known.fixes]))
-
-
-def _by_likeness(case: Case, known: Knowledge) -> list[Entry]:
-    scores = dict(zip(known.entries, known.likeness.of(case.source), strict=True))
-    return sorted(known.entries, key=lambda entry: -scores[entry])
 
 
 def _triggered(entry: Entry, finding: Finding, features: Collection[str]) -> bool:
@@ -162,35 +251,3 @@ def _triggered(entry: Entry, finding: Finding, features: Collection[str]) -> boo
 def _shows_as(entry: Entry, finding: Finding) -> bool:
     """Whether mode and signature agree. The runner may differ: the corpus names one path of several."""
     return parse(entry.path).mode == finding.mode and any(map(finding.matches, entry.signatures))
-
-
-@dataclass
-class _Trial:
-    """Judges a case with fixes in place, and remembers which findings were gone."""
-
-    case: Case
-    findings: tuple[Finding, ...]
-    known: Knowledge
-    judge: Callable[[Case, Sequence[Path]], Verdict]
-    _seen: dict[frozenset[str], frozenset[Finding]] = field(default_factory=dict)
-
-    def gone(self, names: frozenset[str]) -> frozenset[Finding]:
-        """Return the findings that do not show with these fixes."""
-        if not names:
-            return frozenset()
-        if names not in self._seen:
-            routes = tuple(dict.fromkeys(finding.path for finding in self.findings))
-            with applied([self.known.fixes[name] for name in names]):
-                left = self.judge(self.case, routes).findings
-            # A finding stands for all paths that show it, and may now be on another one of these. But on
-            # other paths it is another finding, which a mended one hid before.
-            self._seen[names] = frozenset(
-                each
-                for each in self.findings
-                if not any(one.signature == each.signature and _share_a_path(one, each) for one in left)
-            )
-        return self._seen[names]
-
-
-def _share_a_path(one: Finding, other: Finding) -> bool:
-    return not set(one.shown_on).isdisjoint(other.shown_on)

@@ -97,15 +97,15 @@ def explained(file: pathlib.Path, path: str, corpora: pathlib.Path) -> tuple[str
     """Judge a file along one path; return the entries that explain all findings, or () if one is new."""
     from harness.case import case_from_source
     from harness.judge.judge_case import judge_case
-    from harness.known.attribution import explain, knowledge
+    from harness.known.attribution import explain
+    from harness.known.knowledge import knowledge
     from harness.paths import parse
 
     case = case_from_source(file.read_text(encoding="utf-8"))
-    found = judge_case(case, (parse(path),)).findings
-    names = explain(case, found, (), knowledge(corpora))
-    if not found or len(names) < len(found):
+    parts = explain(case, judge_case(case, (parse(path),)), (), knowledge(corpora))
+    if not all(part.causes for part in parts):
         return ()
-    return tuple(sorted({name for each in names.values() for name in each}))
+    return tuple(sorted({cause.entry or cause.name for part in parts for cause in part.causes}))
 
 
 def _header(entry: Entry, source: str, title: str) -> str:

@@ -17,7 +17,7 @@ from harness.engine.events import (
     FindingMinimized,
     HarnessError,
 )
-from harness.reporting.text import finding_block, headline, show_command, table
+from harness.reporting.text import finding_block, headline, show_command, standing_lines, table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -111,6 +111,8 @@ class ConsoleReport:
     def _finding(self, event: FindingFound) -> None:
         commands = self._commands(event.finding.fingerprint, str(event.finding.path))
         block = finding_block(event.finding, commands, self._console, source=event.source)
+        for line in standing_lines(event.standing):
+            block.append(f"{line}\n", style="yellow")
         self._console.print(block, soft_wrap=True)
 
     def _minimized(self, event: FindingMinimized) -> None:
@@ -136,12 +138,20 @@ class ConsoleReport:
     def _findings(self) -> None:
         for name, shown in self._tally.known.items():
             times = f"{self._tally.occurrences[name]} programs, first {shown.first_example}"
-            self._console.print(f"known: {name} ({times})", highlight=False)
+            remark = f"; {shown.remark}" if shown.remark else ""
+            self._console.print(f"known: {name} ({times}{remark})", highlight=False)
+        if self._tally.known and self._tally.sampled < self._tally.examples:
+            self._console.print(
+                f"known bugs were counted on {self._tally.sampled} of {self._tally.examples} programs",
+                highlight=False,
+            )
         if not self._tally.shown:
             return
         rows = table("fingerprint", "count", "finding", "example")
         for fingerprint, shown in self._tally.shown.items():
             what = headline(shown.finding).rpartition("  [")[0]
+            if shown.standing.kind != "new":
+                what = f"{shown.standing.kind}: {what}"
             rows.add_row(
                 shown.finding.fingerprint,
                 str(self._tally.occurrences[fingerprint]),
@@ -155,7 +165,10 @@ class ConsoleReport:
         if tally.shown:
             command, _ = self._commands(next(iter(tally.shown)), "")
             known = f" (and {len(tally.known)} known)" if tally.known else ""
-            return f"{tally.new} new findings{known}; reproduce one with: {command}"
+            masked, wrong = tally.of_kind("masked"), tally.of_kind("regression")
+            others = f", {len(masked)} masked" if masked else ""
+            others += f", {len(wrong)} regressions of fixes" if wrong else ""
+            return f"{tally.new} new findings{others}{known}; reproduce one with: {command}"
         started = tally.started
         command = show_command(started.seed, 0, started.profile) if started else "exportdiff show"
         nothing = f"nothing new ({len(tally.known)} known findings)" if tally.known else "no findings"

@@ -7,8 +7,11 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from harness.engine.events import CampaignFinished, Event
+from harness.known.entry import FIXES
 
 if TYPE_CHECKING:
+    import pathlib
+
     from harness.reporting.folder import Folder
     from harness.reporting.tally import Shown, Tally
 
@@ -32,9 +35,13 @@ def summary_document(tally: Tally) -> dict[str, Any]:
         "paths": {path: vars(of_path) for path, of_path in tally.paths.items()},
         "features": dict(sorted(tally.tags.items())),
         "findings": [
-            *(_new(tally, fingerprint, shown) for fingerprint, shown in tally.shown.items()),
+            *(_new(tally, fingerprint, shown) for fingerprint, shown in tally.of_kind("new").items()),
             *(_known(tally, name, shown) for name, shown in tally.known.items()),
         ],
+        "known": {name: tally.occurrences[name] for name in tally.known},
+        "known_sample": {"every": started.known_every if started else 0, "programs": tally.sampled},
+        "masked": [_new(tally, key, shown) for key, shown in tally.of_kind("masked").items()],
+        "regressions": [_new(tally, key, shown) for key, shown in tally.of_kind("regression").items()],
         "unconfirmed": tally.unconfirmed,
         "harness_errors": tally.harness_errors,
         "invalid_reasons": dict(tally.invalid_reasons.most_common()),
@@ -50,6 +57,8 @@ def _new(tally: Tally, fingerprint: str, shown: Shown) -> dict[str, Any]:
     return {
         **shown.finding.as_dict(),
         "known": False,
+        "fixes": list(shown.standing.fixes),
+        "remark": shown.remark,
         **_occurrence(tally, fingerprint, shown),
         "repro": f"findings/{fingerprint}.py",
     }
@@ -59,10 +68,19 @@ def _known(tally: Tally, name: str, shown: Shown) -> dict[str, Any]:
     return {
         **shown.finding.as_dict(),
         "known": True,
-        "entry": name,
+        "root_cause": name,
+        "entry": shown.entry,
+        "remark": shown.remark,
         **_occurrence(tally, name, shown),
-        "repro": os.path.relpath(tally.corpora / "open" / f"{name}.py", tally.folder),
+        "repro": os.path.relpath(_file(tally, name, shown), tally.folder),
     }
+
+
+def _file(tally: Tally, name: str, shown: Shown) -> pathlib.Path:
+    """Return the entry of a root cause; where no entry names its fix, the fix."""
+    if shown.entry:
+        return tally.corpora / "open" / f"{shown.entry}.py"
+    return tally.corpora / FIXES / f"{name}.patch"
 
 
 def _occurrence(tally: Tally, key: str, shown: Shown) -> dict[str, Any]:

@@ -18,10 +18,12 @@ from harness.engine.events import (
     HarnessError,
     KnownSeen,
 )
+from harness.known.standing import NEW, Standing
 
 if TYPE_CHECKING:
     from harness.findings import Finding
     from harness.judge.verdict import PathResult
+    from harness.known.standing import Kind
 
 
 @dataclass
@@ -53,11 +55,22 @@ class Shown:
     first_seconds: float
     example: int
     """The example that now stands for the finding: the first, or a smaller program."""
+    standing: Standing = NEW
+    """Whether plain torch shows it, or only torch with some fixes."""
+    entry: str = ""
+    """Of a known one: the corpus entry that shows most as this finding does; empty: there is none."""
+    remark: str = ""
+    """Why it may not be the whole answer whether the finding is known."""
 
     @classmethod
     def first(cls, event: FindingFound | KnownSeen) -> Shown:
         """Return the finding of its first event."""
-        return cls(event.finding, event.example, event.at, event.example)
+        shown = cls(event.finding, event.example, event.at, event.example)
+        if isinstance(event, KnownSeen):
+            shown.entry, shown.remark = event.entry, event.remark
+        else:
+            shown.standing, shown.remark = event.standing, event.standing.remark
+        return shown
 
 
 @dataclass
@@ -82,9 +95,11 @@ class Tally:
     occurrences: Counter[str] = field(default_factory=Counter)
     """How many programs show a finding: by the keys of ``shown`` and ``known``."""
     shown: dict[str, Shown] = field(default_factory=dict)
-    """The new findings, by the fingerprint of their first event."""
+    """The findings that the corpus does not explain, by the fingerprint of their first event."""
     known: dict[str, Shown] = field(default_factory=dict)
-    """The findings that the corpus explains, by the name of the entry."""
+    """The findings that the corpus explains, by the name of the root cause."""
+    sampled: int = 0
+    """On how many programs plain torch was judged, to count the known bugs."""
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
@@ -96,10 +111,11 @@ class Tally:
         elif isinstance(event, FindingFound):
             self.shown[event.finding.fingerprint] = Shown.first(event)
         elif isinstance(event, KnownSeen):
-            self.known[event.entry] = Shown.first(event)
+            self.known[event.cause] = Shown.first(event)
         elif isinstance(event, FindingShrunk):
-            self.shown[event.finding.fingerprint].finding = event.finding
-            self.shown[event.finding.fingerprint].example = event.example
+            shown = self.shown[event.finding.fingerprint]
+            shown.finding, shown.example = event.finding, event.example
+            shown.standing, shown.remark = event.standing, event.standing.remark
         elif isinstance(event, FindingMinimized):
             self._minimized(event)
         elif isinstance(event, HarnessError):
@@ -123,6 +139,7 @@ class Tally:
 
     def _example(self, event: ExampleDone) -> None:
         self.examples += 1
+        self.sampled += event.sampled
         self.torch_seconds += event.torch_seconds
         self.tags.update(event.features)
         self.occurrences.update(event.fingerprints)
@@ -161,7 +178,11 @@ class Tally:
         """How many causes no fresh process confirmed."""
         return len(self.occurrences.keys() - self.shown.keys() - self.known.keys())
 
+    def of_kind(self, kind: Kind) -> dict[str, Shown]:
+        """Return those of ``shown`` that plain torch shows, that a known bug masks, or that a fix causes."""
+        return {key: shown for key, shown in self.shown.items() if shown.standing.kind == kind}
+
     @property
     def new(self) -> int:
-        """How many findings no open bug of the corpus explains."""
-        return len(self.shown)
+        """How many findings of plain torch no open bug of the corpus explains."""
+        return len(self.of_kind("new"))

@@ -13,12 +13,16 @@ from rich.text import Text
 from harness.programs import DEFAULT_PROFILE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from harness.findings import Finding
+    from harness.known.standing import Standing
 
 PLAIN_WIDTH = 160
 """The width of lines where standard output is not a terminal."""
+
+MOST_FIXES = 5
+"""How many fixes a line names: more only come together where a search ended early."""
 
 _HEADER = re.compile(r"\A(#[^\n]*\n)+\n*")
 
@@ -52,6 +56,18 @@ def finding_block(finding: Finding, commands: Iterable[str], console: Console, *
     for command in commands:
         block.append(f"$ {command}\n", style="cyan")
     return block
+
+
+def standing_lines(standing: Standing) -> Iterator[str]:
+    """Yield one line each for the fixes that a finding needs, and for a remark."""
+    more = len(standing.fixes) - MOST_FIXES
+    fixes = ", ".join(standing.fixes[:MOST_FIXES]) + (f" and {more} more" if more > 0 else "")
+    if standing.kind == "masked":
+        yield f"masked: a known bug hides it; it shows with these fixes in place: {fixes}"
+    if standing.kind == "regression":
+        yield f"regression: torch is right; it shows with these fixes in place: {fixes}"
+    if standing.remark:
+        yield f"remark: {standing.remark}"
 
 
 def show_command(seed: int, example: int, profile: str) -> str:

@@ -2,6 +2,6 @@
 
 from harness.repro.parts import NoReproError
 from harness.repro.program import MODULES
-from harness.repro.source import repro_source
+from harness.repro.source import Needs, repro_source
 
-__all__ = ["MODULES", "NoReproError", "repro_source"]
+__all__ = ["MODULES", "Needs", "NoReproError", "repro_source"]

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import pathlib
 import tempfile
+from contextlib import nullcontext
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from harness.processes.script import run_file
+
+if TYPE_CHECKING:
+    from harness.processes.script import Within
 
 
 @dataclass(frozen=True)
@@ -18,10 +23,13 @@ class Confirmation:
     """What it printed, or why it does not count."""
 
 
-def confirm(source: str, beside: str = "") -> Confirmation:
-    """Run the text of a repro file in a fresh process; as if in a folder, whose modules it may import."""
+def confirm(source: str, beside: str = "", within: Within = nullcontext) -> Confirmation:
+    """Run the text of a repro file in a fresh process; as if in a folder, whose modules it may import.
+
+    ``within`` opens a block around the run, in which fixes are in place.
+    """
     with tempfile.TemporaryDirectory(prefix="exportdiff-") as folder:
         file = pathlib.Path(folder, "repro.py")
         file.write_text(source)
-        run = run_file(file, beside=beside)
+        run = run_file(file, within=within, beside=beside)
     return Confirmation(run.code == 1, run.problem or run.last_line)

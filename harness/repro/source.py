@@ -7,8 +7,9 @@ thing that can differ, so that it holds what this finding needs and nothing else
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from harness.inputs.copies import CALLS
 from harness.repro import transforms
@@ -29,20 +30,30 @@ HANG_SECONDS = 30
 """After so long, the file itself calls it a hang."""
 
 
-def repro_source(finding: Finding, source: str) -> str:
-    """Return the text of the repro file.
+@dataclass(frozen=True)
+class Needs:
+    """The fixes that have to be in place for a file to show its bug."""
+
+    fixes: tuple[str, ...]
+    """Their names in the corpus."""
+    key: Literal["unmasked-by", "caused-by"]
+    """Without the fixes, a known bug hides this one (``unmasked-by``), or torch is right (``caused-by``)."""
+
+
+def repro_source(finding: Finding, source: str, needs: Needs | None = None) -> str:
+    """Return the text of the repro file; ``needs``: the fixes without which torch does not show the finding.
 
     Raises NoReproError for an unknown check, mode or runner, and for a finding that no writer knows.
     """
     parts = parts_of(finding)
     program = read_program(program_of(source, probes=parts.call >= CALLS))
     body = _body(finding, parts, program)
-    return "\n".join((_header(finding, parts.call), _imports(body), program.source.strip("\n"))) + body
+    return "\n".join((_header(finding, parts.call, needs), _imports(body), program.source.strip("\n"))) + body
 
 
-def _header(finding: Finding, call: int) -> str:
+def _header(finding: Finding, call: int, needs: Needs | None) -> str:
     torch = version("torch").partition("+")[0]
-    fields = {
+    fields: dict[str, str | list[str]] = {
         "fingerprint": finding.fingerprint,
         "path": str(finding.path),
         "check": finding.check,
@@ -52,6 +63,8 @@ def _header(finding: Finding, call: int) -> str:
         "torch": torch,
         "status": "open",
     }
+    if needs is not None:
+        fields[needs.key] = list(needs.fixes)
     lines = [
         "# /// script",
         '# requires-python = ">=3.10"',
@@ -62,6 +75,10 @@ def _header(finding: Finding, call: int) -> str:
         *(f"# {key} = {json.dumps(value)}" for key, value in fields.items()),
         "# ///",
     ]
+    if needs is not None:
+        because = {"unmasked-by": "a known bug hides this one", "caused-by": "torch is right"}[needs.key]
+        lines.append(f"# Shows only with these fixes of known bugs in place; without them, {because}:")
+        lines += [f"# {name}" for name in needs.fixes]
     if finding.stage == "run" and finding.kind == "mismatch" and call:
         probe = f", which is probe {call - CALLS}" if call >= CALLS else ""
         lines.append(f"# Shows in call {call}, counted from 0{probe}.")

@@ -1,0 +1,127 @@
+"""Judges one case with chosen fixes in place, within a budget, and remembers what each path showed."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from harness.judge.declared_refusals import declared_by
+from harness.judge.judge_case import judge_case
+from harness.patching.fixes import FixError
+from harness.patching.held import only
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from harness.case import Case
+    from harness.findings import Finding
+    from harness.judge.judge_case import Judge
+    from harness.judge.verdict import Verdict
+    from harness.known.knowledge import Knowledge
+    from harness.path import Path
+
+Signature: TypeAlias = "tuple[str, ...]"
+
+
+class OutOfBudget(Exception):  # noqa: N818  # it is no error: a search ends here
+    """The budget of a search is spent; the text says what ran out, for people."""
+
+
+@dataclass
+class Budget:
+    """How often a search may judge, and for how long."""
+
+    judgements: int
+    seconds: float
+    """Of CPU: on a busy machine, the answer must not be another one."""
+    _spent: int = 0
+    _started: float = field(default_factory=time.process_time)
+
+    def spend(self) -> None:
+        """Count one judgement. Raises OutOfBudget if there is none left, or no time."""
+        if self._spent >= self.judgements:
+            raise OutOfBudget("ran out of judgements")
+        if time.process_time() - self._started > self.seconds:
+            raise OutOfBudget("ran out of time")
+        self._spent += 1
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What one path shows."""
+
+    status: str
+    """``ok``, ``unsupported`` or ``finding``; ``invalid`` where the case cannot be judged; empty: the path
+    does not apply."""
+    findings: tuple[Finding, ...] = ()
+    consequences: frozenset[Signature] = frozenset()
+    """Of the differences that follow from the findings of its mode, or are no findings because of these."""
+
+    @property
+    def signatures(self) -> frozenset[Signature]:
+        """The signatures of its findings."""
+        return frozenset(finding.signature for finding in self.findings)
+
+
+@dataclass
+class Trial:
+    """One case, and what its paths show under each set of fixes."""
+
+    case: Case
+    known: Knowledge
+    judge: Judge = judge_case
+    _seen: dict[tuple[frozenset[str], Path], Shown] = field(default_factory=dict)
+
+    def put(self, names: frozenset[str], paths: Iterable[Path], verdict: Verdict | None) -> None:
+        """Enter what is known already of the case with these fixes in place."""
+        for path, shown in shown_by_path(paths, verdict).items():
+            self._seen[names, path] = shown
+
+    def knows(self, names: frozenset[str], paths: Iterable[Path]) -> bool:
+        """Whether it takes no judgement to say what the paths show with these fixes in place."""
+        return all((names, path) in self._seen for path in paths)
+
+    def on(self, names: frozenset[str], paths: Iterable[Path], budget: Budget) -> Mapping[Path, Shown]:
+        """Return what the paths show with these fixes in place and no others. Raises OutOfBudget."""
+        paths = tuple(paths)
+        missing = tuple(path for path in paths if (names, path) not in self._seen)
+        if missing:
+            budget.spend()
+            self.put(names, missing, self._judged(names, missing))
+        return {path: self._seen[names, path] for path in paths}
+
+    def _judged(self, names: frozenset[str], paths: tuple[Path, ...]) -> Verdict | None:
+        fixes = [self.known.fixes[name] for name in sorted(names)]
+        try:
+            with only(fixes):
+                return self.judge(self.case, paths, declared_by(fixes))
+        except FixError:
+            return None  # each of them fits alone, but not all of them together
+
+
+def shown_by_path(paths: Iterable[Path], verdict: Verdict | None) -> dict[Path, Shown]:
+    """Return what each of these paths shows in a verdict; None: the case could not be judged."""
+    if verdict is None or not verdict.valid:
+        return {path: Shown("invalid") for path in paths}
+    statuses: dict[Path, str] = {result.path: result.status for result in verdict.paths}
+    return {
+        path: Shown(
+            statuses.get(path, ""),
+            tuple(each for each in verdict.findings if path in each.shown_on),
+            frozenset(
+                words
+                for each in verdict.findings
+                if any(one.mode == path.mode for one in each.shown_on)
+                for words in _consequences(each)
+            ),
+        )
+        for path in paths
+    }
+
+
+def _consequences(finding: Finding) -> Iterable[Signature]:
+    for each in finding.consequences:
+        words = (each.check, each.evidence.kind, *each.evidence.words())
+        yield words
+        yield (*words, "probe")
