@@ -43,7 +43,7 @@ def test_a_refusal_that_a_fix_declares_is_unsupported(case: Callable[[str], Case
         "        self.register_buffer('recompile', torch.ones(3))\n\n"
         "    def forward(self, x):\n        return x + self.recompile\n"
     )
-    verdict, known = mended(named, CORPORA)
+    verdict, _ = mended(named, CORPORA)
     assert not verdict.findings
     reasons = {result.reason for result in verdict.paths if result.status == "unsupported"}
     assert "module_refuses_names_of_graph_module" in reasons
