@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from harness.checks.outputs import OutputStructure
 from harness.engine.campaign import Campaign
@@ -32,6 +33,7 @@ from harness.engine.worker import ExampleResult, Job
 from harness.findings import Finding
 from harness.judge.verdict import PathResult, Verdict
 from harness.known.attribution import Cause, Explained
+from harness.known.standing import Standing
 from harness.minimizing import Minimized
 from harness.paths import core_paths, parse, select_paths
 from harness.repro.confirm import Confirmation
@@ -144,6 +146,41 @@ def test_attribution_may_take_longer_than_an_example(tmp_path: pathlib.Path) -> 
     assert [done[index].known for index in range(4)] == [("old",), (), (), ("old",)]
 
 
+def masked_then_plain(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
+    """Show in every program the same finding: before the sixth, only with a fix in place."""
+    results = []
+    for index in indices:
+        one = found("third")
+        standings = {one.fingerprint: Standing("masked", ("mend_it",))} if index < 6 else {}
+        verdict = Verdict(True, "", (), (one,), 0.001)
+        results.append(ExampleResult(index, verdict, (), source_of(0, -index)[0], 0.01, standings=standings))
+    return tuple(results)
+
+
+def test_a_masked_finding_is_confirmed_with_its_fixes_and_gives_way_to_plain_torch(
+    tmp_path: pathlib.Path,
+) -> None:
+    (tmp_path / "fixes").mkdir()
+    patch = "mend it\n\n---\n--- a/torch/x.py\n+++ b/torch/x.py\n@@ -1 +1 @@\n-a\n+b\n"
+    (tmp_path / "fixes" / "mend_it.patch").write_text(patch)
+    within: list[tuple[str, ...]] = []
+
+    def confirm(source: str, **given: Any) -> Confirmation:
+        fixes = given["within"].args[0] if given else ()
+        within.append(tuple(fix.name for fix in fixes))
+        assert ('# unmasked-by = ["mend_it"]' in source) == bool(fixes)
+        return Confirmation(True, "BUG")
+
+    settings = Settings(NONSTRICT, examples=8, corpora=tmp_path)
+    events = list(Campaign(settings, work=masked_then_plain, source=source_of, confirm=confirm).run())
+    (first,) = [event for event in events if isinstance(event, FindingFound)]
+    (better,) = [event for event in events if isinstance(event, FindingShrunk)]
+    assert first.standing.kind == "masked" and first.as_dict()["standing"]["fixes"] == ("mend_it",)
+    # Plain torch is easier to read about, even where the program is longer.
+    assert better.standing.kind == "new" and better.example >= 6
+    assert within == [("mend_it",), ()]
+
+
 def timeless(events: Sequence[Event]) -> list[dict[str, object]]:
     return [
         {k: v for k, v in e.as_dict().items() if k not in ("at", "workers", "torch_seconds", "seconds")}
@@ -198,7 +235,7 @@ def test_what_the_corpus_explains_is_counted_and_not_confirmed() -> None:
     settings = Settings(NONSTRICT, examples=4)
     events = list(Campaign(settings, work=explained, source=source_of, confirm=yes).run())
     assert not any(isinstance(event, FindingFound) for event in events)
-    assert [(e.entry, e.example) for e in events if isinstance(e, KnownSeen)] == [("old", 0)]
+    assert [(e.cause, e.example) for e in events if isinstance(e, KnownSeen)] == [("old", 0)]
     assert all(e.known in ((), ("old",)) for e in events if isinstance(e, ExampleDone))
 
 

@@ -11,6 +11,7 @@ from threading import Event
 
 import pytest
 import torch.export._trace as trace
+from evidence_of import make_finding
 
 from harness.case import Case, case_from_source
 from harness.engine.detection import Detection, Settings, detect, detect_all, shown_by
@@ -18,6 +19,8 @@ from harness.engine.worker import Job
 from harness.faults import FAULTS
 from harness.judge.judge_case import judge_case
 from harness.judge.verdict import Verdict
+from harness.patching.fixes import read_fixes
+from harness.patching.held import held, hold
 from harness.paths import Path, select_paths
 from harness.processes.child import Stopped
 from harness.programs import program_source
@@ -41,6 +44,24 @@ def test_a_bug_of_torch_itself_does_not_count() -> None:
     assert judge_case(known, PATHS).findings
     # The fault has nothing to say about a model that is called once.
     assert shown_by(FAULTS["unflatten_unties_parameters"], known, PATHS) == ()
+
+
+def test_a_fault_is_planted_on_top_of_the_fixes_that_are_held(case: Callable[[str], Case]) -> None:
+    seen: list[tuple[bool, bool]] = []
+
+    def judge(case: Case, paths: Sequence[Path], refusals: object = ()) -> Verdict:
+        seen.append((bool(held()), _planted()))
+        # Torch without the fixes shows it too: the fault has lost a fix, and is not to blame.
+        shown = (make_finding("value"),) if _planted() or not held() else ()
+        return Verdict(True, "", (), shown, 0.0)
+
+    linear = case("class Model(nn.Module):\n    def forward(self, x):\n        return x + 1")
+    hold(read_fixes(OPEN.parent / "fixes").values())
+    try:
+        assert shown_by(FAULTS[FAULT], linear, PATHS[:1], judge) == ()
+        assert seen == [(True, True), (True, False), (False, False)]
+    finally:
+        hold(())
 
 
 # Replacements of ``judge_case``: the child processes can import the modules of the tests.

@@ -35,9 +35,9 @@ def test_exported_programs_behave_like_eager(part: int, tmp_path: pathlib.Path) 
         case = case_from_source(source)
         verdict = judge_case(case, paths_for(index // PARTS, core_paths(["cpu"])))
         valid += verdict.valid
-        for explained in explain(case, verdict, tags_of(program), knowledge(CORPORA)):
-            finding = explained.finding
-            if not explained.causes:
+        for each in explain(case, verdict, tags_of(program), knowledge(CORPORA)):
+            finding = each.finding
+            if not each.causes:
                 file = tmp_path / f"{finding.fingerprint}.py"
                 file.write_text(repro_source(finding, source))
                 pytest.fail(f"new finding, reproduce with: python {file}\n{finding.message}\n\n{source}")

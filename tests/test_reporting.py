@@ -25,6 +25,7 @@ from harness.engine.events import (
 )
 from harness.errors import UsageError
 from harness.judge.verdict import PathResult, Status
+from harness.known.standing import Standing
 from harness.paths import parse
 from harness.reporting.console import ConsoleReport
 from harness.reporting.folder import Folder
@@ -92,12 +93,48 @@ def test_minimized_findings_keep_their_file_and_the_same_bug_is_counted_once(fol
 
 def test_known_findings_point_to_their_files(folder: Folder) -> None:
     tally = Tally(folder.root, folder.root.parent / "corpora")
-    tally(KnownSeen(1.0, "adds_wrongly", FINDING, 3))
-    tally(ExampleDone(1.0, 3, True, "", (), (), (), ("adds_wrongly",), 0.5, 0.6))
-    (finding,) = summary_document(tally)["findings"]
-    assert (finding["known"], finding["entry"], finding["count"]) == (True, "adds_wrongly", 1)
+    tally(KnownSeen(1.0, "add_rightly", "adds_wrongly", FINDING, 3))
+    tally(KnownSeen(1.0, "nameless", "", FINDING, 3, "attribution ran out of time"))
+    tally(ExampleDone(1.0, 3, True, "", (), (), (), ("add_rightly", "nameless"), 0.5, 0.6))
+    tally(ExampleDone(1.0, 4, True, "", (), (), (), (), 0.5, 0.6, sampled=False))
+    document = summary_document(tally)
+    finding, other = document["findings"]
+    assert (finding["known"], finding["root_cause"], finding["count"]) == (True, "add_rightly", 1)
+    assert finding["entry"] == "adds_wrongly"
     assert finding["repro"] == "../corpora/open/adds_wrongly.py"
+    # No entry names this fix.
+    assert other["repro"] == "../corpora/fixes/nameless.patch"
+    assert other["remark"] == "attribution ran out of time"
+    assert document["known"] == {"add_rightly": 1, "nameless": 1}
+    assert document["known_sample"]["programs"] == 1
     assert tally.new == tally.unconfirmed == 0
+
+
+def test_masked_findings_and_regressions_are_lists_of_their_own(folder: Folder) -> None:
+    tally = Tally()
+    masked = Standing("masked", ("mend_it",), "the search ran out of time")
+    stream = io.StringIO()
+    report = ConsoleReport(Console(file=stream, width=120), folder, tally)
+    for event in (
+        EVENTS[0],
+        example(0, FINDING.fingerprint, OTHER.fingerprint),
+        FindingFound(1.0, FINDING, 0, "x = 1\n", "first\n", masked),
+        FindingFound(1.0, OTHER, 0, "x = 1\n", "first\n", Standing("regression", ("break_it",))),
+        CampaignFinished(2.0, "examples"),
+    ):
+        tally(event)
+        report(event)
+    document = summary_document(tally)
+    assert document["findings"] == [] and tally.new == 0
+    (one,), (other,) = document["masked"], document["regressions"]
+    assert (one["fixes"], one["remark"]) == (["mend_it"], "the search ran out of time")
+    assert (other["fixes"], other["fingerprint"]) == (["break_it"], OTHER.fingerprint)
+    assert "with these fixes in place: mend_it" in stream.getvalue()
+    assert "remark: the search ran out of time" in stream.getvalue()
+    assert "1 masked, 1 regressions of fixes" in stream.getvalue()
+    # A later program shows it on plain torch.
+    tally(FindingShrunk(1.9, FINDING, 2, "y = 1\n", "smaller\n"))
+    assert tally.new == 1 and not tally.of_kind("masked")
 
 
 FINDING_KEYS = {
@@ -122,6 +159,8 @@ FINDING_KEYS = {
     "minimal",
     "shown_on",
     "consequences",
+    "fixes",
+    "remark",
 }
 
 
@@ -157,6 +196,10 @@ def test_summary_has_the_promised_shape(folder: Folder) -> None:
             UNFLATTEN: {"runs": 4, "ok": 1, "unsupported": 1, "findings": 2},
         },
         "features": {"op.map": 5},
+        "known": {},
+        "known_sample": {"every": 1, "programs": 5},
+        "masked": [],
+        "regressions": [],
         "unconfirmed": 1,
         "harness_errors": 1,
         "invalid_reasons": {"eager raised ValueError": 1},

@@ -1,0 +1,110 @@
+"""Judging torch with the fixes of the corpus in place: real programs."""
+
+from __future__ import annotations
+
+import pathlib
+import shutil
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from harness.case import Case, case_from_source
+from harness.engine.worker import Job, prepared
+from harness.judge.declared_refusals import DeclaredRefusal, declared_by, until_refused
+from harness.judge.verdict import Verdict, judge
+from harness.known.knowledge import Knowledge, knowledge
+from harness.known.leftovers import Leftover, sort_leftovers
+from harness.known.standing import NEW, Standing
+from harness.observe.failure import failure
+from harness.observe.observation import Call, Observation
+from harness.patching.held import hold
+from harness.paths import parse, select_paths
+
+CORPORA = pathlib.Path(__file__).parents[1] / "corpora"
+PATHS = select_paths(["nonstrict:*"])
+
+
+@pytest.fixture(autouse=True)
+def nothing_held() -> Iterator[None]:
+    yield
+    hold(())
+
+
+def mended(case: Case, corpora: pathlib.Path) -> tuple[Verdict, Knowledge]:
+    known = prepared(Job(0, PATHS, corpora=corpora))
+    assert known is not None
+    return judge(case, PATHS, refusals=declared_by(known.held)), known
+
+
+def test_a_refusal_that_a_fix_declares_is_unsupported(case: Callable[[str], Case]) -> None:
+    named = case(
+        "class Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.register_buffer('recompile', torch.ones(3))\n\n"
+        "    def forward(self, x):\n        return x + self.recompile\n"
+    )
+    verdict, _ = mended(named, CORPORA)
+    assert not verdict.findings
+    reasons = {result.reason for result in verdict.paths if result.status == "unsupported"}
+    assert "module_refuses_names_of_graph_module" in reasons
+    # What no fix in place declares is a finding.
+    assert judge(named, PATHS).findings
+
+
+def test_a_declared_refusal_counts_at_any_stage() -> None:
+    refusal = DeclaredRefusal("a_fix", "ValueError", "cannot hold")
+    raised = failure(ValueError("it cannot hold x"), "run")
+    other = failure(TypeError("it cannot hold x"), "run")
+    path = PATHS[0]
+    call: Any = Call(None, None)  # type: ignore[arg-type]  # neither inputs nor state play a part
+    refused: Any = Call(None, None, failure=raised)  # type: ignore[arg-type]  # likewise
+    wrong: Any = Call(None, None, failure=other)  # type: ignore[arg-type]  # likewise
+    until, found = until_refused(Observation(path, calls=(call, refused)), (refusal,))
+    assert (until.calls, found) == ((call,), refusal)
+    until, found = until_refused(Observation(path, failure=raised), (refusal,))
+    assert (until.failure, found) == (None, refusal)
+    assert until_refused(Observation(path, calls=(wrong,)), (refusal,))[1] is None
+
+
+MASKED = """
+class B(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(1, 3))
+
+    def forward(self, x):
+        self.mean = x
+        return x
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = B()
+
+    def forward(self, x):
+        return self.a(x + 1).t_()
+
+def make():
+    return Model().eval(), (torch.ones(1, 3),)
+"""
+
+
+def test_what_a_known_bug_hides_is_masked() -> None:
+    case = case_from_source(f"import torch\nfrom torch import nn\n{MASKED}")
+    verdict, known = mended(case, CORPORA)
+    (left,) = sort_leftovers(case, verdict, (), known)
+    assert isinstance(left, Leftover)
+    assert left.standing == Standing("masked", ("buffer_assignment_in_submodule",))
+    assert left.finding.path == parse("nonstrict:module@cpu")
+
+
+def test_what_plain_torch_shows_too_is_new(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "open").mkdir()
+    entry = next(e for e in knowledge(CORPORA).entries if e.fix == "buffer_assignment_in_submodule")
+    shutil.copytree(CORPORA / "fixes", tmp_path / "fixes")
+    (tmp_path / "fixes" / f"{entry.fix}.patch").unlink()
+    case = case_from_source(entry.file.read_text())
+    verdict, known = mended(case, tmp_path)
+    assert verdict.findings
+    kinds = {left.standing for left in sort_leftovers(case, verdict, (), known) if isinstance(left, Leftover)}
+    assert kinds == {NEW}
