@@ -40,9 +40,21 @@ WHOLE: dict[str, str] = {
     "harness.judge.verdict:_judge_path": CHECK,
     "harness.judge.verdict:_unstable": CHECK,
     "harness.judge.verdict:over_paths": CHECK,
-    "harness.inputs.copies:build": LOAD,
+    "harness.paths.run.eager:build": LOAD,
+    "harness.paths.run.exported:build": LOAD,
+    "harness.paths.run.compiled:build": LOAD,
+    "harness.paths.run.pipelined:build": LOAD,
 }
-"""By function: the stage of all its time."""
+"""By function: the stage of its time, apart from what torch takes inside."""
+
+PARTS: dict[str, str] = {
+    "harness.paths.run.calls:_deviations": "deviating calls",
+    "harness.paths.run.calls:informative_first": "choosing deviations",
+    "harness.paths.run.calls:mutation_probes": "mutation probes",
+    "harness.paths.run.calls:gradients": "gradients",
+    "harness.paths.run.exported:predictions": "fake tensors",
+}
+"""By function: the name of a part. Its whole time counts, whatever the stages."""
 
 
 class StageClock:
@@ -51,6 +63,8 @@ class StageClock:
     def __init__(self) -> None:
         """Start at zero, observing."""
         self.cpu: Counter[str] = Counter()
+        self.parts: Counter[str] = Counter()
+        """CPU seconds by part; the stages contain them."""
         self._stack = [OBSERVE]
         self._torch = [RUN]
         self._closed = False
@@ -95,8 +109,22 @@ class StageClock:
             for written, name in WHOLE.items():
                 undo.enter_context(_wrapped(written, self.stage, name))
             undo.enter_context(_wrapped("harness.paths.run.compiled:_run", self._compiling, ""))
+            for written, name in PARTS.items():
+                undo.enter_context(_wrapped(written, self._part, name))
             undo.enter_context(self._stopwatches())
             yield
+
+    def stop(self) -> None:
+        """Count up to now."""
+        self._tick()
+
+    @contextlib.contextmanager
+    def _part(self, name: str) -> Iterator[None]:
+        since = time.process_time()
+        try:
+            yield
+        finally:
+            self.parts[name] += time.process_time() - since
 
     def _enter(self, name: str) -> None:
         self._tick()
