@@ -28,10 +28,14 @@ def measure(context: Context) -> Result:
         note += f", a sample of {len(FAULTS)}: only a rough sign"
     figures = (
         Figure("planted faults noticed", 100 * len(seconds) / len(names), "%", ">= 89.6 in 60 s", note=note),
-        Figure("median seconds to notice", median(seconds) if seconds else None, "s", note="of those noticed"),
+        Figure(
+            "median seconds to notice", median(seconds) if seconds else None, "s", note="of those noticed"
+        ),
     )
     data = {
-        "faults": {each.fault: [bool(each.findings), each.programs, round(each.seconds, 2)] for each in found},
+        "faults": {
+            each.fault: [bool(each.findings), each.programs, round(each.seconds, 2)] for each in found
+        },
         "errors": [error for each in found for error in each.errors],
     }
     return Result(figures, data=data)

@@ -101,7 +101,9 @@ def run_covered(job: Job, seconds: float, first: int, step: int) -> tuple[int, d
         cover.json_report(outfile=str(report))
         document = json.loads(report.read_text())["files"]
     by_file = {str(pathlib.Path(name).resolve()): entry for name, entry in document.items()}
-    found = {name: _reached(by_file.get(str(pathlib.Path(file).resolve())), file) for name, file in files.items()}
+    found = {
+        name: _reached(by_file.get(str(pathlib.Path(file).resolve())), file) for name, file in files.items()
+    }
     return number * BATCH, found
 
 
@@ -120,10 +122,15 @@ def _reached(entry: dict[str, list[int] | list[list[int]]] | None, file: str) ->
 def lines_of_functions(source: str) -> frozenset[int]:
     """Return the numbers of the lines inside bodies of functions."""
     bodies = (
-        node.body for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        node.body
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     )
     return frozenset(
-        line for body in bodies for each in body for line in range(each.lineno, (each.end_lineno or each.lineno) + 1)
+        line
+        for body in bodies
+        for each in body
+        for line in range(each.lineno, (each.end_lineno or each.lineno) + 1)
     )
 
 
@@ -132,7 +139,10 @@ def _result(reached: dict[str, Reached], programs: int) -> Result:
     figures = []
     rows = []
     for name, each in reached.items():
-        lines, branches = percent(len(each.lines), len(each.all_lines)), percent(len(each.branches), len(each.all_branches))
+        lines, branches = (
+            percent(len(each.lines), len(each.all_lines)),
+            percent(len(each.branches), len(each.all_branches)),
+        )
         rows.append((name, f"{lines:.1f}", f"{branches:.1f}", len(each.all_lines - each.lines)))
         if name == MODULES[0]:
             figures.append(Figure("lines of unflatten.py reached", lines, "%", ">= 90", note=note))

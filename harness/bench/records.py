@@ -129,9 +129,7 @@ def attributed(record: Record, corpora: pathlib.Path) -> Record:
     """Name the root causes of a record's findings, by the corpus."""
     since = time.process_time()
     roots = roots_of(case_from_source(record.source), record.findings, record.tags, corpora)
-    return replace(
-        record, roots=roots, stages={**record.stages, ATTRIBUTE: time.process_time() - since}
-    )
+    return replace(record, roots=roots, stages={**record.stages, ATTRIBUTE: time.process_time() - since})
 
 
 def run_records(

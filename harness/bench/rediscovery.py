@@ -28,7 +28,12 @@ def measure(context: Context) -> Result:
     found = points[-1][1] if points else 0
     per_minute = 60 * found / cpu if cpu else None
     figures = [
-        Figure("root causes found", found, f"of {len(roots)}", note=f"in {cpu:.0f} CPU s, {len(records)} programs"),
+        Figure(
+            "root causes found",
+            found,
+            f"of {len(roots)}",
+            note=f"in {cpu:.0f} CPU s, {len(records)} programs",
+        ),
         Figure("root causes a CPU minute", per_minute, "/min", note="over the measured start of the curve"),
         *(_time_to(share, points, len(roots), cpu) for share in SHARES),
     ]

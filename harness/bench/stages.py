@@ -59,8 +59,7 @@ def over_torch(records: Sequence[Record]) -> float:
 
 def _table(named: dict[str, tuple[Record, ...]]) -> Rows:
     rows = [
-        (stage, *(f"{_per_program(records, stage):.1f}" for records in named.values()))
-        for stage in STAGES
+        (stage, *(f"{_per_program(records, stage):.1f}" for records in named.values())) for stage in STAGES
     ]
     return Rows("CPU by stage, ms per program", ("stage", *named), tuple(rows))
 
@@ -96,9 +95,7 @@ def _minimizing(context: Context) -> Figure:
     for record in context.default.records:
         if record.findings:
             try:
-                answer = minimize(
-                    record.source, record.findings[0], seconds=context.scale.minimize_seconds
-                )
+                answer = minimize(record.source, record.findings[0], seconds=context.scale.minimize_seconds)
             except NotShownError:
                 continue
             done = "finished" if answer.finished else "stopped at its limit"
