@@ -1,7 +1,7 @@
 """The harness against a bare loop over the same programs, which exports, lowers, calls and compares.
 
-The loop has no isolation, no deviations, no snapshots, no checks but ``torch.equal``: what anybody writes in an
-afternoon. Both run in one process, program by program in turn, so noise of the machine meets both.
+The loop has no isolation, no deviations, no snapshots, no checks but ``torch.equal``: the least that finds
+anything. Both run in one process, program by program in turn, so noise of the machine meets both.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def measure(context: Context) -> Result:
 def ratio(pairs: Sequence[Pair]) -> float:
     """Return the total time of the harness over that of the loop."""
     harness, bare = (sum(column) for column in zip(*pairs, strict=True))
-    return harness / bare
+    return float(harness / bare)
 
 
 def _both(seed: int, programs: int, paths: Sequence[Path]) -> list[Pair]:
@@ -98,9 +98,8 @@ def loop(case: Case) -> list[bool]:
     """
     calls = 3  # as the harness; see harness/inputs/copies.py
     built = case.build()
-    program = torch.export.export(
-        built.model, built.args, built.kwargs, dynamic_shapes=case.shapes(), strict=False
-    )
+    shapes: Any = case.shapes()
+    program = torch.export.export(built.model, built.args, built.kwargs, dynamic_shapes=shapes, strict=False)
     equal: list[bool] = []
     for runner in (program.module(), torch.export.unflatten(program)):
         fresh = case.build()

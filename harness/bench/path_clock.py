@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections import Counter
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from harness.judge import verdict
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from harness.path import Path
 
 
+NAME = "observe_paths"
+"""The function as the judge's module knows it."""
+
+
 class PathClock:
     """Adds up the CPU seconds of observing and judging each path.
 
@@ -25,12 +29,12 @@ class PathClock:
 
     def __init__(self) -> None:
         """Start at zero."""
-        self.cpu: Counter[Path] = Counter()
+        self.cpu: defaultdict[Path, float] = defaultdict(float)
 
     @contextlib.contextmanager
     def attached(self) -> Iterator[None]:
         """Measure while the block runs."""
-        before: Callable[..., Iterator[Observation]] = verdict.observe_paths
+        before: Callable[..., Iterator[Observation]] = getattr(verdict, NAME)
 
         def measured(case: Any, paths: Sequence[Path], clock: Any) -> Iterator[Observation]:
             since = time.process_time()
@@ -41,8 +45,8 @@ class PathClock:
                 self.cpu[observation.path] += now - since
                 since = now
 
-        verdict.observe_paths = measured
+        setattr(verdict, NAME, measured)
         try:
             yield
         finally:
-            verdict.observe_paths = before
+            setattr(verdict, NAME, before)

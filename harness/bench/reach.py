@@ -15,7 +15,7 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness.bench.figures import Figure, Result, Rows
 from harness.bench.records import warm_up
@@ -82,7 +82,7 @@ def measure(context: Context) -> Result:
 
 def run_covered(job: Job, seconds: float, first: int, step: int) -> tuple[int, dict[str, Reached]]:
     """Judge programs for some time in this process; return their number and what they reached."""
-    import coverage
+    import coverage  # here, because it is optional
 
     gc.disable()
     warm_up(job.paths)
@@ -107,13 +107,16 @@ def run_covered(job: Job, seconds: float, first: int, step: int) -> tuple[int, d
     return number * BATCH, found
 
 
-def _reached(entry: dict[str, list[int] | list[list[int]]] | None, file: str) -> Reached:
+def _reached(entry: dict[str, Any] | None, file: str) -> Reached:
     inside = lines_of_functions(pathlib.Path(file).read_text())
     if entry is None:
         return Reached(frozenset(), frozenset(), frozenset(inside), frozenset())
-    ran, missing = (frozenset(entry[key]) & inside for key in ("executed_lines", "missing_lines"))
+    ran, missing = (
+        frozenset(line for line in entry[key] if line in inside)
+        for key in ("executed_lines", "missing_lines")
+    )
     taken, untaken = (
-        frozenset(arc for each in entry[key] if (arc := (each[0], each[1]))[0] in inside)
+        frozenset((start, end) for start, end in entry[key] if start in inside)
         for key in ("executed_branches", "missing_branches")
     )
     return Reached(ran, taken, ran | missing, taken | untaken)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import time
-from collections import Counter
+from collections import defaultdict
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
@@ -62,8 +62,8 @@ class StageClock:
 
     def __init__(self) -> None:
         """Start at zero, observing."""
-        self.cpu: Counter[str] = Counter()
-        self.parts: Counter[str] = Counter()
+        self.cpu: defaultdict[str, float] = defaultdict(float)
+        self.parts: defaultdict[str, float] = defaultdict(float)
         """CPU seconds by part; the stages contain them."""
         self._stack = [OBSERVE]
         self._torch = [RUN]

@@ -33,7 +33,8 @@ def add(commands: Subparsers) -> None:
         "bench",
         help="measure exportdiff itself: cost, bugs found for it, growth, coverage",
         description="Measure exportdiff on this machine: what a program costs, how soon known and planted "
-        "bugs are found, how cost grows, how much of torch.export is run. Takes up to three minutes on two cores. "
+        "bugs are found, how cost grows, how much of torch.export is run. Takes up to three minutes on two "
+        "quiet cores. "
         "Exit code: 0 measured, 2 exportdiff failed or an argument is wrong.",
     )
     parser.add_argument(
