@@ -7,13 +7,13 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, NoReturn
 
-from harness.cli import check, corpus, faults, features, fuzz, issue, minimize, paths, replay, show
+from harness.cli import bench, check, corpus, faults, features, fuzz, issue, minimize, paths, replay, show
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS = (fuzz, check, minimize, replay, corpus, issue, show, features, faults, paths)
+COMMANDS = (fuzz, check, minimize, replay, corpus, issue, show, features, faults, bench, paths)
 
 
 class _Parser(argparse.ArgumentParser):

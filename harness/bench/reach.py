@@ -1,0 +1,170 @@
+"""How much of torch.export a campaign runs: lines and branches of its files, by coverage.py."""
+
+from __future__ import annotations
+
+import ast
+import gc
+import importlib
+import io
+import json
+import pathlib
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from importlib.util import find_spec
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from harness.bench.figures import Figure, Result, Rows
+from harness.bench.records import warm_up
+from harness.engine.worker import Job, run_batch
+from harness.processes.calls import call_fresh
+from harness.processes.child import Death, Failure
+from harness.processes.server import server
+
+if TYPE_CHECKING:
+    from harness.bench.context import Context
+
+MODULES = (
+    "torch.export.unflatten",
+    "torch.export._unlift",
+    "torch.export._swap",
+    "torch.export.exported_program",
+    "torch.export._trace",
+    "torch._export.non_strict_utils",
+)
+MISSING = "coverage.py is not installed: pip install 'exportdiff[bench]'"
+BATCH = 4
+Arc = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Reached:
+    """What was run of one file; only bodies of functions count, since imports ran before."""
+
+    lines: frozenset[int]
+    branches: frozenset[Arc]
+    all_lines: frozenset[int]
+    all_branches: frozenset[Arc]
+
+    def __or__(self, other: Reached) -> Reached:
+        """Join what two processes ran."""
+        return Reached(
+            self.lines | other.lines, self.branches | other.branches, self.all_lines, self.all_branches
+        )
+
+
+def measure(context: Context) -> Result:
+    """Run a campaign on the default paths with coverage on, each worker with programs of its own."""
+    if find_spec("coverage") is None:
+        return Result((Figure("lines of torch.export reached", None, note=MISSING),))
+    server()  # start it here: the threads would all start it at once
+    seconds, workers = context.scale.coverage_seconds, context.workers
+    job = Job(context.seed, context.default_paths)
+    with ThreadPoolExecutor(workers) as threads:
+        answers = list(
+            threads.map(
+                lambda number: call_fresh(4 * seconds + 120, run_covered, job, seconds, number, workers),
+                range(workers),
+            )
+        )
+    parts = [answer for answer in answers if not isinstance(answer, Death | Failure)]
+    if not parts:
+        return Result((Figure("lines of torch.export reached", None, note=f"no answer: {answers[0]}"),))
+    programs = sum(part[0] for part in parts)
+    reached = parts[0][1]
+    for _, more in parts[1:]:
+        reached = {name: reached[name] | more[name] for name in reached}
+    return _result(reached, programs)
+
+
+def run_covered(job: Job, seconds: float, first: int, step: int) -> tuple[int, dict[str, Reached]]:
+    """Judge programs for some time in this process; return their number and what they reached."""
+    import coverage  # here, because it is optional
+
+    gc.disable()
+    warm_up(job.paths)
+    files = {name: str(importlib.import_module(name).__file__) for name in MODULES}
+    cover = coverage.Coverage(data_file=None, branch=True, include=list(files.values()), messages=False)
+    ends = time.monotonic() + seconds
+    cover.start()
+    for number in count():
+        if time.monotonic() >= ends:
+            break
+        start = (first + number * step) * BATCH
+        run_batch(job, tuple(range(start, start + BATCH)))
+    cover.stop()
+    with tempfile.TemporaryDirectory() as folder, redirect_stdout(io.StringIO()):
+        report = pathlib.Path(folder, "report.json")
+        cover.json_report(outfile=str(report))
+        document = json.loads(report.read_text())["files"]
+    by_file = {str(pathlib.Path(name).resolve()): entry for name, entry in document.items()}
+    found = {
+        name: _reached(by_file.get(str(pathlib.Path(file).resolve())), file) for name, file in files.items()
+    }
+    return number * BATCH, found
+
+
+def _reached(entry: dict[str, Any] | None, file: str) -> Reached:
+    inside = lines_of_functions(pathlib.Path(file).read_text())
+    if entry is None:
+        return Reached(frozenset(), frozenset(), frozenset(inside), frozenset())
+    ran, missing = (
+        frozenset(line for line in entry[key] if line in inside)
+        for key in ("executed_lines", "missing_lines")
+    )
+    taken, untaken = (
+        frozenset((start, end) for start, end in entry[key] if start in inside)
+        for key in ("executed_branches", "missing_branches")
+    )
+    return Reached(ran, taken, ran | missing, taken | untaken)
+
+
+def lines_of_functions(source: str) -> frozenset[int]:
+    """Return the numbers of the lines inside bodies of functions."""
+    bodies = (
+        node.body
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
+    return frozenset(
+        line
+        for body in bodies
+        for each in body
+        for line in range(each.lineno, (each.end_lineno or each.lineno) + 1)
+    )
+
+
+def _result(reached: dict[str, Reached], programs: int) -> Result:
+    note = f"bodies of functions, {programs} programs"
+    figures = []
+    rows = []
+    for name, each in reached.items():
+        lines, branches = (
+            percent(len(each.lines), len(each.all_lines)),
+            percent(len(each.branches), len(each.all_branches)),
+        )
+        rows.append((name, f"{lines:.1f}", f"{branches:.1f}", len(each.all_lines - each.lines)))
+        if name == MODULES[0]:
+            figures.append(Figure("lines of unflatten.py reached", lines, "%", ">= 90", note=note))
+            figures.append(Figure("branches of unflatten.py reached", branches, "%", note=note))
+    data = {
+        "programs": programs,
+        "unreached_lines": {name: sorted(each.all_lines - each.lines) for name, each in reached.items()},
+        "unreached_unflatten": _texts(MODULES[0], reached[MODULES[0]]),
+    }
+    table = Rows("coverage of torch.export", ("module", "lines %", "branches %", "lines left"), tuple(rows))
+    return Result(tuple(figures), (table,), data)
+
+
+def _texts(name: str, reached: Reached) -> list[str]:
+    """Return each unreached line with its number."""
+    source = pathlib.Path(str(importlib.import_module(name).__file__)).read_text().splitlines()
+    return [f"{line}: {source[line - 1].strip()}" for line in sorted(reached.all_lines - reached.lines)]
+
+
+def percent(part: int, whole: int) -> float:
+    """Return a percentage; 0 of nothing."""
+    return 100 * part / whole if whole else 0.0

@@ -1,0 +1,194 @@
+"""Judges programs as a campaign does, with the clocks of the benchmark attached: one record per program."""
+
+from __future__ import annotations
+
+import gc
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from harness.bench.path_clock import PathClock
+from harness.bench.roots import roots_of
+from harness.bench.shape import Shape, shape_of
+from harness.bench.stage_clock import ATTRIBUTE, DRAW, LOAD, StageClock
+from harness.case import case_from_source
+from harness.engine.schedule import paths_for
+from harness.judge.judge_case import judge_case
+from harness.observe.caches import forget_predictions
+from harness.processes.calls import ReusableWorker
+from harness.processes.child import Death, Failure
+from harness.processes.server import server
+from harness.programs import program_source
+
+if TYPE_CHECKING:
+    import pathlib
+    from collections.abc import Mapping, Sequence
+
+    from harness.engine.worker import Job
+    from harness.findings import Finding
+    from harness.judge.verdict import PathResult
+    from harness.path import Path
+
+BATCH = 4
+PROGRAM_SECONDS = 120.0
+WARM_UP = """
+import torch
+from torch import nn
+
+def make():
+    return nn.Linear(3, 3), (torch.ones(2, 3),)
+"""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One judged program: what it is, what it cost, what it showed. Plain data."""
+
+    index: int
+    source: str
+    tags: tuple[str, ...]
+    shape: Shape
+    stages: Mapping[str, float]
+    """CPU seconds by stage."""
+    parts: Mapping[str, float]
+    """CPU seconds of some parts of the stages, such as the deviating calls."""
+    path_cpu: Mapping[Path, float]
+    paths: tuple[PathResult, ...]
+    findings: tuple[Finding, ...]
+    roots: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """By fingerprint, the root causes that the corpus names; a finding that is new has none."""
+
+    @property
+    def cpu(self) -> float:
+        """CPU seconds without attribution."""
+        return sum(seconds for stage, seconds in self.stages.items() if stage != ATTRIBUTE)
+
+    @property
+    def causes(self) -> frozenset[str]:
+        """All root causes that the program shows."""
+        return frozenset().union(*self.roots.values())
+
+
+@dataclass(frozen=True)
+class Records:
+    """The records of a run, in the order of the programs."""
+
+    records: tuple[Record, ...]
+    lost: int
+    """Programs that killed their process or made the harness fail; they are in no figure."""
+
+
+def record(job: Job, index: int) -> Record:
+    """Draw and judge one program of a campaign in this process."""
+    stages, paths = StageClock(), PathClock()
+    with stages.attached(), paths.attached():
+        with stages.whole(DRAW):
+            source, tags = program_source(job.seed, index, job.profile)
+        with stages.whole(LOAD):
+            case = case_from_source(source)
+        verdict = judge_case(case, paths_for(index, job.paths))
+    stages.stop()
+    return Record(
+        index,
+        source,
+        tags,
+        shape_of(source, tags),
+        dict(stages.cpu),
+        dict(stages.parts),
+        dict(paths.cpu),
+        verdict.paths,
+        verdict.findings,
+    )
+
+
+def record_batch(job: Job, indices: Sequence[int]) -> tuple[Record, ...]:
+    """Record some programs; what ran before changes neither their findings nor much of their cost."""
+    warm_up(job.paths)
+    forget_predictions()
+    records = tuple(record(job, index) for index in indices)
+    gc.collect()
+    gc.freeze()
+    return records
+
+
+_warm: set[tuple[Path, ...]] = set()
+
+
+def warm_up(paths: tuple[Path, ...]) -> None:
+    """Judge a small program once in this process: the first program pays for imports and caches."""
+    if paths not in _warm:
+        program_source(0, 0)
+        judge_case(case_from_source(WARM_UP), paths)
+        _warm.add(paths)
+
+
+def attributed(record: Record, corpora: pathlib.Path) -> Record:
+    """Name the root causes of a record's findings, by the corpus."""
+    since = time.process_time()
+    roots = roots_of(case_from_source(record.source), record.findings, record.tags, corpora)
+    return replace(record, roots=roots, stages={**record.stages, ATTRIBUTE: time.process_time() - since})
+
+
+def run_records(
+    job: Job, *, programs: int, cpu_seconds: float, workers: int, corpora: pathlib.Path | None = None
+) -> Records:
+    """Record programs 0, 1, ... until either limit; then attribute, if a corpus is named."""
+    server()  # start it here: the threads would all start it at once
+    queue = _Queue(programs, cpu_seconds)
+    with ThreadPoolExecutor(workers) as threads:
+        for done in [threads.submit(_judge, job, queue) for _ in range(workers)]:
+            done.result()
+        kept = sorted(queue.records, key=lambda each: each.index)
+        if corpora is not None:
+            shares = [kept[number::workers] for number in range(workers)]
+            named = threads.map(lambda share: _attribute(share, corpora), shares)
+            kept = sorted((each for some in named for each in some), key=lambda each: each.index)
+    return Records(tuple(kept), queue.lost)
+
+
+class _Queue:
+    """Hands out batches in order, so that what is done is always the start of the campaign."""
+
+    def __init__(self, programs: int, cpu_seconds: float) -> None:
+        self._indices = iter(range(programs))
+        self._cpu_seconds = cpu_seconds
+        self._lock = Lock()
+        self.records: list[Record] = []
+        self.lost = 0
+
+    def take(self) -> tuple[int, ...]:
+        """Return the next batch; an empty one at the limit."""
+        with self._lock:
+            if sum(each.cpu for each in self.records) >= self._cpu_seconds:
+                return ()
+            return tuple(islice(self._indices, BATCH))
+
+    def add(self, records: Sequence[Record], lost: int) -> None:
+        with self._lock:
+            self.records.extend(records)
+            self.lost += lost
+
+
+def _judge(job: Job, queue: _Queue) -> None:
+    with ReusableWorker() as child:
+        while batch := queue.take():
+            answer = child.ask(PROGRAM_SECONDS * BATCH, record_batch, job, batch)
+            if not isinstance(answer, Death | Failure):
+                queue.add(answer, 0)
+                continue
+            for index in batch:
+                one = child.ask(PROGRAM_SECONDS, record_batch, job, (index,))
+                lost = isinstance(one, Death | Failure)
+                queue.add(() if isinstance(one, Death | Failure) else one, int(lost))
+
+
+def _attribute(records: Sequence[Record], corpora: pathlib.Path) -> list[Record]:
+    done: list[Record] = []
+    with ReusableWorker() as child:
+        for each in records:
+            answer = child.ask(PROGRAM_SECONDS, attributed, each, corpora) if each.findings else each
+            done.append(each if isinstance(answer, Death | Failure) else answer)
+    return done

@@ -1,0 +1,72 @@
+"""The rediscovery curve: root causes that a campaign with an empty corpus finds, against its CPU time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harness.bench.figures import Figure, Result
+from harness.bench.roots import all_roots
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from harness.bench.context import Context
+    from harness.bench.records import Record
+
+SHARES = (50, 80, 90)
+Curve = list[tuple[float, int]]
+
+
+def measure(context: Context) -> Result:
+    """Judge with no fix in place and no corpus, and afterwards attribute every finding by the corpus."""
+    if context.corpora is None:
+        return Result((Figure("root causes found", None, note="there is no corpora/ here"),))
+    records = context.default.records
+    roots = all_roots(context.corpora)
+    points = curve(records, roots)
+    cpu = sum(record.cpu for record in records)
+    found = points[-1][1] if points else 0
+    per_minute = 60 * found / cpu if cpu else None
+    figures = [
+        Figure(
+            "root causes found",
+            found,
+            f"of {len(roots)}",
+            note=f"in {cpu:.0f} CPU s, {len(records)} programs",
+        ),
+        Figure("root causes a CPU minute", per_minute, "/min", note="over the measured start of the curve"),
+        *(_time_to(share, points, len(roots), cpu) for share in SHARES),
+    ]
+    first = {root: record.index for record in reversed(records) for root in record.causes & roots}
+    data = {
+        "curve": [[round(seconds, 2), number] for seconds, number in points],
+        "first_example": dict(sorted(first.items(), key=lambda pair: pair[1])),
+        "missing": sorted(roots - first.keys()),
+    }
+    return Result(tuple(figures), data=data)
+
+
+def curve(records: Sequence[Record], roots: frozenset[str]) -> Curve:
+    """Return (CPU seconds, root causes found so far) after each program that adds one."""
+    seen: set[str] = set()
+    points: Curve = []
+    cpu = 0.0
+    for record in records:
+        cpu += record.cpu
+        new = (record.causes & roots) - seen
+        if new:
+            seen |= new
+            points.append((cpu, len(seen)))
+    return points
+
+
+def seconds_to(share: int, points: Curve, total: int) -> float | None:
+    """Return the CPU seconds until ``share`` percent of the root causes are found; None: not reached."""
+    return next((seconds for seconds, number in points if 100 * number >= share * total), None)
+
+
+def _time_to(share: int, points: Curve, total: int, cpu: float) -> Figure:
+    seconds = seconds_to(share, points, total)
+    wanted = "<= 1440 CPU s" if share == 80 else ""
+    note = "" if seconds is not None else f"not reached in {cpu:.0f} CPU s"
+    return Figure(f"CPU time to {share} % of the corpus", seconds, "s", wanted, note=note)

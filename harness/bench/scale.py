@@ -1,0 +1,66 @@
+"""How much a benchmark measures: little for a quick look, more for figures to quote."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The sizes of all measurements."""
+
+    name: str
+    default_programs: int
+    """Programs judged on the default paths: for stages, rediscovery, growth and yield."""
+    default_cpu_seconds: float
+    """The judging of these stops after so many CPU seconds."""
+    nonstrict_programs: int
+    campaign_seconds: float
+    """For programs a second, as a user sees them."""
+    scaling_programs: int
+    """For one worker against two."""
+    memory_programs: int
+    bare_programs: int
+    minimize_seconds: float
+    faults: int
+    """So many faults, spread evenly over the list."""
+    fault_seconds: float
+    coverage_seconds: float
+    nnsmith_seconds: float
+    profile_programs: int
+    """Programs of each profile, for the yield by profile; 0: not measured."""
+
+
+QUICK = Scale(
+    name="quick",
+    default_programs=100,
+    default_cpu_seconds=30.0,
+    nonstrict_programs=40,
+    campaign_seconds=20.0,
+    scaling_programs=64,
+    memory_programs=120,
+    bare_programs=40,
+    minimize_seconds=6.0,
+    faults=6,
+    fault_seconds=4.0,
+    coverage_seconds=10.0,
+    nnsmith_seconds=10.0,
+    profile_programs=0,
+)
+
+FULL = Scale(
+    name="full",
+    default_programs=20_000,
+    default_cpu_seconds=24 * 60.0,
+    nonstrict_programs=1000,
+    campaign_seconds=120.0,
+    scaling_programs=600,
+    memory_programs=10_000,
+    bare_programs=500,
+    minimize_seconds=60.0,
+    faults=1000,
+    fault_seconds=60.0,
+    coverage_seconds=600.0,
+    nnsmith_seconds=300.0,
+    profile_programs=150,
+)
