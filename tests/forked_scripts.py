@@ -1,7 +1,7 @@
 """Runs many files as scripts, each in a process of its own, for a third of what starting each one costs.
 
-One child of the fork server prepares (it holds the fixes once, which imports and compiles what they need), and
-forks a process for each file. So a file still starts where nothing has run, and cannot affect the next one.
+One child of the fork server prepares (it holds the fixes once, which imports and compiles what they need),
+and forks a process for each file. So a file still starts where nothing has run, and cannot affect the next.
 """
 
 from __future__ import annotations

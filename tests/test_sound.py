@@ -5,17 +5,16 @@ Each was checked by hand; a finding here is a false alarm, or torch has got wors
 
 from __future__ import annotations
 
-import pathlib
 import random
 import textwrap
 
 import pytest
 import torch
+from new_findings import new_findings
 
 from harness.case import Case, case_from_source
 from harness.findings import Finding
 from harness.judge.verdict import Verdict, judge
-from harness.known.attribution import explain, knowledge
 from harness.paths import core_paths, select_paths
 
 PREAMBLES = {
@@ -176,13 +175,8 @@ def verdict(name: str) -> Verdict:
     return judge(case, core_paths())
 
 
-CORPORA = pathlib.Path(__file__).parents[1] / "corpora"
-
-
 def news(name: str, seen: Verdict) -> list[Finding]:
-    """Return what no entry of the corpus explains."""
-    known = explain(case_from_source(source(name)), seen.findings, (), knowledge(CORPORA))
-    return [finding for finding in seen.findings if finding.fingerprint not in known]
+    return new_findings(case_from_source(source(name)), seen.findings)
 
 
 @pytest.mark.parametrize("name", MODELS)
