@@ -1,6 +1,6 @@
 """Runs many files as scripts, each in a process of its own, for a third of what starting each one costs.
 
-One child of the fork server prepares (it holds the fixes once, which imports and compiles what they need),
+One child of the fork server prepares (it holds the fixes once, which imports what they change and finds it),
 and forks a process for each file. So a file still starts where nothing has run, and cannot affect the next.
 """
 
@@ -55,9 +55,6 @@ def _serve(pipe: Connection, fixes: tuple[Fix, ...]) -> None:
     if fixes:
         with applied(fixes):
             pass
-        for fix in fixes:
-            with applied((fix,)):
-                pass
         gc.collect()
         gc.freeze()  # holding fixes unfreezes what the fork server froze
     with suppress(EOFError):
