@@ -53,7 +53,7 @@ class Judged:
     after: Verdict
 
 
-@pytest.fixture(scope="module", params=FAULTS.values(), ids=FAULTS.keys())
+@pytest.fixture(scope="module", params=FAULTS.values(), ids=list(FAULTS))
 def judged(request: pytest.FixtureRequest) -> Iterator[Judged]:
     """Judge along the core paths of the fault's modes, and what breaks a transform on paths through it."""
     fault: Fault = request.param

@@ -181,29 +181,32 @@ def tag_counts(profile: str) -> Counter[str]:
     return Counter(tag for example in range(200) for tag in tags_of(draw_program(8, example, profile)))
 
 
-MOST = 4000
-"""Programs to draw before all tags and nearly all ops must have been seen; mostly half of them are enough."""
+MANY = 4000
 
 
-def test_every_tag_and_nearly_every_op_is_drawn() -> None:
-    """A few ops fit so rarely that a stretch of this length may lack them (``out=`` forms of matmul)."""
+def test_every_tag_and_nine_tenths_of_the_ops_are_drawn() -> None:
+    """Draw until all were seen: a thousand programs, and no more than MANY."""
     tags, ops = set(TAGS), set(OPS)
-    for example in range(MOST):
+    for example in range(MANY):
         program = draw_program(2, example)
         seen = tags_of(program)
         assert excluded(seen) == [], f"example {example}"
         tags -= seen
         ops -= {op.name for op in of_type(program.classes, Op)}
-        if not tags and len(ops) <= len(OPS) // 30:
+        if not tags and len(ops) <= len(OPS) // 10:
             return
     pytest.fail(f"never drawn: {tags or ops}")
 
 
 @pytest.mark.nightly
-def test_tags_meet_only_what_they_can() -> None:
-    """In many more programs than the test above."""
-    for example in range(MOST):
-        assert excluded(tags_of(draw_program(5, example))) == [], f"example {example}"
+def test_nearly_every_op_is_drawn_and_tags_meet_only_what_they_can() -> None:
+    """A few ops fit so rarely that a stretch of this length may lack them (``out=`` forms of matmul)."""
+    ops = set(OPS)
+    for example in range(MANY):
+        program = draw_program(5, example)
+        assert excluded(tags_of(program)) == [], f"example {example}"
+        ops -= {op.name for op in of_type(program.classes, Op)}
+    assert len(ops) <= len(OPS) // 30, ops
 
 
 def excluded(tags: Collection[str]) -> list[tuple[str, str]]:
