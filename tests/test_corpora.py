@@ -3,33 +3,50 @@
 from __future__ import annotations
 
 import pathlib
+from collections.abc import Iterator
 from functools import partial
 from statistics import median
 
 import pytest
+from forked_scripts import ForkedScripts
 
 from harness.cli.replay import outcome
 from harness.known.entry import find_files, read_entry
 from harness.known.verify import entry_signatures, incomplete
-from harness.patching.fixes import applied, read_fixes
-from harness.processes.script import run_file
+from harness.patching.fixes import read_fixes
 from harness.programs import tag_names
 from harness.source.line_count import code_lines
 
 CORPORA = pathlib.Path(__file__).parents[1] / "corpora"
 FILES = list(find_files([CORPORA]))
 
+FIXES = read_fixes(CORPORA / "fixes")
+
+
+@pytest.fixture(scope="module")
+def plain() -> Iterator[ForkedScripts]:
+    """Run files on plain torch, in processes where nothing has run."""
+    scripts = ForkedScripts()
+    yield scripts
+    scripts.end()
+
+
+@pytest.fixture(scope="module")
+def mended() -> Iterator[ForkedScripts]:
+    """Run files with their fixes held."""
+    scripts = ForkedScripts(FIXES.values())
+    yield scripts
+    scripts.end()
+
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(CORPORA)))
-def test_a_file_is_as_recorded(file: pathlib.Path) -> None:
+def test_a_file_is_as_recorded(file: pathlib.Path, plain: ForkedScripts) -> None:
     entry = read_entry(file)
     assert not entry.problem, f"{file} {entry.problem}"
-    word, detail = outcome(entry, run_file(file))
+    word, detail = outcome(entry, plain.run(file))
     # For a file that is FIXED, `detail` names the command to run; for a BROKEN file, this message does.
     assert word == "as recorded", f"{file}: {word} {detail}\nsee also: exportdiff corpus verify {file}"
 
-
-FIXES = read_fixes(CORPORA / "fixes")
 
 ENTRIES = [read_entry(file) for file in find_files([CORPORA / "open"])]
 
@@ -70,8 +87,8 @@ def _begins(signature: tuple[str, ...], start: tuple[str, ...]) -> bool:
 
 
 @pytest.mark.parametrize("file", [file for file in OPEN if read_entry(file).fix], ids=lambda file: file.stem)
-def test_an_open_entry_passes_with_its_fix(file: pathlib.Path) -> None:
-    run = run_file(file, within=partial(applied, (FIXES[read_entry(file).fix],)))
+def test_an_open_entry_passes_with_its_fix(file: pathlib.Path, mended: ForkedScripts) -> None:
+    run = mended.run(file, FIXES[read_entry(file).fix])
     assert run.code == 0, run.problem or run.last_line
 
 

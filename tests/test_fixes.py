@@ -195,6 +195,14 @@ def test_a_file_that_is_not_a_patch_is_refused(tmp_path: pathlib.Path) -> None:
 COMMITTED = read_fixes(CORPORA / FIXES)
 
 
+@pytest.fixture(scope="module")
+def functions_found() -> None:
+    """Find the functions that all fixes change: that takes as long as to find those of one fix."""
+    with applied(COMMITTED.values()):
+        pass
+
+
+@pytest.mark.usefixtures("functions_found")
 @pytest.mark.parametrize("fix", COMMITTED.values(), ids=COMMITTED.keys())
 def test_a_committed_fix_fits_the_pinned_torch(fix: Fix) -> None:
     import torch

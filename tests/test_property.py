@@ -9,11 +9,11 @@ from __future__ import annotations
 import pathlib
 
 import pytest
+from new_findings import new_findings
 
 from harness.case import case_from_source
 from harness.engine.schedule import paths_for
 from harness.judge.judge_case import judge_case
-from harness.known.attribution import explain, knowledge
 from harness.paths import core_paths
 from harness.repro import repro_source
 from strategies import draw_program, render, tags_of
@@ -21,8 +21,6 @@ from strategies import draw_program, render, tags_of
 SEED = 137013
 EXAMPLES = 120
 PARTS = 4
-
-CORPORA = pathlib.Path(__file__).parents[1] / "corpora"
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -35,12 +33,10 @@ def test_exported_programs_behave_like_eager(part: int, tmp_path: pathlib.Path) 
         case = case_from_source(source)
         verdict = judge_case(case, paths_for(index // PARTS, core_paths(["cpu"])))
         valid += verdict.valid
-        for each in explain(case, verdict, tags_of(program), knowledge(CORPORA)):
-            finding = each.finding
-            if not each.causes:
-                file = tmp_path / f"{finding.fingerprint}.py"
-                file.write_text(repro_source(finding, source))
-                pytest.fail(f"new finding, reproduce with: python {file}\n{finding.message}\n\n{source}")
+        for finding in new_findings(case, verdict, tags_of(program)):
+            file = tmp_path / f"{finding.fingerprint}.py"
+            file.write_text(repro_source(finding, source))
+            pytest.fail(f"new finding, reproduce with: python {file}\n{finding.message}\n\n{source}")
     assert valid >= 0.99 * (EXAMPLES // PARTS) - 1
 
 

@@ -29,7 +29,7 @@ FILES = {
     "no_make": (HEADER.format("open").replace("make", "mock"), "BROKEN"),
     "imports_numpy": (HEADER.format("open") + "import numpy\n", "BROKEN"),
     "null": (HEADER.format("open") + "\0", "BROKEN"),
-    "endless": (HEADER.format("open") + "while True:\n    pass\n", "BROKEN"),
+    "endless": (HEADER.format("open") + "import time\nwhile True:\n    time.sleep(1)\n", "BROKEN"),
     "segfault": (HEADER.format("open") + "import ctypes\nctypes.string_at(0)\n", "BROKEN"),
     "odd_exit": (HEADER.format("open") + "import os\nos._exit(3)\n", "BROKEN"),
     "no_header": ("print('hello')\n", "BROKEN"),

@@ -1,18 +1,14 @@
-"""Repro files: for each check, one that shows the bug while it is there and nothing when it is not."""
+"""Repro files: what is written for each kind of finding. test_faults.py has one for every fault."""
 
 from __future__ import annotations
 
-import contextlib
-import io
 import pathlib
-import re
-import runpy
 from collections.abc import Iterator
 from dataclasses import replace
 from inspect import isabstract
 
 import pytest
-from torch._dynamo.exc import TorchDynamoException
+from in_process import run_script as run
 
 from harness.case import case_from_source
 from harness.checks import CHECKS
@@ -63,11 +59,9 @@ from harness.inputs.copies import build
 from harness.inputs.deviations import DEVIATIONS
 from harness.judge.verdict import judge
 from harness.known.entry import read_entry
-from harness.observe.caches import nothing_cached
 from harness.observe.failure import Failure
-from harness.observe.process_state import restore_modes
 from harness.path import Path
-from harness.paths import is_core, select_paths
+from harness.paths import select_paths
 from harness.paths.catalog import parse
 from harness.repro import NoReproError, repro_source
 from harness.repro.templates.settings import SETTINGS
@@ -86,42 +80,6 @@ class Model(nn.Module):
 def make():
     return Model(), (torch.ones(2),)
 """
-
-
-def run(file: pathlib.Path) -> tuple[object, str]:
-    """Run a file as a script in this process, where a fault may be planted."""
-    printed = io.StringIO()
-    quiet = contextlib.redirect_stdout(printed)
-    with restore_modes(), nothing_cached(), quiet, pytest.raises(SystemExit) as end:
-        runpy.run_path(str(file), run_name="__main__")
-    return end.value.code, printed.getvalue()
-
-
-@pytest.mark.parametrize("name", sorted(FAULTS))
-def test_file_shows_the_bug_only_while_it_is_there(name: str, tmp_path: pathlib.Path) -> None:
-    fault = FAULTS[name]
-    named = select_paths([fault.paths])
-    paths = [path for path in named if is_core(path)] or named
-    case = replace(case_from_source(fault.source), thorough=True)
-    with fault.plant():
-        verdict = judge(case, paths)
-    finding = next(f for f in verdict.findings if f.check == fault.check)
-    file = tmp_path / "repro.py"
-    file.write_text(repro_source(finding, fault.source))
-
-    with fault.plant():
-        code, printed = run(file)
-    assert code == 1
-    assert re.fullmatch(r"BUG: .+\n", printed)
-    mended = judge(case, paths)
-    if all(result.status == "unsupported" for result in mended.paths) and finding.check != "purity":
-        # It is right to refuse this model.
-        with pytest.raises(TorchDynamoException):
-            runpy.run_path(str(file), run_name="__main__")
-    else:
-        code, printed = run(file)
-        assert code == 0
-        assert re.fullmatch(r"ok: .+\n", printed)
 
 
 def finding(evidence: Evidence, check: str = "outputs", path: str = "nonstrict:unflatten@cpu") -> Finding:

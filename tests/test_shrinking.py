@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import pytest
 from hypothesis import HealthCheck, find, settings
 
 from strategies import programs, render, tags_of
@@ -13,7 +14,7 @@ from strategies.seeds import draw_example
 from strategies.tags import TAGS
 
 FEW = 6
-"""The number of tags that every run of the tests shrinks: each takes ten to twenty seconds."""
+"""The number of tags that the nightly tests shrink: each takes ten to twenty seconds."""
 
 ENOUGH = settings(
     database=None,
@@ -43,8 +44,13 @@ def test_everything_shrinks_to_one_class_that_adds_one() -> None:
     assert "return x + 1" in render(program)
 
 
+def test_a_tag_shrinks_to_30_lines() -> None:
+    assert lines(smallest(next(iter(TAGS)))) <= 30
+
+
+@pytest.mark.nightly
 def test_tags_shrink_to_15_lines_on_average(every_tag: bool) -> None:
-    """A few tags from all parts of the table; with ``pytest --every-tag`` (an hour), all of them."""
+    """A few tags from all parts of the table; with ``pytest -m nightly --every-tag`` (an hour), all."""
     tags = list(TAGS)[:: 1 if every_tag else len(TAGS) // FEW]
     sizes = {tag: lines(smallest(tag)) for tag in tags}
     assert sum(sizes.values()) / len(sizes) <= 15, sizes

@@ -5,17 +5,16 @@ Every model was checked by hand. A finding here is a false alarm or a new bug in
 
 from __future__ import annotations
 
-import pathlib
 import random
 import textwrap
 
 import pytest
 import torch
+from new_findings import new_findings
 
 from harness.case import Case, case_from_source
 from harness.findings import Finding
 from harness.judge.verdict import Verdict, judge
-from harness.known.attribution import explain, knowledge
 from harness.paths import core_paths, select_paths
 
 PREAMBLES = {
@@ -176,20 +175,16 @@ def verdict(name: str) -> Verdict:
     return judge(case, core_paths())
 
 
-CORPORA = pathlib.Path(__file__).parents[1] / "corpora"
-
-
-def new_findings(name: str, seen: Verdict) -> list[Finding]:
+def unexplained(name: str, seen: Verdict) -> list[Finding]:
     """Return the findings that no entry of the corpus explains."""
-    parts = explain(case_from_source(source(name)), seen, (), knowledge(CORPORA))
-    return [part.finding for part in parts if not part.causes]
+    return new_findings(case_from_source(source(name)), seen)
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_no_new_finding_is_reported(name: str) -> None:
     seen = verdict(name)
     assert seen.valid, seen.invalid_reason
-    assert new_findings(name, seen) == []
+    assert unexplained(name, seen) == []
     assert {result.status for result in seen.paths} <= {"ok", "unsupported"} or seen.findings
     assert [result.status for result in seen.paths[:2]] == ["ok", "ok"]
 
@@ -208,4 +203,4 @@ def test_the_order_of_programs_does_not_matter() -> None:
     shuffled = list(CHANGE_THE_PROCESS * 2)
     random.Random(0).shuffle(shuffled)
     torch.manual_seed(0)
-    assert [new_findings(name, verdict(name)) for name in shuffled] == [[]] * len(shuffled)
+    assert [unexplained(name, verdict(name)) for name in shuffled] == [[]] * len(shuffled)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from harness.bench.context import Context
+    from harness.judge.verdict import Verdict
     from harness.path import Path
 
 MISSING = "not measured: the package nnsmith is not installed (github.com/ise-uiuc/nnsmith)"
@@ -87,16 +88,14 @@ def _ours(job: Job, seconds: float, corpora: pathlib.Path | None) -> Counted:
         (one,) = record_batch(job, (index,))
         taken += time.process_time() - since
         programs += 1
-        found |= _named(case_from_source(one.source), one.findings, one.tags, corpora)
+        found |= _named(case_from_source(one.source), one.verdict, one.tags, corpora)
     return programs, taken, sorted(found), 0
 
 
-def _named(
-    case: Case, findings: Sequence[Any], tags: Sequence[str], corpora: pathlib.Path | None
-) -> set[str]:
+def _named(case: Case, verdict: Verdict, tags: Sequence[str], corpora: pathlib.Path | None) -> set[str]:
     if corpora is None:
-        return {" ".join(finding.signature) for finding in findings}
-    return set().union(*roots_of(case, findings, tags, corpora).values())
+        return {" ".join(finding.signature) for finding in verdict.findings}
+    return set().union(*roots_of(case, verdict, tags, corpora).values())
 
 
 def _theirs(seed: int, seconds: float, paths: Sequence[Path], corpora: pathlib.Path | None) -> Counted:
@@ -127,7 +126,7 @@ def _theirs(seed: int, seconds: float, paths: Sequence[Path], corpora: pathlib.P
             continue
         taken += time.process_time() - since
         programs += 1
-        found |= _named(case, verdict.findings, (), corpora)
+        found |= _named(case, verdict, (), corpora)
         gc.collect()
     return programs, taken, sorted(found), failed
 

@@ -17,6 +17,7 @@ from harness.bench.stage_clock import ATTRIBUTE, DRAW, LOAD, StageClock
 from harness.case import case_from_source
 from harness.engine.schedule import paths_for
 from harness.judge.judge_case import judge_case
+from harness.judge.verdict import Verdict
 from harness.observe.caches import forget_predictions
 from harness.processes.calls import ReusableWorker
 from harness.processes.child import Death, Failure
@@ -60,6 +61,11 @@ class Record:
     findings: tuple[Finding, ...]
     roots: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """By fingerprint, the root causes that the corpus names; a finding that is new has none."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the program."""
+        return Verdict(True, "", self.paths, self.findings, 0.0)
 
     @property
     def cpu(self) -> float:
@@ -128,7 +134,7 @@ def warm_up(paths: tuple[Path, ...]) -> None:
 def attributed(record: Record, corpora: pathlib.Path) -> Record:
     """Name the root causes of a record's findings, by the corpus."""
     since = time.process_time()
-    roots = roots_of(case_from_source(record.source), record.findings, record.tags, corpora)
+    roots = roots_of(case_from_source(record.source), record.verdict, record.tags, corpora)
     return replace(record, roots=roots, stages={**record.stages, ATTRIBUTE: time.process_time() - since})
 
 

@@ -8,26 +8,26 @@ from harness.known.attribution import explain, knowledge
 
 if TYPE_CHECKING:
     import pathlib
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
 
     from harness.case import Case
-    from harness.findings import Finding
+    from harness.judge.verdict import Verdict
 
 
 def roots_of(
-    case: Case, findings: Sequence[Finding], tags: Collection[str], corpora: pathlib.Path
+    case: Case, verdict: Verdict, tags: Collection[str], corpora: pathlib.Path
 ) -> dict[str, frozenset[str]]:
     """Return the root causes of each finding that the corpus explains, by fingerprint.
 
     A root cause is the name of a fix; an entry without a fix is a root cause of its own.
     """
-    known = knowledge(corpora)
-    fix_of = {entry.file.stem: entry.fix or entry.file.stem for entry in known.entries}
-    explained = explain(case, findings, tags, known)
-    return {
-        fingerprint: frozenset(fix_of.get(name, name) for name in names)
-        for fingerprint, names in explained.items()
-    }
+    roots: dict[str, frozenset[str]] = {}
+    for part in explain(case, verdict, tags, knowledge(corpora)):
+        names = frozenset(cause.name for cause in part.causes)
+        if names:
+            shown = part.finding.fingerprint
+            roots[shown] = roots.get(shown, frozenset()) | names
+    return roots
 
 
 def all_roots(corpora: pathlib.Path) -> frozenset[str]:

@@ -64,12 +64,13 @@ def run_file(
     # By name, not by descriptor: the children of a fork server inherit no descriptors of ours.
     with tempfile.NamedTemporaryFile(prefix="exportdiff-") as log:
         output = pathlib.Path(log.name)
-        with Child(_run, str(file), within, beside, output=output) as child:
+        with Child(run_as_main, str(file), within, beside, output=output) as child:
             code = child.exit_code(seconds)
         return Run(code, output.read_text(errors="replace"))
 
 
-def _run(pipe: Connection, file: str, within: Within, beside: str) -> None:
+def run_as_main(pipe: Connection, file: str, within: Within = nullcontext, beside: str = "") -> None:
+    """Run a file as ``__main__`` in this child process, and exit as the file does; see run_file."""
     pipe.close()  # a script only prints and exits
     # Unbuffered: what a script printed before it crashed is in the file.
     sys.stdout = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), write_through=True)

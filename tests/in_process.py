@@ -1,0 +1,22 @@
+"""Runs a file as a script in this process, where a fault may be planted."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import pathlib
+import runpy
+
+import pytest
+
+from harness.observe.caches import nothing_cached
+from harness.observe.process_state import restore_modes
+
+
+def run_script(file: pathlib.Path) -> tuple[object, str]:
+    """Return what the file exits with, and what it prints."""
+    printed = io.StringIO()
+    quiet = contextlib.redirect_stdout(printed)
+    with restore_modes(), nothing_cached(), quiet, pytest.raises(SystemExit) as end:
+        runpy.run_path(str(file), run_name="__main__")
+    return end.value.code, printed.getvalue()

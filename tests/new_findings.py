@@ -1,0 +1,31 @@
+"""Which findings no entry of the corpus explains."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Collection
+
+from harness.case import Case
+from harness.findings import Finding
+from harness.judge.judge_case import judge_case
+from harness.judge.verdict import Verdict
+from harness.known.attribution import explain, knowledge
+from harness.patching.fixes import applied
+
+CORPORA = pathlib.Path(__file__).parents[1] / "corpora"
+
+
+def new_findings(case: Case, verdict: Verdict, tags: Collection[str] = ()) -> list[Finding]:
+    """Return the findings that no entry explains.
+
+    Where nothing is left with all fixes in place, every finding is known; a test need not find out which fix
+    each of them takes.
+    """
+    if not verdict.findings:
+        return []
+    known = knowledge(CORPORA)
+    paths = tuple(dict.fromkeys(path for finding in verdict.findings for path in finding.shown_on))
+    with applied([known.fixes[name] for name in known.together]):
+        if not judge_case(case, paths).findings:
+            return []
+    return [part.finding for part in explain(case, verdict, tags, known) if not part.causes]
