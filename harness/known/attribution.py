@@ -1,8 +1,8 @@
 """Find out which known bugs explain a finding, before the finding is reported.
 
 From outside, two silent wrong values look alike. So fixes explain a finding on a path if and only if, with
-them in place, the path no longer shows it, and shows no finding that plain torch does not show. A fix that
-merely changes how a crash looks explains nothing; a refusal that the fix declares counts as clean. To an
+them in place, the path no longer shows it, and shows no finding that plain torch does not show (nor one that
+the corpus records as uncovered by the fix). A fix that merely changes how a crash looks explains nothing; a refusal that the fix declares counts as clean. To an
 entry without a fix a finding belongs if it shows as that entry does (mode, signature), on a program that has
 the tags of its trigger.
 
@@ -109,6 +109,12 @@ def explained_by_trigger(finding: Finding, features: Collection[str], known: Kno
     return Explained(finding, causes) if causes else None
 
 
+def recorded(finding: Finding, fixes: Collection[str], known: Knowledge) -> Entry | None:
+    """Return an entry of one of these fixes that says: the fix uncovers what this finding shows."""
+    owners = (entry for entry in known.entries if entry.fix in fixes)
+    return next((entry for entry in owners if any(map(finding.matches, entry.unmasked))), None)
+
+
 class _Search:
     """Looks for the causes of the findings of one program, one finding after the other."""
 
@@ -205,7 +211,12 @@ class _Search:
             for path in finding.shown_on
             if after[path].status != "invalid"
             and finding.signature not in after[path].signatures
-            and after[path].signatures <= before[path].signatures | before[path].consequences
+            and all(
+                each.signature in before[path].signatures | before[path].consequences
+                or recorded(each, names, self._known) is not None
+                or explained_by_trigger(each, self._features, self._known) is not None
+                for each in after[path].findings
+            )
         )
 
     def _causes(self, finding: Finding, names: Collection[str]) -> tuple[Cause, ...]:
