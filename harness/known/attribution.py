@@ -2,9 +2,9 @@
 
 From outside, two silent wrong values look alike. So fixes explain a finding on a path if and only if, with
 them in place, the path no longer shows it, and shows no finding that plain torch does not show (nor one that
-the corpus records as uncovered by the fix). A fix that merely changes how a crash looks explains nothing; a refusal that the fix declares counts as clean. To an
-entry without a fix a finding belongs if it shows as that entry does (mode, signature), on a program that has
-the tags of its trigger.
+the corpus records as uncovered by the fix). A fix that merely changes how a crash looks explains nothing; a
+refusal that the fix declares counts as clean. To an entry without a fix a finding belongs if it shows as that
+entry does (mode, signature), on a program that has the tags of its trigger.
 
 The root cause has the name of the fix, or that of the entry without one. Nothing is remembered from one
 program to the next: which of several sufficient fixes is named must not depend on what a worker ran before.
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Cause", "Explained", "Knowledge", "explain", "explained_by_trigger", "knowledge", "likely_order"]
 
-JUDGEMENTS = 14
+JUDGEMENTS = 20
 """For each finding. To find one fix among 151 takes 13 at most: five larger and larger sets, of which the
 last holds all fixes, then seven to halve the last step, then one to verify the fix alone."""
 SECONDS = 20.0
