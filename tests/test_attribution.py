@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import json
 import pathlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -160,6 +161,16 @@ def test_a_fix_that_changes_how_a_bug_shows_explains_nothing(
 ) -> None:
     judge = judging([], value=lambda a, **_: a, shape=lambda a, **_: not a)
     assert causes(explain(CASE, judge(CASE, ()), (), knowledge(corpora), judge)) == {}
+
+
+def test_what_the_corpus_records_as_uncovered_is_no_objection(
+    corpora: pathlib.Path, judging: Callable[..., Judge]
+) -> None:
+    file = corpora / "open" / "a_value.py"
+    file.write_text(file.read_text().replace("# trigger", f"# unmasked = [{json.dumps(SHAPE)}]\n# trigger"))
+    judge = judging([], value=lambda a, **_: a, shape=lambda a, **_: not a)
+    answer = explain(CASE, judge(CASE, ()), (), knowledge(corpora), judge)
+    assert list(causes(answer).values()) == [("mends_a",)]
 
 
 def test_what_follows_from_a_finding_was_shown_already(corpora: pathlib.Path, torch_like: ModuleType) -> None:

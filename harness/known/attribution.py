@@ -1,10 +1,10 @@
 """Find out which known bugs explain a finding, before the finding is reported.
 
 From outside, two silent wrong values look alike. So fixes explain a finding on a path if and only if, with
-them in place, the path no longer shows it, and shows no finding that plain torch does not show. A fix that
-merely changes how a crash looks explains nothing; a refusal that the fix declares counts as clean. To an
-entry without a fix a finding belongs if it shows as that entry does (mode, signature), on a program that has
-the tags of its trigger.
+them in place, the path no longer shows it, and shows no finding that plain torch does not show (nor one that
+the corpus records as uncovered by the fix). A fix that merely changes how a crash looks explains nothing; a
+refusal that the fix declares counts as clean. To an entry without a fix a finding belongs if it shows as that
+entry does (mode, signature), on a program that has the tags of its trigger.
 
 The root cause has the name of the fix, or that of the entry without one. Nothing is remembered from one
 program to the next: which of several sufficient fixes is named must not depend on what a worker ran before.
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Cause", "Explained", "Knowledge", "explain", "explained_by_trigger", "knowledge", "likely_order"]
 
-JUDGEMENTS = 14
+JUDGEMENTS = 20
 """For each finding. To find one fix among 151 takes 13 at most: five larger and larger sets, of which the
 last holds all fixes, then seven to halve the last step, then one to verify the fix alone."""
 SECONDS = 20.0
@@ -107,6 +107,12 @@ def explained_by_trigger(finding: Finding, features: Collection[str], known: Kno
     owners = [entry for entry in known.entries if _triggered(entry, finding, features)]
     causes = tuple(Cause(name, name) for name in sorted(entry.file.stem for entry in owners))
     return Explained(finding, causes) if causes else None
+
+
+def recorded(finding: Finding, fixes: Collection[str], known: Knowledge) -> Entry | None:
+    """Return an entry of one of these fixes that says: the fix uncovers what this finding shows."""
+    owners = (entry for entry in known.entries if entry.fix in fixes)
+    return next((entry for entry in owners if any(map(finding.matches, entry.unmasked))), None)
 
 
 class _Search:
@@ -205,7 +211,12 @@ class _Search:
             for path in finding.shown_on
             if after[path].status != "invalid"
             and finding.signature not in after[path].signatures
-            and after[path].signatures <= before[path].signatures | before[path].consequences
+            and all(
+                each.signature in before[path].signatures | before[path].consequences
+                or recorded(each, names, self._known) is not None
+                or explained_by_trigger(each, self._features, self._known) is not None
+                for each in after[path].findings
+            )
         )
 
     def _causes(self, finding: Finding, names: Collection[str]) -> tuple[Cause, ...]:

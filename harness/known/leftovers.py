@@ -21,6 +21,7 @@ from harness.known.attribution import (
     explained_by_trigger,
     likely_order,
     on_paths,
+    recorded,
 )
 from harness.known.smallest import Smallest
 from harness.known.standing import NEW, Standing
@@ -128,11 +129,10 @@ class _Sorting:
         except OutOfBudget as spent:
             remark = f"the search for the fixes that uncover it {spent}"
         fixes = tuple(sorted(search.verified))
-        # Minimizing may still find a smaller program that shows the finding on plain torch.
         # The corpus may have recorded already what a fix uncovers.
-        for entry in self._known.entries if kind == "masked" else ():
-            if entry.fix in fixes and any(map(finding.matches, entry.unmasked)):
-                return Explained(finding, (Cause(entry.fix, entry.file.stem),))
+        entry = recorded(finding, fixes, self._known) if kind == "masked" else None
+        if entry is not None:
+            return Explained(finding, (Cause(entry.fix, entry.file.stem),))
         return Leftover(finding, Standing(kind, fixes, remark))
 
     def _order(self, finding: Finding) -> list[str]:
