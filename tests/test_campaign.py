@@ -26,6 +26,7 @@ from harness.engine.events import (
     HarnessError,
     KnownSeen,
 )
+from harness.engine.examples import BATCH, GRACE
 from harness.engine.schedule import paths_for
 from harness.engine.settings import Settings
 from harness.engine.triage import MAX_ATTEMPTS
@@ -183,7 +184,11 @@ def test_a_masked_finding_is_confirmed_with_its_fixes_and_gives_way_to_plain_tor
 
 def timeless(events: Sequence[Event]) -> list[dict[str, object]]:
     return [
-        {k: v for k, v in e.as_dict().items() if k not in ("at", "workers", "torch_seconds", "seconds")}
+        {
+            k: v
+            for k, v in e.as_dict().items()
+            if k not in ("at", "workers", "torch_seconds", "seconds", "fuzzing")
+        }
         for e in events
     ]
 
@@ -266,10 +271,47 @@ def test_shards_are_disjoint_and_complete() -> None:
     assert shards[0] == [0, 3, 6, 9]
 
 
-def test_expensive_paths_run_on_every_fourth_program_only() -> None:
+def test_expensive_paths_run_on_some_programs_only() -> None:
     every = core_paths()
     expensive = select_paths(["strict:*", "compile:compiled"])
-    assert [{path.mode for path in paths_for(i, every)} - {"nonstrict"} for i in range(5)] == [
-        {"strict"}, set(), {"compile"}, set(), {"strict"},
-    ]  # fmt: skip
+    modes = [{path.mode for path in paths_for(i, every)} for i in range(77)]
+    assert [sum(mode in each for each in modes) for mode in ("nonstrict", "strict", "compile")] == [77, 11, 7]
     assert all(paths_for(i, expensive) == expensive for i in range(5))
+
+
+def slow_first(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
+    """Take two seconds for the first example and no time for the others; note when each was done."""
+    results = []
+    for index in indices:
+        time.sleep(2.0 if index == 0 else 0.0)
+        verdict = Verdict(True, "", (), (), 0.0)
+        results.append(ExampleResult(index, verdict, (str(time.time()),)))
+    return tuple(results)
+
+
+def test_no_worker_waits_for_a_slow_example() -> None:
+    settings = Settings(NONSTRICT, examples=240, workers=2)
+    events = list(Campaign(settings, work=slow_first, source=source_of).run())
+    done = [event for event in events if isinstance(event, ExampleDone)]
+    assert [event.index for event in done] == list(range(240))
+    first, *others = (float(event.features[0]) for event in done)
+    later = others[BATCH - 1 :]  # the rest of the first batch comes after its slow example
+    assert all(moment < first for moment in later)
+
+
+def endless(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
+    """Finish the second batch, and never the others."""
+    if indices[0] != BATCH:
+        time.sleep(600)
+    return tuple(ExampleResult(index, Verdict(True, "", (), (), 0.0)) for index in indices)
+
+
+def test_the_time_limit_ends_a_campaign_and_keeps_what_is_done() -> None:
+    started = time.monotonic()
+    settings = Settings(NONSTRICT, seconds=2.0, workers=2)
+    *_, finished = events = list(Campaign(settings, work=endless, source=source_of).run())
+    assert time.monotonic() - started < 2.0 + GRACE + 5.0
+    done = [event.index for event in events if isinstance(event, ExampleDone)]
+    assert done == list(range(BATCH, 2 * BATCH))
+    assert isinstance(finished, CampaignFinished)
+    assert (finished.reason, finished.given_up) == ("time", 2 * BATCH)

@@ -14,14 +14,14 @@ def test_500_programs_run_on_every_path_often_enough() -> None:
     taken = Counter(path for index in range(500) for path in paths_for(index, EVERY_PATH))
     assert set(taken) == set(EVERY_PATH)
     rare = {path for path in EVERY_PATH if cost(path) >= EXPENSIVE or "pickle" in path.transforms}
-    assert all(count >= (5 if path in rare else 20) for path, count in taken.items())
+    assert all(count >= (5 if path in rare else 10) for path, count in taken.items())
 
 
 def test_expensive_paths_run_on_fewer_programs() -> None:
     without_rate = [path for path in EVERY_PATH if str(path).partition("@")[0] not in RATES]
     by_cost = sorted(without_rate, key=cost)
     assert [share(path) for path in by_cost] == sorted(share(path) for path in without_rate)
-    assert {share(path) for path in core_paths()} == {1, 4}
+    assert {share(path) for path in core_paths()} == {1, 7, 11}
 
 
 def test_paths_with_the_same_export_and_share_run_on_the_same_programs() -> None:
@@ -37,4 +37,4 @@ def test_the_most_frequent_of_the_chosen_paths_run_on_every_program() -> None:
     *decomposed, inductor = chosen = select_paths(["nonstrict+decompose:*", "compile:inductor"])
     taken = [paths_for(index, chosen) for index in range(30)]
     assert all(set(decomposed) <= set(paths) for paths in taken)
-    assert sum(inductor in paths for paths in taken) == 10
+    assert sum(inductor in paths for paths in taken) == 15

@@ -67,7 +67,7 @@ EVENTS: tuple[Event, ...] = (
     example(4, valid=False),
     HarnessError(1.8, 5, "Traceback\nKeyError: 'ours'"),
     FindingShrunk(1.9, FINDING, 2, "y = 1\n", "smaller\n"),
-    CampaignFinished(2.0, "examples"),
+    CampaignFinished(2.0, "examples", 0, 2.0),
 )
 MINIMAL = replace(FINDING, minimal="abcdef0123")
 
@@ -120,7 +120,7 @@ def test_masked_findings_and_regressions_are_lists_of_their_own(folder: Folder) 
         example(0, FINDING.fingerprint, OTHER.fingerprint),
         FindingFound(1.0, FINDING, 0, "x = 1\n", "first\n", masked),
         FindingFound(1.0, OTHER, 0, "x = 1\n", "first\n", Standing("regression", ("break_it",))),
-        CampaignFinished(2.0, "examples"),
+        CampaignFinished(2.0, "examples", 0, 2.0),
     ):
         tally(event)
         report(event)
@@ -185,6 +185,8 @@ def test_summary_has_the_promised_shape(folder: Folder) -> None:
         "seed": 7,
         "profile": "wide",
         "seconds": 2.0,
+        "fuzzing_seconds": 2.0,
+        "given_up": 0,
         "examples": 5,
         "valid": 4,
         "invalid": 1,

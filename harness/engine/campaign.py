@@ -51,6 +51,8 @@ class Campaign:
         self._source = source
         self._confirm = confirm
         self._minimize = minimize
+        self._given_up = 0
+        self._fuzzing = 0.0
         self._known: set[str] = set()
         """The root causes of the corpus that a program has shown."""
 
@@ -69,7 +71,7 @@ class Campaign:
         except BrokenProcessPool:
             yield events.HarnessError(clock.now(), None, traceback.format_exc())
             reason = "broken"
-        yield events.CampaignFinished(clock.now(), reason)
+        yield events.CampaignFinished(clock.now(), reason, self._given_up, self._fuzzing or clock.now())
 
     def _started(self) -> events.CampaignStarted:
         settings = self._settings
@@ -93,8 +95,10 @@ class Campaign:
         """Run the examples, then look for smaller programs among them, then minimize."""
         settings, stop = self._settings, self._stop
         confirmer = Confirmer(self._confirm, clock, settings.corpora)
-        for result in Examples(settings, self._work, self._source, clock, stop).results():
+        examples = Examples(settings, self._work, self._source, clock, stop)
+        for result in examples.results():
             yield from self._account(result, confirmer, clock)
+        self._given_up, self._fuzzing = examples.given_up, clock.now()
         yield from confirmer.shrink(stop)
         minimizer = FinalMinimizer(settings, self._minimize, self._confirm, clock, stop)
         # What only mended torch shows is kept as it was found: a smaller program may show it on plain torch,

@@ -20,4 +20,8 @@ class Clock:
     @property
     def is_over(self) -> bool:
         """Whether the time limit is reached."""
-        return self._limit is not None and time.monotonic() - self._started >= self._limit
+        return self.is_past(0.0)
+
+    def is_past(self, grace: float) -> bool:
+        """Whether the time limit was reached ``grace`` seconds ago."""
+        return self._limit is not None and time.monotonic() - self._started >= self._limit + grace

@@ -153,3 +153,7 @@ class CampaignFinished(Event):
     """After the last example."""
 
     reason: EndReason
+    given_up: int = 0
+    """Examples that were in progress when the time was over, and have no result."""
+    fuzzing: float = 0.0
+    """Seconds until the last example was done; minimizing comes after that."""

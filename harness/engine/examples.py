@@ -7,14 +7,14 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from harness.engine.postmortem import post_mortem
 from harness.engine.schedule import paths_for
 from harness.engine.worker import ExampleResult, Job
 from harness.judge.verdict import PathResult, Verdict
 from harness.known.standing import Standing
-from harness.processes.child import Death, Failure
+from harness.processes.child import Death, Failure, Stopped
 from harness.processes.pool import Task, Workers
 
 if TYPE_CHECKING:
@@ -29,13 +29,26 @@ BATCH = 8
 BATCHES_EACH = 100
 """A fresh worker replaces one that ran so many batches: caches, modules and memory never build up."""
 AHEAD = 3
-"""Batches queued per worker, so that no worker waits while results are taken in order."""
+"""Batches per worker that are queued or in progress, so that no worker ever waits for its next batch."""
+KEPT = 500
+"""Batches that may be finished before their turn: 4000 results, about 40 MB."""
+POLL = 0.1
+"""Seconds between two looks at the queue while the first batch is in progress."""
+GRACE = 2.0
+"""Seconds that examples in progress may go on when the time is over."""
 PATIENCE = 10
 """How many times the limit of an example it may take to find out which known bugs an example shows."""
 
 Results: TypeAlias = tuple[ExampleResult, ...]
 Work = Callable[[Job, Sequence[int]], Results]
 Source = Callable[[int, int, str], tuple[str, tuple[str, ...]]]
+
+
+class _Batch(NamedTuple):
+    """Some examples, and the task that runs them."""
+
+    indices: tuple[int, ...]
+    task: Task[Results]
 
 
 class Examples:
@@ -50,6 +63,8 @@ class Examples:
         self._source = source
         self._clock = clock
         self._stop = stop
+        self.given_up = 0
+        """Examples that a worker had started and that were not done when the time was over."""
         self._job = Job(
             settings.seed,
             settings.paths,
@@ -60,22 +75,47 @@ class Examples:
         )
 
     def results(self) -> Iterator[ExampleResult]:
-        """Run until the examples are done or the time is over. Raises Stopped."""
-        settings = self._settings
-        indices = settings.indices()
-        queue: deque[tuple[tuple[int, ...], Task[Results]]] = deque()
-        with Workers(settings.workers, tasks_each=BATCHES_EACH) as workers:
-            while True:
-                while len(queue) < AHEAD * settings.workers and not self._clock.is_over:
-                    batch = tuple(islice(indices, BATCH))
-                    if not batch:
-                        break
-                    seconds = settings.example_seconds * 2
-                    queue.append((batch, workers.submit(seconds, self._work, self._job, batch)))
+        """Run until the examples are done or the time is over. Raises Stopped.
+
+        No worker waits for a slow example: batches are queued by how many are in progress, and results that
+        come early are kept until their turn.
+        """
+        indices = self._settings.indices()
+        queue: deque[_Batch] = deque()
+        with Workers(self._settings.workers, tasks_each=BATCHES_EACH) as workers:
+            while not self._clock.is_over:
+                self._refill(workers, queue, indices)
                 if not queue:
                     return
-                batch, task = queue.popleft()
-                yield from self._results(workers, batch, task.wait(self._stop))
+                if self._stop is not None and self._stop.is_set():
+                    raise Stopped
+                if queue[0].task.is_done(POLL):
+                    batch = queue.popleft()
+                    yield from self._results(workers, batch.indices, batch.task.wait(self._stop))
+            yield from self._finished(queue)
+
+    def _refill(self, workers: Workers, queue: deque[_Batch], indices: Iterator[int]) -> None:
+        in_progress = sum(not batch.task.is_done() for batch in queue)
+        while in_progress < AHEAD * self._settings.workers and len(queue) < KEPT:
+            batch = tuple(islice(indices, BATCH))
+            if not batch:
+                return
+            seconds = self._settings.example_seconds * 2
+            queue.append(_Batch(batch, workers.submit(seconds, self._work, self._job, batch)))
+            in_progress += 1
+
+    def _finished(self, queue: deque[_Batch]) -> Iterator[ExampleResult]:
+        """The time is over: yield the results that are there after a short grace, and count the others."""
+        started = [batch for batch in queue if not batch.task.cancel()]
+        for batch in started:
+            while not batch.task.is_done(POLL) and not self._clock.is_past(GRACE):
+                if self._stop is not None and self._stop.is_set():
+                    raise Stopped
+            answer = batch.task.wait(self._stop) if batch.task.is_done() else None
+            if isinstance(answer, tuple):
+                yield from answer
+            else:
+                self.given_up += len(batch.indices)
 
     def _results(
         self, workers: Workers, batch: tuple[int, ...], answer: Results | Death | Failure

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+from concurrent.futures import CancelledError
 from concurrent.futures import TimeoutError as FutureTimeout
+from contextlib import suppress
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pebble import ProcessExpired, ProcessFuture, ProcessPool
@@ -57,6 +59,20 @@ class Task(Generic[T]):
         """Only ``Workers.submit`` calls this."""
         self._future = future
         self._seconds = seconds
+
+    def is_done(self, seconds: float = 0.0) -> bool:
+        """Whether there is an answer; waits for it, but not longer than ``seconds``."""
+        if seconds and not self._future.done():
+            with suppress(FutureTimeout, CancelledError):
+                self._future.exception(timeout=seconds)
+        return bool(self._future.done())
+
+    def cancel(self) -> bool:
+        """Take a task that no worker has started out of the queue. Return whether it was still there."""
+        if self._future.done() or self._future.running():
+            return False
+        self._future.cancel()  # type: ignore[no-untyped-call]  # pebble has no annotation here
+        return True
 
     def wait(self, stop: Event | None = None) -> T | Death | Failure:
         """Return the answer, or a Death or a Failure; raises Stopped soon after ``stop`` is set."""

@@ -20,17 +20,20 @@ def summary_document(tally: Tally) -> dict[str, Any]:
     """Return the document, keys in a fixed order."""
     started = tally.started
     seconds = tally.finished.at if tally.finished else 0.0
+    fuzzing = tally.finished.fuzzing if tally.finished else 0.0
     return {
         "torch": started.torch if started else "",
         "python": started.python if started else "",
         "seed": started.seed if started else 0,
         "profile": started.profile if started else "",
         "seconds": seconds,
+        "fuzzing_seconds": fuzzing,
+        "given_up": tally.finished.given_up if tally.finished else 0,
         "examples": tally.examples,
         "valid": tally.valid,
         "invalid": tally.examples - tally.valid,
         "unsupported": tally.unsupported,
-        "examples_per_second": round(tally.examples / seconds, 2) if seconds else 0.0,
+        "examples_per_second": round(tally.examples / fuzzing, 2) if fuzzing else 0.0,
         "torch_seconds": round(tally.torch_seconds, 3),
         "paths": {path: vars(of_path) for path, of_path in tally.paths.items()},
         "features": dict(sorted(tally.tags.items())),
