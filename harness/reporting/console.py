@@ -25,10 +25,12 @@ if TYPE_CHECKING:
     from harness.reporting.folder import Folder
     from harness.reporting.tally import ExportTally, Tally
 
-PLAIN_EVERY = 5.0
+PLAIN_EVERY = 10.0
 """Seconds between two progress lines, where one does not replace the other."""
 LIVE_EVERY = 0.25
 """Seconds between two updates of the live line."""
+MOST = 5
+"""How many known bugs and reasons of refusals the end of a campaign lists; summary.json has all."""
 
 
 class ConsoleReport:
@@ -79,13 +81,10 @@ class ConsoleReport:
     def _line(self, at: float) -> Text:
         tally = self._tally
         rate = tally.examples / at if at else 0.0
-        paths = "  ".join(
-            f"{path.rpartition('@')[0]} {t.ok}/{t.unsupported}/{t.findings}"
-            for path, t in tally.paths.items()
-        )
+        masked = len(tally.of_kind("masked"))
         return Text(
             f"{at:6.0f} s  {tally.examples} programs  {rate:.1f}/s  "
-            f"{tally.new} new findings, {len(tally.known)} known  ok/unsupported/findings: {paths}",
+            f"{tally.new} new, {masked} masked, {len(tally.known)} known",
             # On a terminal the line is redrawn: it must not wrap.
             no_wrap=True,
             overflow="ellipsis",
@@ -110,7 +109,8 @@ class ConsoleReport:
 
     def _finding(self, event: FindingFound) -> None:
         commands = self._commands(event.finding.fingerprint, str(event.finding.path))
-        block = finding_block(event.finding, commands, self._console, source=event.source)
+        # Without the program: the file has it, and minimizing shows the part of it that matters.
+        block = finding_block(event.finding, commands, self._console)
         for line in standing_lines(event.standing):
             block.append(f"{line}\n", style="yellow")
         self._console.print(block, soft_wrap=True)
@@ -127,7 +127,8 @@ class ConsoleReport:
         self._console.print(self._line(event.at), soft_wrap=True)
         self._findings()
         for mode, exports in self._tally.exports.items():
-            self._console.print(_exports(mode, exports), highlight=False, soft_wrap=True)
+            if "+" not in mode:
+                self._console.print(_exports(mode, exports), highlight=False, soft_wrap=True)
         for number, traceback in self._errors.values():
             self._console.print(Text(f"harness error ({number} times):", style="bold red"))
             self._console.print(Text(traceback), soft_wrap=True)
@@ -136,10 +137,13 @@ class ConsoleReport:
         self._console.print(Text(self._last_line()), soft_wrap=True)
 
     def _findings(self) -> None:
-        for name, shown in self._tally.known.items():
+        often = sorted(self._tally.known.items(), key=lambda item: -self._tally.occurrences[item[0]])
+        for name, shown in often[:MOST]:
             times = f"{self._tally.occurrences[name]} programs, first {shown.first_example}"
             remark = f"; {shown.remark}" if shown.remark else ""
             self._console.print(f"known: {name} ({times}{remark})", highlight=False)
+        if len(often) > MOST:
+            self._console.print(f"known: {len(often) - MOST} more, see summary.json", highlight=False)
         if self._tally.known and self._tally.sampled < self._tally.examples:
             self._console.print(
                 f"known bugs were counted on {self._tally.sampled} of {self._tally.examples} programs",
@@ -176,9 +180,8 @@ class ConsoleReport:
 
 
 def _exports(mode: str, exports: ExportTally) -> str:
-    """Return ``nonstrict export: refused 10 of 200 programs (5.0 %): 7 data-dependent, 3 user-error``."""
+    """Return the share of refused programs in one line, and the most frequent reasons below."""
     percent = 100 * exports.refused / exports.programs if exports.programs else 0.0
-    reasons = ", ".join(f"{number} {reason}" for reason, number in exports.refusals.most_common())
-    return f"{mode} export: refused {exports.refused} of {exports.programs} programs ({percent:.1f} %)" + (
-        f": {reasons}" if reasons else ""
-    )
+    reasons = [f"  {number} {reason}" for reason, number in exports.refusals.most_common(MOST)]
+    head = f"{mode} export: refused {exports.refused} of {exports.programs} programs ({percent:.1f} %)"
+    return "\n".join((head, *reasons))
