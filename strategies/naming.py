@@ -19,6 +19,7 @@ from strategies.program import (
     Again,
     Arg,
     Assign,
+    AttributePath,
     Bind,
     Call,
     Child,
@@ -35,7 +36,6 @@ from strategies.program import (
     Lit,
     Loop,
     Op,
-    Path,
     Plain,
     Program,
     Repeat,
@@ -203,7 +203,7 @@ def renamed(node: N, attributes: Mapping[str, str], keys: Mapping[str, str]) -> 
     ``attributes`` and ``keys`` (of a ``ModuleDict``) map each old name to the new one.
     """
 
-    def path(steps: Path) -> Path:
+    def path(steps: AttributePath) -> AttributePath:
         return tuple(attributes.get(step, step) if isinstance(step, str) else step for step in steps)
 
     def change(node: Any) -> Any:
@@ -211,7 +211,7 @@ def renamed(node: N, attributes: Mapping[str, str], keys: Mapping[str, str]) -> 
             return Key(keys.get(node.name, node.name))
         changed: dict[str, Any] = {}
         for field in fields(node):
-            if field.type == "Path":
+            if field.type == "AttributePath":
                 changed[field.name] = path(getattr(node, field.name))
             elif field.name == "attr":
                 changed["attr"] = attributes.get(node.attr, node.attr)

@@ -17,6 +17,7 @@ from strategies.ops import OPS
 from strategies.program import (
     Apply,
     Assign,
+    AttributePath,
     Bound,
     Call,
     Child,
@@ -32,7 +33,6 @@ from strategies.program import (
     Method,
     New,
     Op,
-    Path,
     Program,
     Repeat,
     Return,
@@ -205,7 +205,7 @@ def _without_unused_scales(classes: tuple[ClassDef, ...]) -> tuple[ClassDef, ...
     """The classes without scales of instances that have no tensor of their own."""
     scalable = {cls.name for cls in classes if any(isinstance(init, Tensor) for init in cls.init)}
 
-    def plain(item: New | Path | Container) -> New | Path | Container:
+    def plain(item: New | AttributePath | Container) -> New | AttributePath | Container:
         if isinstance(item, Container):
             return replace(item, items=tuple(map(plain, item.items)))
         return replace(item, scale=1.0) if isinstance(item, New) and item.name not in scalable else item

@@ -186,7 +186,7 @@ def test_a_backward_pass_that_fails() -> None:
 # --- fake ---
 
 
-def test_what_a_node_is_and_what_was_foretold() -> None:
+def test_a_node_that_differs_from_its_fake_tensor() -> None:
     real, told = snapshot(torch.ones(2, 3)), snapshot(torch.ones(3, 2).t(), values=False)
     wrong = replace(observed(call()), predictions=(Prediction("add", "aten.add.Tensor", told, real),))
     assert whats("fake", observed(call()), wrong) == [("stride", "aten.add.Tensor")]

@@ -164,7 +164,7 @@ def _each_profile(context: Context) -> Iterator[tuple[str, Spent]]:
             workers=context.workers,
             corpora=context.corpora,
         ).records
-        yield from grouped(records, lambda _, name=profile: name).items()  # type: ignore[misc]
+        yield from grouped(records, lambda _, name=profile: name).items()  # type: ignore[misc]  # mypy infers no type for a lambda with a default
 
 
 def _beyond_core(by_path: dict[str, Spent]) -> Figure:

@@ -17,6 +17,7 @@ from strategies.program import (
     Apply,
     Arg,
     Attr,
+    AttributePath,
     Bound,
     Call,
     Do,
@@ -28,7 +29,6 @@ from strategies.program import (
     New,
     Not,
     Op,
-    Path,
     Slice,
     Star,
     Stmt,
@@ -74,7 +74,7 @@ def draw_call(scope: Scope) -> Stmt | None:
     return _draw_call_of(scope, path, callee)
 
 
-def _draw_handed(scope: Scope, path: Path) -> Stmt | None:
+def _draw_handed(scope: Scope, path: AttributePath) -> Stmt | None:
     """A call of a child, after a statement that has set an attribute of that child."""
     call = _draw_call_of(scope, path, _module_at(scope.frames[0].owner, path), bare=True)
     return call if call is not None and scope.try_out(call) else None
@@ -85,7 +85,7 @@ def in_family(scope: Scope) -> bool:
     return bool(_family(scope))
 
 
-def _family(scope: Scope) -> Path:
+def _family(scope: Scope) -> AttributePath:
     """The path of the module that was called first, if the other calls should keep to it;
     else the empty path.
     """
@@ -93,7 +93,7 @@ def _family(scope: Scope) -> Path:
     return first if first and scope.choose.on("calls.family") else ()
 
 
-def _related(path: Path, family: Path) -> bool:
+def _related(path: AttributePath, family: AttributePath) -> bool:
     """Whether one of the two paths leads to the other; nothing is related to the empty path."""
     return bool(family) and (path[: len(family)] == family or family[: len(path)] == path)
 
@@ -102,7 +102,7 @@ def _is_callable(value: Instance) -> bool:
     return not isinstance(value.kind, str) or value.kind == "Sequential"
 
 
-def _module_at(owner: Instance, path: Path) -> Instance:
+def _module_at(owner: Instance, path: AttributePath) -> Instance:
     value: Value = owner
     for step in path:
         assert isinstance(value, Instance)
@@ -112,7 +112,7 @@ def _module_at(owner: Instance, path: Path) -> Instance:
     return value
 
 
-def _draw_call_of(scope: Scope, path: Path, callee: Instance, bare: bool = False) -> Stmt | None:
+def _draw_call_of(scope: Scope, path: AttributePath, callee: Instance, bare: bool = False) -> Stmt | None:
     """A call of a module or of one of its methods; with ``bare``, of the module itself, with
     its result used.
     """
@@ -177,7 +177,7 @@ EASY = ("add_one", "double", "neg", "mul", "add", "sub")
 """Ops that accept whatever a child accepts."""
 
 
-def _first_path(scope: Scope, callee: Instance) -> Path:
+def _first_path(scope: Scope, callee: Instance) -> AttributePath:
     """The path by which a module was called first; empty if it was not called."""
     owner = scope.frames[0].owner
     return next((path for path, arg in scope.called if not arg and _module_at(owner, path) is callee), ())
@@ -194,7 +194,7 @@ def _state_of(scope: Scope, callee: Instance) -> list[Expr]:
 
 
 def _draw_arguments(
-    scope: Scope, path: Path, parameters: tuple[Arg, ...], first: Expr
+    scope: Scope, path: AttributePath, parameters: tuple[Arg, ...], first: Expr
 ) -> tuple[tuple[Expr | Star, ...], tuple[tuple[str, Expr], ...]]:
     """The arguments of a call, by position as far as possible."""
     args: list[Expr | Star] = [first]

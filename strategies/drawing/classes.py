@@ -21,6 +21,7 @@ from strategies.ops import OPS, Rejected
 from strategies.program import (
     Arg,
     Assign,
+    AttributePath,
     Bind,
     Call,
     Child,
@@ -33,7 +34,6 @@ from strategies.program import (
     Method,
     New,
     Parametrize,
-    Path,
     Plain,
     Return,
     Tensor,
@@ -188,7 +188,7 @@ class ClassBuilder:
         return New(name, scale=scale, guest=self.choose.pick(guests))
 
     def _draw_another(self, attr: str, usable: list[str]) -> None:
-        options: list[Path] = []
+        options: list[AttributePath] = []
         if self.choose.maybe("hierarchy.shared", 60):
             options = [(step,) for (step, *_), _ in modules(self.owner, 1)]
         if self.choose.maybe("hierarchy.alias", 60):
@@ -211,11 +211,11 @@ class ClassBuilder:
             attr, kind, tuple(items), tuple("pqrs"[: len(items)]) if kind == "ModuleDict" else ()
         )
 
-    def _draw_items(self, usable: list[str], count: int) -> list[New | Path | Container]:
-        items: list[New | Path | Container] = []
-        existing: list[Path] = [path for path, _ in modules(self.owner, 2)]
+    def _draw_items(self, usable: list[str], count: int) -> list[New | AttributePath | Container]:
+        items: list[New | AttributePath | Container] = []
+        existing: list[AttributePath] = [path for path, _ in modules(self.owner, 2)]
         for _ in range(count):
-            options: list[New | Path] = [self._new(name) for name in usable]
+            options: list[New | AttributePath] = [self._new(name) for name in usable]
             layer = draw_layer(self.choose, self.style) if self.choose.on("hierarchy.layer") else None
             if layer is not None and not LAYERS[layer.name].form:
                 options.append(layer)

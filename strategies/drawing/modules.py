@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from strategies.program import ClassDef, Path
+from strategies.program import AttributePath, ClassDef
 from strategies.values import Instance, Value
 
 
-def walk(owner: Instance, depth: int) -> Iterator[tuple[Path, Value]]:
+def walk(owner: Instance, depth: int) -> Iterator[tuple[AttributePath, Value]]:
     """Everything within ``depth`` attribute steps of a module; steps into containers do not count."""
     for step, value in owner.attrs.items():
         yield (step,), value
@@ -20,14 +20,14 @@ def walk(owner: Instance, depth: int) -> Iterator[tuple[Path, Value]]:
                     yield (step, *path), found
 
 
-def modules(owner: Instance, depth: int) -> Iterator[tuple[Path, Instance]]:
+def modules(owner: Instance, depth: int) -> Iterator[tuple[AttributePath, Instance]]:
     """The modules within ``depth`` attribute steps, without containers."""
     for path, value in walk(owner, depth):
         if isinstance(value, Instance) and not isinstance(value.kind, str):
             yield path, value
 
 
-def containers(owner: Instance, kinds: Iterable[str]) -> Iterator[tuple[Path, Instance]]:
+def containers(owner: Instance, kinds: Iterable[str]) -> Iterator[tuple[AttributePath, Instance]]:
     """The containers of some kinds that are attributes of a module."""
     for path, value in walk(owner, 1):
         if isinstance(value, Instance) and isinstance(value.kind, str) and value.kind in kinds:

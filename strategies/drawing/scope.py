@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from strategies.drawing.modules import walk
 from strategies.machine import Machine
 from strategies.ops import Rejected
-from strategies.program import Arg, Attr, Cond, Expr, Item, Path, Stmt, Var
+from strategies.program import Arg, Attr, AttributePath, Cond, Expr, Item, Stmt, Var
 from strategies.swarm import Chooser
 from strategies.values import Box, Frame, Ref, Value
 
@@ -34,14 +34,14 @@ class Scope:
     frames: list[Frame]
     depth: int = 0
     fresh: list[int] = field(default_factory=lambda: [0])
-    called: dict[tuple[Path, str], Expr] = field(default_factory=dict)
+    called: dict[tuple[AttributePath, str], Expr] = field(default_factory=dict)
     """(path of the callee, argument) -> the value that was passed last.
 
     Calls with other values are interesting.
     """
     written_state: list[Expr] = field(default_factory=list)
     """Attributes of called children that these calls have changed."""
-    read_by_operators: set[Path] = field(default_factory=set)
+    read_by_operators: set[AttributePath] = field(default_factory=set)
     """Attributes that a control-flow operator has read."""
     methods: tuple[str, ...] = ()
     """The methods of ``self`` that may be called."""
@@ -127,7 +127,7 @@ class Scope:
         """Attributes that are Python floats."""
         return [Attr(path) for path, value in self.walk_state() if type(value) is float]
 
-    def walk_state(self) -> Iterator[tuple[Path, Value]]:
+    def walk_state(self) -> Iterator[tuple[AttributePath, Value]]:
         """Attributes of ``self`` and, if the switch is on, of its children."""
         return walk(self.frames[0].owner, 2 if self.choose.on("state.read_child") else 1)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from strategies.drawing.modules import class_of, modules
 from strategies.drawing.operations import JOINS, assign, draw_op
 from strategies.drawing.scope import Scope
-from strategies.program import Attr, Bump, Do, Expr, Path, Set, Step, Stmt, Swap, Var, of_type
+from strategies.program import Attr, AttributePath, Bump, Do, Expr, Set, Step, Stmt, Swap, Var, of_type
 from strategies.values import Instance, Ref
 
 NEW_NAMES = ("cache", "last")
@@ -20,7 +20,7 @@ def draw_update(scope: Scope) -> Stmt | None:
     return scope.choose.pick(ways)(scope) if ways and not scope.operator_args else None
 
 
-def buffers(scope: Scope) -> list[tuple[Path, Ref]]:
+def buffers(scope: Scope) -> list[tuple[AttributePath, Ref]]:
     """Attributes of ``self``, or of a child, that can be rebound to another tensor."""
     found = []
     for path, value in scope.walk_state():
@@ -30,7 +30,7 @@ def buffers(scope: Scope) -> list[tuple[Path, Ref]]:
     return found
 
 
-def _holder(scope: Scope, path: Path) -> Instance:
+def _holder(scope: Scope, path: AttributePath) -> Instance:
     holder = scope.frames[0].owner
     for step in path[:-1]:
         value = holder.attrs[step]
@@ -53,7 +53,7 @@ def draw_rebind(scope: Scope) -> Stmt | None:
     return draw_rebinding(scope, scope.choose.mostly_first(found)[0]) if found else None
 
 
-def draw_rebinding(scope: Scope, path: Path, from_others: bool = True) -> Stmt | None:
+def draw_rebinding(scope: Scope, path: AttributePath, from_others: bool = True) -> Stmt | None:
     """``self.<path> = value``: mostly, and without ``from_others`` whenever possible,
     computed from the old value.
     """

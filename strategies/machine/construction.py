@@ -6,6 +6,7 @@ from strategies.layers import LAYERS
 from strategies.machine.tensors import filled_tensor, new_tensor
 from strategies.ops import OPS, Rejected
 from strategies.program import (
+    AttributePath,
     Bind,
     Child,
     ClassDef,
@@ -16,7 +17,6 @@ from strategies.program import (
     Key,
     New,
     Parametrize,
-    Path,
     Plain,
     Slice,
     Step,
@@ -26,7 +26,7 @@ from strategies.trace import Trace
 from strategies.values import Family, Instance, Ref, Value
 
 
-def resolve(owner: Instance, path: Path, trace: Trace | None = None) -> Value:
+def resolve(owner: Instance, path: AttributePath, trace: Trace | None = None) -> Value:
     """The value of the attribute at a path from ``owner``. Raises Rejected if there is no such attribute.
 
     A trace records which statements of ``__init__`` made the attributes on the way.
@@ -156,7 +156,7 @@ def _bind(owner: Instance, init: Bind, trace: Trace | None) -> None:
     _set_attribute(target, step, source, init)
 
 
-def _check_tie(owner: Instance, path: Path, target: Instance, step: Step, source: Ref) -> None:
+def _check_tie(owner: Instance, path: AttributePath, target: Instance, step: Step, source: Ref) -> None:
     """Raise Rejected unless ``nn.Module`` accepts ``source`` at ``step`` of ``target``.
 
     It only accepts a parameter where a parameter was, and no parameter where a buffer was.
@@ -186,7 +186,7 @@ def _derive(owner: Instance, init: Derived, trace: Trace | None) -> None:
     _set_attribute(owner, init.attr, view, init, init.kind)
 
 
-def _module(owner: Instance, path: Path, trace: Trace | None) -> Instance:
+def _module(owner: Instance, path: AttributePath, trace: Trace | None) -> Instance:
     """The module at a path that can take a hook or a parametrization."""
     module = resolve(owner, path, trace)
     if not isinstance(module, Instance) or isinstance(module.kind, str) or module.traced:

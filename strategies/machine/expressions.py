@@ -12,6 +12,7 @@ from strategies.ops import MOST, OPS, REALS, OpSpec, Rejected
 from strategies.program import (
     Apply,
     Attr,
+    AttributePath,
     Bound,
     Call,
     Cond,
@@ -23,7 +24,6 @@ from strategies.program import (
     Measure,
     Not,
     Op,
-    Path,
     Star,
     Ternary,
     Var,
@@ -49,7 +49,7 @@ class Expressions(Operators, ABC):
     ) -> Value:
         """Call a module (or its ``method``, written in a ``form``), a bound method or a function."""
 
-    def read(self, owner: Instance, path: Path) -> Value:
+    def read(self, owner: Instance, path: AttributePath) -> Value:
         """The value of the attribute at a path from ``owner``."""
         return resolve(owner, path, self.trace)
 
@@ -130,7 +130,7 @@ class Expressions(Operators, ABC):
             return Method(module, expr.method) if expr.method else module
         return Primitive(expr.name)
 
-    def _attribute(self, frame: Frame, path: Path) -> Value:
+    def _attribute(self, frame: Frame, path: AttributePath) -> Value:
         """The value of an attribute; reading a parametrized one runs its parametrization."""
         holder = self.read(frame.owner, path[:-1]) if len(path) > 1 else frame.owner
         value = self.read(frame.owner, path)

@@ -12,6 +12,7 @@ from strategies.machine.memory import OperatorMemory, reachable_storages
 from strategies.ops import Rejected
 from strategies.program import (
     Assign,
+    AttributePath,
     Bump,
     Control,
     Do,
@@ -19,7 +20,6 @@ from strategies.program import (
     Lambda,
     Loop,
     New,
-    Path,
     Repeat,
     Return,
     Set,
@@ -158,7 +158,7 @@ class Statements(Calls):
         else:
             self._set(frame, stmt.path, self.evaluate(stmt.value, frame))
 
-    def _set(self, frame: Frame, path: Path, value: Value) -> None:
+    def _set(self, frame: Frame, path: AttributePath, value: Value) -> None:
         holder = self._holder(frame, path)
         step = path[-1]
         slot = holder.slots.get(step, "")
@@ -182,7 +182,7 @@ class Statements(Calls):
             self.trace.marks.update(_rebinding_tags(holder.attrs.get(step), value))
         holder.attrs[step] = value
 
-    def _holder(self, frame: Frame, path: Path) -> Instance:
+    def _holder(self, frame: Frame, path: AttributePath) -> Instance:
         holder = self.read(frame.owner, path[:-1]) if len(path) > 1 else frame.owner
         if not isinstance(holder, Instance):
             raise Rejected("not a module")

@@ -41,7 +41,7 @@ from strategies.program.expressions import (
     Var,
 )
 from strategies.program.inputs import Again, Dim, Dynamic, Given, GroupInput, Input, TensorInput
-from strategies.program.literals import ENUMS, Key, Kind, Literal, Path, Size, Slice, Step
+from strategies.program.literals import ENUMS, AttributePath, Key, Kind, Literal, Size, Slice, Step
 from strategies.program.model import Program, probe_inputs
 from strategies.program.statements import (
     Assign,
@@ -71,6 +71,7 @@ __all__ = [
     "Arg",
     "Assign",
     "Attr",
+    "AttributePath",
     "Bind",
     "Bound",
     "Bump",
@@ -107,7 +108,6 @@ __all__ = [
     "Not",
     "Op",
     "Parametrize",
-    "Path",
     "Plain",
     "Program",
     "Repeat",

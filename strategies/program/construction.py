@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from strategies.program.literals import Literal, Path
+from strategies.program.literals import AttributePath, Literal
 from strategies.types import Shape
 
 
@@ -33,7 +33,7 @@ class New:
     params: tuple[int | str, ...] = ()
     layer: bool = False
     scale: float = 1.0
-    guest: Path = ()
+    guest: AttributePath = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +49,19 @@ class Child:
 class Bind:
     """``self.<target> = self.<source>``: shares a module or ties a tensor, at any depth."""
 
-    target: Path
-    source: Path
+    target: AttributePath
+    source: AttributePath
 
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """A ``ModuleList``, ``Sequential`` or ``ModuleDict`` of new modules, existing ones (a Path) and
+    """A ``ModuleList``, ``Sequential`` or ``ModuleDict`` of new modules, existing ones (a AttributePath) and
     containers.
     """
 
     attr: str
     kind: str
-    items: tuple[New | Path | Container, ...]
+    items: tuple[New | AttributePath | Container, ...]
     keys: tuple[str, ...] = ()
 
 
@@ -87,7 +87,7 @@ class Derived:
 
     attr: str
     kind: str
-    source: Path
+    source: AttributePath
     op: str = ""
     params: tuple[Literal, ...] = ()
 
@@ -104,7 +104,7 @@ class Plain:
 class Hook:
     """A forward hook on the module at ``path``; ``name`` is a key of HOOKS."""
 
-    path: Path
+    path: AttributePath
     name: str
 
 
@@ -114,7 +114,7 @@ class Parametrize:
     PARAMETRIZATIONS.
     """
 
-    path: Path
+    path: AttributePath
     attr: str
     name: str
 

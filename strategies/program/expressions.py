@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from strategies.program.literals import Literal, Path
+from strategies.program.literals import AttributePath, Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Not:
 class Attr:
     """A tensor or Python value that is an attribute of ``self`` or of a submodule."""
 
-    path: Path
+    path: AttributePath
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Call:
     ``form`` is a key of FORMS.
     """
 
-    callee: Path
+    callee: AttributePath
     args: tuple[Expr | Star, ...]
     kwargs: tuple[tuple[str, Expr], ...] = ()
     method: str = ""
@@ -96,7 +96,7 @@ class Apply:
 class Bound:
     """The submodule at ``path`` as a value, or its bound method ``method``."""
 
-    path: Path
+    path: AttributePath
     method: str = ""
 
 

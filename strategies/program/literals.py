@@ -34,14 +34,14 @@ Literal = bool | int | float | str | Kind | Size | None | tuple["Literal", ...]
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A step of a Path: a key of an ``nn.ModuleDict``."""
+    """A step of a AttributePath: a key of an ``nn.ModuleDict``."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """A step of a Path: part of a ``ModuleList`` or ``Sequential``, ``[start:stop]``."""
+    """A step of a AttributePath: part of a ``ModuleList`` or ``Sequential``, ``[start:stop]``."""
 
     start: int
     stop: int
@@ -50,5 +50,5 @@ class Slice:
 Step = str | int | Key | Slice
 
 
-Path = tuple[Step, ...]
+AttributePath = tuple[Step, ...]
 """The way from ``self`` to a submodule or attribute: ``("layers", 0, "w")`` is ``self.layers[0].w``."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from strategies.program.expressions import Cond, Expr
-from strategies.program.literals import Path
+from strategies.program.literals import AttributePath
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Do:
 class Set:
     """``self.<path> = value``: rebinds a buffer or attribute, or creates an attribute."""
 
-    path: Path
+    path: AttributePath
     value: Expr
 
 
@@ -35,15 +35,15 @@ class Set:
 class Swap:
     """``self.<first>, self.<second> = self.<second>, self.<first>``."""
 
-    first: Path
-    second: Path
+    first: AttributePath
+    second: AttributePath
 
 
 @dataclass(frozen=True, slots=True)
 class Bump:
     """``self.<path> += 1`` on a Python int."""
 
-    path: Path
+    path: AttributePath
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Loop:
     ``style`` is "" or "enumerate" for a list or Sequential, "values" or "items" for a ModuleDict.
     """
 
-    container: Path
+    container: AttributePath
     target: str
     args: tuple[Expr, ...] = ()
     style: str = ""

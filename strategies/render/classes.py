@@ -8,6 +8,7 @@ from strategies.layers import LAYERS
 from strategies.ops import OPS
 from strategies.program import (
     Arg,
+    AttributePath,
     Bind,
     Child,
     ClassDef,
@@ -17,7 +18,6 @@ from strategies.program import (
     Init,
     New,
     Parametrize,
-    Path,
     Plain,
     Stmt,
 )
@@ -95,7 +95,7 @@ def _container(box: Container) -> str:
     return f"nn.{box.kind}({f'[{listed}]' if box.kind == 'ModuleList' else listed})"
 
 
-def _item(item: New | Path | Container) -> str:
+def _item(item: New | AttributePath | Container) -> str:
     if isinstance(item, New):
         return _module(item)
     return _container(item) if isinstance(item, Container) else path_text(item)

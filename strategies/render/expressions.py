@@ -13,6 +13,7 @@ from strategies.program import (
     FUNCTIONS,
     Apply,
     Attr,
+    AttributePath,
     Bound,
     Call,
     Cond,
@@ -27,7 +28,6 @@ from strategies.program import (
     Measure,
     Not,
     Op,
-    Path,
     Size,
     Slice,
     Star,
@@ -117,7 +117,7 @@ def condition(cond: Cond) -> str:
     return CONDS[cond.name].template.format(expression(cond.subject), p=cond.params)
 
 
-def path_text(path: Path) -> str:
+def path_text(path: AttributePath) -> str:
     """The attribute at a path from ``self``."""
     text = "self"
     for step in path:
@@ -132,7 +132,7 @@ def path_text(path: Path) -> str:
     return text
 
 
-def assignment(path: Path, value: str) -> str:
+def assignment(path: AttributePath, value: str) -> str:
     """A statement that assigns source to the attribute at a path."""
     *above, last = path
     if isinstance(last, str) and keyword.iskeyword(last):

@@ -1,0 +1,137 @@
+"""What is read off a graph and off a run of eager: live steps, writes, calls of submodules."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from structure_cases import listing, step
+from torch import nn
+
+from harness.observe.graphs import Hierarchy, Operand, Step
+from harness.paths.read.hierarchy import CallRecorder
+from harness.paths.read.listing import Reader
+
+
+def live(*steps: Step, returns: Operand = 0) -> list[str]:
+    return [each.operator for each in listing(*steps, returns=returns).live().steps]
+
+
+def test_what_nobody_reads_is_not_live() -> None:
+    assert live(step("used", "input 0"), step("unused", 0), step("also", 1)) == ["used"]
+    assert live(step("used"), step("draws", impure=True), step("unused", 1)) == ["used", "draws"]
+
+
+def test_the_rest_is_counted_anew() -> None:
+    kept = listing(step("unused"), step("one"), step("two", 1), returns=2).live()
+    assert [each.operands for each in kept.steps] == [(), (0,)] and kept.returns.operands == (1,)
+
+
+def test_a_write_is_live_where_something_read_may_show_it() -> None:
+    made = step("made", "input 0")
+    view = step("view", 0, shares=(0,))
+    write = step("write_", 1, writes=(1,), shares=(1,))
+    assert live(made, view, write, returns=0) == ["made", "view", "write_"]
+    assert live(made, view, write, returns="input 1") == []
+    # What a tensor is a copy of does not show what becomes of the copy; what is made of it later does.
+    assert live(made, write._replace(operands=(0,), writes=(0,), shares=()), step("read", 0), returns=2) == [
+        "made",
+        "write_",
+        "read",
+    ]
+
+
+def test_a_write_to_what_outlives_the_call_is_live() -> None:
+    assert live(step("made"), step("write_", "input 0", writes=("input 0",))) == ["made", "write_"]
+    view = step("view", "a.w", shares=("a.w",))
+    assert live(step("made"), view, step("write_", 1, writes=(1,))) == ["made", "view", "write_"]
+
+
+def test_the_result_of_a_write_in_place_is_what_was_written_to() -> None:
+    write = step("aten.add_.Tensor", "a.w", writes=("a.w",), shares=("a.w",))
+    again = write._replace(operands=(0,), writes=(0,), shares=(0,))
+    settled = listing(write, again, step("read", 1), returns=2).settled()
+    assert [each.operands for each in settled.steps] == [("a.w",), ("a.w",), ("a.w",)]
+    assert settled.returns.operands == (2,)
+    view = step("aten.view.default", "a.w", shares=("a.w",))
+    assert listing(view, returns=0).settled().returns.operands == (0,)
+
+
+class Counts(nn.Module):
+    count: torch.Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("count", torch.zeros(1))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        with torch.no_grad():
+            self.count.add_(1)
+            y = x + 1
+        return y * self.count
+
+
+def test_what_a_region_wrote_to_is_what_it_returns_of_it() -> None:
+    ep = torch.export.export(Counts(), (torch.ones(1),), strict=False)
+    region, item, product = Reader(stacks=True).read(ep.graph_module, ep.graph).steps
+    assert region.operator == "wrap_with_set_grad_enabled" and region.operands[0] in region.writes
+    assert set(product.operands) == {1, *region.writes} and item.operands == (0,)
+
+
+# --- watching eager ---
+
+
+class Adds(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + 1
+
+
+class Watched(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(2, 2)
+        self.nothing = nn.Identity()
+        self.adds = Adds()
+        self.same = self.adds
+        self.unused = nn.ReLU()
+        self.seq = nn.Sequential(nn.Tanh())
+        self.nothing.register_forward_hook(lambda module, args, out: self.adds(out))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.unused(x)
+        x = self.nothing(self.linear(x))
+        out: torch.Tensor = self.seq(self.same(x))
+        return out
+
+
+def recorded(model: nn.Module) -> Hierarchy:
+    watched = CallRecorder(model)
+    with watched():
+        out = model(torch.ones(1, 2))
+    watched.finish([out])
+    assert watched.hierarchy is not None
+    return watched.hierarchy
+
+
+def test_calls_are_noted_in_order_with_what_happens_in_hooks() -> None:
+    original = nn.Module.__call__
+    hierarchy = recorded(Watched())
+    assert nn.Module.__call__ is original
+    assert [(visit.module, visit.within) for visit in hierarchy.visits] == [
+        ("unused", None),
+        ("linear", None),
+        ("nothing", None),
+        ("adds", 2),
+        ("adds", None),
+        ("seq", None),
+        ("seq.0", 5),
+    ]
+    assert [visit.computes for visit in hierarchy.visits] == [False, True, False, True, True, False, True]
+    assert list(hierarchy.first.items())[3:5] == [("adds", "adds"), ("same", "adds")]
+    assert hierarchy.persistent == {"linear.weight", "linear.bias"}
+
+
+def test_a_model_that_raises_leaves_nothing_behind() -> None:
+    original = nn.Module.__call__
+    with pytest.raises(RuntimeError), CallRecorder(model := Watched())():
+        model(torch.ones(5))
+    assert nn.Module.__call__ is original
