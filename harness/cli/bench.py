@@ -98,6 +98,7 @@ def _chosen(names: Sequence[str]) -> tuple[Measurement, ...]:
 
 def _print(measured: Sequence[Measured], machine: dict[str, Any], *, busy: bool, quick: bool) -> None:
     from rich.console import Console
+    from rich.markup import escape
 
     from harness.reporting.text import table
 
@@ -108,9 +109,9 @@ def _print(measured: Sequence[Measured], machine: dict[str, Any], *, busy: bool,
     for each in measured:
         rows.add_row(f"[bold]{each.measurement.name}[/]: {each.measurement.question}", "", "")
         for figure in each.result.figures:
-            rows.add_row(f"  {figure.name}", figure.text, figure.wanted)
+            rows.add_row(*map(escape, (f"  {figure.name}", figure.text, figure.wanted)))
             if figure.note:
-                rows.add_row(f"[dim]    {figure.note}[/]", "", "")
+                rows.add_row(f"[dim]    {escape(figure.note)}[/]", "", "")
     console.print(rows)
     for each in measured:
         for listed in each.result.tables:
@@ -126,11 +127,13 @@ def _print(measured: Sequence[Measured], machine: dict[str, Any], *, busy: bool,
 
 
 def _print_rows(listed: Rows, console: Console) -> None:
+    from rich.markup import escape
+
     from harness.reporting.text import table
 
     console.print()
     console.print(listed.title, style="bold")
     rows = table(*listed.header)
     for row in listed.rows:
-        rows.add_row(*map(str, row))
+        rows.add_row(*(escape(str(cell)) for cell in row))
     console.print(rows)
