@@ -46,7 +46,7 @@ class FinalMinimizer:
         if not settings.minimize_seconds or not witnesses:
             return
         # While the fixes of the known bugs are applied, no known bug can replace the new one.
-        fixes = tuple(knowledge(settings.corpora).fixes.values()) if settings.corpora else ()
+        fixes = knowledge(settings.corpora).held if settings.corpora else ()
         with ThreadPoolExecutor(settings.workers) as threads:
             tasks = [threads.submit(self._minimized, witness, fixes) for witness in witnesses]
             try:

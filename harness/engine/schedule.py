@@ -51,7 +51,7 @@ RATES: dict[str, int] = {
 }
 """``7``: one example in 7 runs on the path. The cost decides for other paths.
 
-These come from yield measured once, on 615 programs of torch 2.13.0 with every finding attributed: root causes
+These come from yield measured once (615 programs, torch 2.13.0, every finding attributed): root causes
 per CPU second that neither nonstrict path without transforms shows on the same program. Preserving with swaps
 showed about 10, reloading and pipelining 5 to 8, strict export 2, compiling 0.05, copies and training nearly
 none. ``exportdiff bench --only yield --full`` measures yield again, on other programs.
