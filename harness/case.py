@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import linecache
 import sys
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
 from torch import nn
 from torch.utils import _pytree as pytree
+
+MODULE_PREFIX = "exportdiff_"
+"""How the names of the modules begin that ``case_from_source`` makes."""
 
 
 class InvalidFactory(ValueError):  # noqa: N818 - the name says what is invalid
@@ -130,9 +134,24 @@ def case_from_source(source: str, name: str = "program") -> Case:
     digest = hashlib.sha256(source.encode()).hexdigest()[:16]
     filename = f"<exportdiff {name} {digest}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
-    module = types.ModuleType(f"exportdiff_{digest}")
+    module = types.ModuleType(f"{MODULE_PREFIX}{digest}")
     module.__file__ = filename
     # Dynamo imports the module of every function that it inlines, so the module must be importable by name.
     sys.modules[module.__name__] = module
     exec(compile(source, filename, "exec"), module.__dict__)
     return Case.of_module(module.__dict__, source, name)
+
+
+@contextlib.contextmanager
+def sources_forgotten() -> Iterator[None]:
+    """At the end of the block, forget the modules that ``case_from_source`` made in it.
+
+    Otherwise every class of every program stays alive, and torch becomes slower with each subclass of Module.
+    """
+    before = set(sys.modules)
+    try:
+        yield
+    finally:
+        for name in set(sys.modules) - before:
+            if name.startswith(MODULE_PREFIX):
+                linecache.cache.pop(str(sys.modules.pop(name).__file__), None)

@@ -8,7 +8,7 @@ import traceback
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from harness.case import case_from_source
+from harness.case import case_from_source, sources_forgotten
 from harness.engine.schedule import paths_for
 from harness.engine.settings import KNOWN_EVERY
 from harness.judge.declared_refusals import declared_by
@@ -76,7 +76,8 @@ def run_batch(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
     """Judge some examples, one after the other; earlier batches do not influence the results."""
     forget_predictions()
     known = prepared(job)
-    results = tuple(_run_example(job, index, known) for index in indices)
+    with sources_forgotten():
+        results = tuple(_run_example(job, index, known) for index in indices)
     gc.collect()
     # What is left are caches: to traverse them again after every batch would cost as much as this time.
     gc.freeze()

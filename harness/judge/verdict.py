@@ -21,6 +21,7 @@ from harness.judge.documented_limits import Question, limit_for
 from harness.judge.documented_refusals import refusal
 from harness.judge.precision import in_float64, with_exact_values
 from harness.observe.observation import CompiledObservation, PipelinedObservation
+from harness.observe.shortcuts import shortcuts
 from harness.observe.tensors import TensorSnapshot
 from harness.paths import Stopwatch, applies, observe_eager, observe_paths, reference_case, variation
 
@@ -91,7 +92,7 @@ def judge(
     references: dict[tuple[str, ...], EagerObservation] = {}
     results: list[PathResult] = []
     judgements: list[tuple[Path, Judged]] = []
-    with _quiet(), _own_random_numbers():
+    with _quiet(), _own_random_numbers(), shortcuts():
         for path in {variation(path): path for path in paths}.values():
             varied = reference_case(case, path)
             modes = {each.mode for each in paths if variation(each) == variation(path)}

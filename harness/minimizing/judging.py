@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import linecache
 import sys
 import time
 from collections.abc import Callable, Collection
@@ -11,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from harness.case import case_from_source
+from harness.case import case_from_source, sources_forgotten
 from harness.checks.alive import ProcessDied
 from harness.judge.judge_case import judge_case
 from harness.observe.caches import forget_predictions
@@ -177,15 +176,11 @@ def _judged(question: Question, source: str, paths: Collection[str]) -> Verdict 
         gc.collect()
         gc.freeze()
     forget_predictions()
-    before = set(sys.modules)
     try:
-        return judge_case(_case(question, source), [parse(path) for path in paths])
+        with sources_forgotten():
+            return judge_case(_case(question, source), [parse(path) for path in paths])
     except Exception:
         return None
-    finally:
-        for name in set(sys.modules) - before:
-            if name.startswith("exportdiff_"):
-                linecache.cache.pop(str(sys.modules.pop(name).__file__), None)
 
 
 def _case(question: Question, source: str) -> Case:

@@ -10,10 +10,8 @@ from __future__ import annotations
 import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
-from unittest import mock
 
 import torch
-from torch._dynamo import guards
 from torch._dynamo import utils as dynamo
 
 from harness.inputs.copies import build
@@ -119,12 +117,10 @@ def dynamo_settings() -> Iterator[None]:
 
     By default Dynamo gives up on code after eight compilations; a case may need more.
     """
-    # To log a figure, Dynamo times its guards with an empty cache: a third of all compile time.
-    untimed = mock.patch.object(guards, "profile_guard_manager", lambda *_: 0.0)
     # By default unused random numbers are not drawn (github.com/pytorch/pytorch/pull/147790), and Inductor
     # draws other numbers than eager.
     same_random = torch._inductor.config.patch(fallback_random=True)
-    with untimed, same_random, torch._dynamo.config.patch(recompile_limit=64), nothing_cached():
+    with same_random, torch._dynamo.config.patch(recompile_limit=64), nothing_cached():
         try:
             yield
         finally:
