@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 DEFAULT_PROFILE = "default"
+IMPORTS = ("harness.programs", "strategies")
+"""What a process imports that draws programs."""
 
 
 def program_source(seed: int, index: int, profile: str = DEFAULT_PROFILE) -> tuple[str, tuple[str, ...]]:

@@ -26,6 +26,7 @@ from harness.errors import UsageError
 from harness.known.entry import CORPORA, FIXES
 from harness.patching.fixes import read_fixes
 from harness.processes.server import server
+from harness.programs import IMPORTS
 from harness.reporting.folder import Folder
 from harness.reporting.ndjson import NdjsonLog
 from harness.reporting.repro_files import ReproFiles
@@ -112,14 +113,16 @@ def add(commands: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run a campaign; return 0 (nothing new), 1 (new findings) or 2 (exportdiff itself failed)."""
+    if arguments.corpora != CORPORA and not arguments.corpora.is_dir():
+        raise UsageError(f"--corpora {arguments.corpora}: there is no such folder")
+    # Here, so that a broken fix is reported once, not by every worker.
+    read_fixes(arguments.corpora / FIXES)
+    # Before the imports below, so that the server and this process import torch at the same time.
+    server("harness.engine.worker", *IMPORTS)
     from harness.engine.campaign import Campaign
     from harness.reporting.console import ConsoleReport
     from harness.reporting.text import make_console
 
-    if arguments.corpora != CORPORA and not arguments.corpora.is_dir():
-        raise UsageError(f"--corpora {arguments.corpora}: there is no such folder")
-    read_fixes(arguments.corpora / FIXES)  # here, so that a broken fix is reported once, not by every worker
-    server()  # it imports torch while this process does
     settings = Settings(
         paths=chosen_paths(arguments.paths, arguments.device, expensive=False),
         seed=arguments.seed,

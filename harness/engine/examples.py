@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from harness.engine.postmortem import post_mortem
 from harness.engine.schedule import paths_for
-from harness.engine.worker import ExampleResult, Job
+from harness.engine.uncovering import Uncovering
+from harness.engine.worker import ExampleResult, Job, uncovered
 from harness.judge.verdict import PathResult, Verdict
 from harness.known.standing import Standing
 from harness.processes.child import Death, Failure, Stopped
@@ -22,10 +23,15 @@ if TYPE_CHECKING:
 
     from harness.engine.clock import Clock
     from harness.engine.settings import Settings
+    from harness.findings import Finding
+    from harness.known.attribution import Explained
+    from harness.known.leftovers import Leftover
+    from harness.known.standing import Kind
     from harness.paths import Path
 
 BATCH = 8
-"""Examples per task: enough to make the cost of a task small, few enough to keep all workers busy."""
+"""Examples per task: enough to make the cost of a task small, few enough to keep all workers busy. The first
+tasks have fewer, so that results come early."""
 BATCHES_EACH = 100
 """A fresh worker replaces one that ran so many batches: caches, modules and memory never build up."""
 AHEAD = 3
@@ -63,6 +69,7 @@ class Examples:
         self._source = source
         self._clock = clock
         self._stop = stop
+        self._queued = 0
         self.given_up = 0
         """Examples that a worker had started and that were not done when the time was over."""
         self._job = Job(
@@ -83,24 +90,47 @@ class Examples:
         indices = self._settings.indices()
         queue: deque[_Batch] = deque()
         with Workers(self._settings.workers, tasks_each=BATCHES_EACH) as workers:
+
+            def search(source: str, finding: Finding, kind: Kind) -> Explained | Leftover | Death | Failure:
+                seconds = self._settings.example_seconds * PATIENCE
+                task = workers.submit(seconds, uncovered, self._job, source, finding, kind)
+                while not task.is_done(POLL) and not self._stopped:
+                    if self._clock.is_past(GRACE):
+                        return Death("hang", "the end of the campaign")
+                    if not self._clock.is_over:
+                        self._refill(workers, queue, indices)
+                return task.wait(self._stop)
+
+            uncovering = Uncovering(search)
             while not self._clock.is_over:
                 self._refill(workers, queue, indices)
                 if not queue:
                     return
-                if self._stop is not None and self._stop.is_set():
+                if self._stopped:
                     raise Stopped
                 if queue[0].task.is_done(POLL):
                     batch = queue.popleft()
-                    yield from self._results(workers, batch.indices, batch.task.wait(self._stop))
-            yield from self._finished(queue)
+                    answer = batch.task.wait(self._stop)
+                    for result in self._results(workers, batch.indices, answer):
+                        yield uncovering.completed(result)
+            for result in self._finished(queue):
+                if uncovering.knows(result):
+                    yield uncovering.completed(result)
+                else:
+                    self.given_up += 1
+
+    @property
+    def _stopped(self) -> bool:
+        return self._stop is not None and self._stop.is_set()
 
     def _refill(self, workers: Workers, queue: deque[_Batch], indices: Iterator[int]) -> None:
         in_progress = sum(not batch.task.is_done() for batch in queue)
         while in_progress < AHEAD * self._settings.workers and len(queue) < KEPT:
-            batch = tuple(islice(indices, BATCH))
+            batch = tuple(islice(indices, min(1 + self._queued // self._settings.workers, BATCH)))
             if not batch:
                 return
             seconds = self._settings.example_seconds * 2
+            self._queued += 1
             queue.append(_Batch(batch, workers.submit(seconds, self._work, self._job, batch)))
             in_progress += 1
 
@@ -109,7 +139,7 @@ class Examples:
         started = [batch for batch in queue if not batch.task.cancel()]
         for batch in started:
             while not batch.task.is_done(POLL) and not self._clock.is_past(GRACE):
-                if self._stop is not None and self._stop.is_set():
+                if self._stopped:
                     raise Stopped
             answer = batch.task.wait(self._stop) if batch.task.is_done() else None
             if isinstance(answer, tuple):

@@ -13,9 +13,9 @@ from harness.engine.schedule import paths_for
 from harness.engine.settings import KNOWN_EVERY
 from harness.judge.declared_refusals import declared_by
 from harness.judge.judge_case import judge_case
-from harness.known.attribution import explain
+from harness.known.attribution import explain, on_first_paths
 from harness.known.knowledge import cache_folder, knowledge
-from harness.known.leftovers import Leftover, sort_leftovers
+from harness.known.leftovers import Leftover, sort_leftovers, uncover
 from harness.known.standing import Standing
 from harness.observe.caches import forget_predictions
 from harness.patching.held import hold, plain
@@ -26,9 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from harness.case import Case
+    from harness.findings import Finding
     from harness.judge.verdict import Verdict
     from harness.known.attribution import Explained
     from harness.known.knowledge import Knowledge
+    from harness.known.standing import Kind
     from harness.path import Path
 
 
@@ -73,15 +75,23 @@ class ExampleResult:
 
 
 def run_batch(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
-    """Judge some examples, one after the other; earlier batches do not influence the results."""
-    forget_predictions()
+    """Judge some examples, one after the other; earlier examples do not influence the results."""
     known = prepared(job)
-    with sources_forgotten():
-        results = tuple(_run_example(job, index, known) for index in indices)
+    results = tuple(_judged_afresh(job, index, known) for index in indices)
     gc.collect()
     # What is left are caches: to traverse them again after every batch would cost as much as this time.
     gc.freeze()
     return results
+
+
+def uncovered(job: Job, source: str, finding: Finding, kind: Kind) -> Explained | Leftover:
+    """Find the fixes that uncover a finding of mended torch on a program."""
+    known = prepared(job)
+    if known is None:
+        raise ValueError("without a corpus there are no fixes")
+    forget_predictions()
+    with sources_forgotten():
+        return uncover(case_from_source(source), finding, kind, known)
 
 
 def prepared(job: Job) -> Knowledge | None:
@@ -89,6 +99,12 @@ def prepared(job: Job) -> Knowledge | None:
     known = knowledge(job.corpora) if job.corpora is not None else None
     hold(known.held if known is not None and not job.plain else (), cache_folder())
     return known
+
+
+def _judged_afresh(job: Job, index: int, known: Knowledge | None) -> ExampleResult:
+    forget_predictions()
+    with sources_forgotten():
+        return _run_example(job, index, known)
 
 
 def _run_example(job: Job, index: int, known: Knowledge | None) -> ExampleResult:
@@ -137,10 +153,10 @@ def _on_mended_torch(
     if job.known_every and index % job.known_every == 0:
         with plain():
             unmended = judge_case(case, paths)
-        parts = explain(case, unmended, tags, known, mended=verdict)
+        parts = explain(case, on_first_paths(unmended), tags, known, mended=verdict)
         # What stays unexplained is not lost: mended torch shows something on its paths too.
         sample = tuple(part for part in parts if part.causes)
-    sorted_ = sort_leftovers(case, verdict, tags, known, plain=unmended)
+    sorted_ = sort_leftovers(case, verdict, tags, known, plain=unmended, search=False)
     left = [each for each in sorted_ if isinstance(each, Leftover)]
     return ExampleResult(
         index,

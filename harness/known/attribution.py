@@ -238,6 +238,12 @@ def on_paths(finding: Finding, paths: tuple[Path, ...]) -> Finding:
     return finding if paths == finding.shown_on else replace(finding, path=paths[0], shown_on=paths)
 
 
+def on_first_paths(verdict: Verdict) -> Verdict:
+    """Return a verdict with each finding on its first path alone: to count known bugs, one is enough."""
+    findings = tuple(on_paths(finding, (finding.path,)) for finding in verdict.findings)
+    return replace(verdict, findings=findings)
+
+
 def _likely_entries(finding: Finding, case: Case, known: Knowledge) -> list[Entry]:
     """Return all entries: those first that show as the finding does; of these the programs most alike."""
     scores = dict(zip(known.entries, known.likeness.of(case.source), strict=True))

@@ -6,6 +6,9 @@ their paths:
 - it shows the same there: the bug is **new**;
 - it is right there: a fix is wrong, and the finding is a **regression** of that fix;
 - it shows something else there, or refuses: a known bug hid this one. It is **masked**.
+
+To find the fixes that uncover a finding takes up to 30 judgements. A campaign asks for that once for each
+fingerprint (``uncover``), not on each program that shows it.
 """
 
 from __future__ import annotations
@@ -64,11 +67,13 @@ def sort_leftovers(
     judge: Judge = judge_case,
     *,
     plain: Verdict | None = None,
+    search: bool = True,
 ) -> tuple[Explained | Leftover, ...]:
     """Sort the findings that show with all fixes in place.
 
     An entry without a fix explains a finding by its trigger; then it is known. ``plain``: the verdict on
-    plain torch along the same paths, if there is one.
+    plain torch along the same paths, if there is one. ``search``: whether to look for the fixes that uncover
+    what plain torch does not show.
     """
     if not mended.findings:
         return ()
@@ -81,7 +86,7 @@ def sort_leftovers(
     left = [finding for finding, answer in triggered.items() if answer is None]
     paths = dict.fromkeys(path for finding in left for path in finding.shown_on)
     shown = trial.on(frozenset(), paths, Budget(1, SECONDS)) if left else {}
-    sorting = _Sorting(trial, shown)
+    sorting = _Sorting(trial, shown, search)
     answers: list[Explained | Leftover] = []
     for finding in mended.findings:
         explained = triggered[finding]
@@ -89,11 +94,21 @@ def sort_leftovers(
     return tuple(answers)
 
 
+def uncover(
+    case: Case, finding: Finding, kind: Kind, known: Knowledge, judge: Judge = judge_case
+) -> Explained | Leftover:
+    """Find the fewest fixes that show a finding which plain torch does not show."""
+    trial = Trial(case, known, judge)
+    plain = trial.on(frozenset(), (finding.path,), Budget(1, SECONDS))
+    return _Sorting(trial, plain, search=True).uncovered(finding, kind)
+
+
 class _Sorting:
     """Sorts the findings of one program."""
 
-    def __init__(self, trial: Trial, plain: Mapping[Path, Shown]) -> None:
+    def __init__(self, trial: Trial, plain: Mapping[Path, Shown], search: bool) -> None:
         self._trial = trial
+        self._search = search
         self._known = trial.known
         self._plain = plain
         self._until = time.process_time() + SECONDS
@@ -110,12 +125,14 @@ class _Sorting:
         right = tuple(path for path, shown in plain.items() if shown.status == "ok")
         other = tuple(path for path in finding.shown_on if path not in right)
         if right:
-            yield self._uncovered(on_paths(finding, right), "regression")
+            yield self.uncovered(on_paths(finding, right), "regression")
         if other:
-            yield self._uncovered(on_paths(finding, other), "masked")
+            yield self.uncovered(on_paths(finding, other), "masked")
 
-    def _uncovered(self, finding: Finding, kind: Kind) -> Explained | Leftover:
-        """Find the fewest fixes that show the finding on its first path."""
+    def uncovered(self, finding: Finding, kind: Kind) -> Explained | Leftover:
+        """Find the fewest fixes that show the finding on its first path, if that is asked for."""
+        if not self._search:
+            return Leftover(finding, Standing(kind, searched=False))
         budget = Budget(JUDGEMENTS, self._until - time.process_time())
 
         def shows(names: frozenset[str]) -> bool:

@@ -19,6 +19,8 @@ class Standing:
     """The fewest fixes that show it when they are in place; empty: plain torch shows it."""
     remark: str = ""
     """Why this is not the whole answer: a search ran out of time."""
+    searched: bool = True
+    """False: nobody has looked for the fixes yet."""
 
 
 NEW = Standing()

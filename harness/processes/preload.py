@@ -6,7 +6,6 @@ The list holds what the first export imports, which saves every child half a sec
 
 from __future__ import annotations
 
-import gc
 import importlib
 import warnings
 
@@ -21,11 +20,13 @@ MODULES = (
     "torch._dynamo.testing",
     "torch._export.non_strict_utils",
     "torch._export.passes.lift_constants_pass",
+    "torch._export.passes.replace_with_hop_pass_util",
     "torch._export.serde.serialize",
     "torch._functorch.aot_autograd",
     "torch._functorch.partitioners",
     "torch._functorch.compilers",
     "torch._inductor.codecache",
+    "torch.distributed.pipelining",
     "networkx",
     "hypothesis",
 )
@@ -38,6 +39,3 @@ with warnings.catch_warnings():
         # Private modules differ between torch versions; without one a child is only slower.
         except ImportError:
             continue
-
-# The garbage collector of a child leaves frozen objects alone: their memory pages stay shared, not copied.
-gc.freeze()

@@ -16,16 +16,17 @@ if TYPE_CHECKING:
     from multiprocessing.context import ForkServerContext
 
 
-def server() -> ForkServerContext:
+def server(*modules: str) -> ForkServerContext:
     """Return the context that forks children from the server; the first call starts the server.
 
+    The first call may name ``modules`` that the server imports besides torch; each child has them then, too.
     Raises UsageError on a platform without fork.
     """
     try:
         context = multiprocessing.get_context("forkserver")
     except ValueError:
         raise UsageError("this platform has no fork server: run on Linux or macOS") from None
-    context.set_forkserver_preload(["harness.processes.preload"])
+    context.set_forkserver_preload(["harness.processes.preload", *modules, "harness.processes.freeze"])
     with _environment():
         forkserver.ensure_running()
     return context
