@@ -7,6 +7,7 @@ import pathlib
 from dataclasses import replace
 
 import pytest
+from evidence_of import make_finding
 
 from harness.bench import bare_loop, growth, reach, rediscovery, stages, yields
 from harness.bench.context import Context
@@ -14,7 +15,7 @@ from harness.bench.figures import Figure, Result, spread
 from harness.bench.machine import describe
 from harness.bench.path_clock import PathClock
 from harness.bench.planted import sample
-from harness.bench.records import Record, record
+from harness.bench.records import USUAL, Record, UsualRoots, record
 from harness.bench.registry import MEASUREMENTS
 from harness.bench.run import Measured, document
 from harness.bench.scale import QUICK
@@ -155,3 +156,21 @@ def test_command_measures_and_writes(
 def test_command_names_the_measurements(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "--only", "nothing"]) == 2
     assert "stages, bare" in capsys.readouterr().err
+
+
+def _shown(*roots: str) -> Record:
+    finding = make_finding("word")
+    named = {finding.fingerprint: frozenset(roots)} if roots else {}
+    return replace(_record(0, 1.0), findings=(finding,), roots=named)
+
+
+def test_usual_root_causes_are_not_found_out_again() -> None:
+    usual = UsualRoots()
+    for _ in range(USUAL - 1):
+        usual.add(_shown("a fix"))
+    assert usual.of(_shown()) is None
+    usual.add(_shown("a fix"))
+    assert usual.of(_shown()) == _shown("a fix").roots
+    usual.add(_shown("another fix"))
+    assert usual.of(_shown()) is None
+    assert usual.of(_record(0, 1.0)) == {}

@@ -14,7 +14,7 @@ from harness.bench.path_clock import PathClock
 from harness.bench.roots import roots_of
 from harness.bench.shape import Shape, shape_of
 from harness.bench.stage_clock import ATTRIBUTE, DRAW, LOAD, StageClock
-from harness.case import case_from_source
+from harness.case import case_from_source, sources_forgotten
 from harness.engine.schedule import paths_for
 from harness.judge.judge_case import judge_case
 from harness.judge.verdict import Verdict
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from harness.judge.verdict import PathResult
     from harness.path import Path
 
+USUAL = 10
+"""After so many findings with one fingerprint and the same root causes, others are taken to have them too."""
 BATCH = 4
 PROGRAM_SECONDS = 120.0
 WARM_UP = """
@@ -114,7 +116,8 @@ def record_batch(job: Job, indices: Sequence[int]) -> tuple[Record, ...]:
     """Record some programs; what ran before changes neither their findings nor much of their cost."""
     warm_up(job.paths)
     forget_predictions()
-    records = tuple(record(job, index) for index in indices)
+    with sources_forgotten():
+        records = tuple(record(job, index) for index in indices)
     gc.collect()
     gc.freeze()
     return records
@@ -134,7 +137,10 @@ def warm_up(paths: tuple[Path, ...]) -> None:
 def attributed(record: Record, corpora: pathlib.Path) -> Record:
     """Name the root causes of a record's findings, by the corpus."""
     since = time.process_time()
-    roots = roots_of(case_from_source(record.source), record.verdict, record.tags, corpora)
+    with sources_forgotten():
+        roots = roots_of(case_from_source(record.source), record.verdict, record.tags, corpora)
+    gc.collect()
+    gc.freeze()
     return replace(record, roots=roots, stages={**record.stages, ATTRIBUTE: time.process_time() - since})
 
 
@@ -193,8 +199,46 @@ def _judge(job: Job, queue: _Queue) -> None:
 
 def _attribute(records: Sequence[Record], corpora: pathlib.Path) -> list[Record]:
     done: list[Record] = []
+    usual = UsualRoots()
     with ReusableWorker() as child:
         for each in records:
-            answer = child.ask(PROGRAM_SECONDS, attributed, each, corpora) if each.findings else each
-            done.append(each if isinstance(answer, Death | Failure) else answer)
+            roots = usual.of(each)
+            if roots is not None:
+                done.append(replace(each, roots=roots))
+                continue
+            answer = child.ask(PROGRAM_SECONDS, attributed, each, corpora)
+            if not isinstance(answer, Death | Failure):
+                each = answer
+                usual.add(each)
+            done.append(each)
     return done
+
+
+class UsualRoots:
+    """What findings with the same fingerprint had as root causes: it need not be found out hundreds of times.
+
+    A program with a rare root cause behind a usual finding then counts for the usual one. So fewer root
+    causes are counted than with every program attributed, never more.
+    """
+
+    def __init__(self) -> None:
+        """Nothing is usual yet."""
+        self._seen: dict[str, list[frozenset[str]]] = {}
+
+    def add(self, record: Record) -> None:
+        """Learn from a record with root causes."""
+        for finding in record.findings:
+            self._seen.setdefault(finding.fingerprint, []).append(
+                record.roots.get(finding.fingerprint, frozenset())
+            )
+
+    def of(self, record: Record) -> dict[str, frozenset[str]] | None:
+        """Return the root causes of each finding, if all are usual ones; None: find them out."""
+        roots: dict[str, frozenset[str]] = {}
+        for finding in record.findings:
+            seen = self._seen.get(finding.fingerprint, [])
+            if len(seen) < USUAL or len(set(seen)) > 1:
+                return None
+            if seen[0]:
+                roots[finding.fingerprint] = seen[0]
+        return roots
