@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from harness.engine import events
 from harness.engine.triage import Cause, Witness
-from harness.known.entry import FIXES
-from harness.patching.fixes import applied, read_fix
+from harness.known.needed import fixes_named
+from harness.patching.fixes import applied
 from harness.processes.child import Stopped
 from harness.repro import Needs, repro_source
 from harness.repro.confirm import Confirmation
@@ -65,23 +65,28 @@ class Confirmer:
         finding, example, source = witness.finding, witness.example, witness.source
         try:
             repro = repro_source(finding, source, needs(witness.standing))
-            answer = self._run(repro, witness.standing)
+            answer = holding(self._confirm, witness.standing, self._corpora)(repro)
         except Exception:
             yield events.HarnessError(self._clock.now(), example, traceback.format_exc())
             return
         if not answer.confirmed:
             if cause.shown is None:
-                yield events.FindingUnconfirmed(self._clock.now(), finding, example, answer.reason)
+                yield events.FindingUnconfirmed(
+                    self._clock.now(), finding, example, answer.reason, witness.standing
+                )
             return
         shown = events.FindingFound if cause.shown is None else events.FindingShrunk
         yield shown(self._clock.now(), finding, example, source, repro, witness.standing)
         cause.shown = witness
 
-    def _run(self, repro: str, standing: Standing) -> Confirmation:
-        if not standing.fixes or self._corpora is None:
-            return self._confirm(repro)
-        fixes = tuple(read_fix(self._corpora / FIXES / f"{name}.patch") for name in standing.fixes)
-        return self._confirm(repro, within=partial(applied, fixes))
+
+def holding(
+    confirm: Confirm, standing: Standing, corpora: pathlib.Path | None
+) -> Callable[[str], Confirmation]:
+    """Return ``confirm`` with the fixes of the corpus in place that show the finding. Raises FixError."""
+    if not standing.fixes or corpora is None:
+        return confirm
+    return partial(confirm, within=partial(applied, fixes_named(standing.fixes, corpora)))
 
 
 def needs(standing: Standing) -> Needs | None:
