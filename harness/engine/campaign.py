@@ -102,8 +102,7 @@ class Campaign:
         yield from confirmer.shrink(stop)
         minimizer = FinalMinimizer(settings, self._minimize, self._confirm, clock, stop)
         # A regression is kept as it was found: to the maintainer of the fix, any program is good enough.
-        found = [each for each in confirmer.confirmed if each.standing.kind != "regression"]
-        yield from minimizer.run(sorted(found, key=lambda each: each.standing.kind != "new"))
+        yield from minimizer.run([each for each in confirmer.confirmed if each.standing.kind != "regression"])
 
     def _account(self, result: ExampleResult, confirmer: Confirmer, clock: Clock) -> Iterator[events.Event]:
         """Yield the events of one example; findings that the corpus explains are known, the others new."""

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from harness.engine import events
-from harness.engine.triage import Cause, Witness
+from harness.engine.triage import Cause, Witness, by_importance
 from harness.known.needed import fixes_named
 from harness.patching.fixes import applied
 from harness.processes.child import Stopped
@@ -38,8 +38,8 @@ class Confirmer:
 
     @property
     def confirmed(self) -> list[Witness]:
-        """The program of every confirmed cause, in the order of the fingerprints."""
-        return [cause.shown for _, cause in sorted(self._causes.items()) if cause.shown is not None]
+        """The program of every confirmed cause, the most important first."""
+        return by_importance(self._causes.values())
 
     def add(self, witness: Witness) -> Iterator[events.Event]:
         """Remember a program that shows a finding; confirm it if its cause has no confirmed program yet."""

@@ -116,11 +116,13 @@ class ConsoleReport:
     def _finish(self, event: CampaignFinished) -> None:
         if self._live:
             self._live.stop()
-        width = self._console.width if self._console.is_terminal else WIDTH
+        # Some terminals wrap a line that fills the last column.
+        width = (self._console.width if self._console.is_terminal else WIDTH) - 1
         for line, number in list(self._errors.items())[:ERRORS]:
-            error = Text(
-                f"error of exportdiff, {counted(number, 'time')} (events.ndjson): {line}", "bold red"
+            self._print(
+                Text(f"error of exportdiff, {counted(number, 'time')}; traceback: events.ndjson", "bold red")
             )
+            error = Text(f"  {line}")
             error.truncate(width, overflow="ellipsis")
             self._print(error)
         if event.reason == "interrupted":

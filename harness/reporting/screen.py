@@ -1,7 +1,7 @@
 """The end of a campaign on one screen: the findings that matter most, and where everything else is.
 
-A message may be cut to the width of the screen. A path, a name or a command never is: it is left out and counted,
-or the terminal wraps it, so that it can be pasted.
+A message may be cut to the width of the screen. A path, a name or a command is never cut: it is left out and
+counted, or the terminal wraps it, so that it can be pasted.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from harness.checks.outputs import PathRaised
 from harness.engine.final_minimizing import NO_TIME
 from harness.known.entry import CORPORA
 from harness.reporting.text import show_command
@@ -19,6 +20,7 @@ from harness.reporting.text import show_command
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from harness.findings import Finding
     from harness.known.standing import Kind
     from harness.reporting.folder import Folder
     from harness.reporting.tally import Shown, Tally
@@ -95,8 +97,7 @@ def end_lines(tally: Tally, folder: Folder, width: int) -> Iterator[Text]:
 def _block(group: Group, tally: Tally, folder: Folder, width: int) -> Iterator[Text]:
     """Yield what differs, where, and the command that shows it."""
     finding = group.shown.finding
-    stage = f" in {finding.stage}" if finding.kind == "crash" else ""
-    what = Text(f"{group.kind}: {finding.check} {finding.kind}{stage}: {finding.evidence.headline}")
+    what = Text(f"{group.kind}: {_what(finding)}")
     what.stylize(STYLES[group.kind], 0, len(group.kind))
     what.truncate(width, overflow="ellipsis")
     yield what
@@ -114,6 +115,15 @@ def _block(group: Group, tally: Tally, folder: Folder, width: int) -> Iterator[T
         corpus = "" if tally.corpora == CORPORA else f" --corpora {shlex.quote(str(tally.corpora))}"
         command = f"exportdiff replay {file}{corpus}"
     yield Text(f"  $ {command}", style="cyan")
+
+
+def _what(finding: Finding) -> str:
+    evidence = finding.evidence
+    if not isinstance(evidence, PathRaised):
+        return f"{finding.check} {finding.kind}: {evidence.headline}"
+    failure = evidence.failure
+    message = failure.message.strip().partition("\n")[0]
+    return f"{finding.check} {finding.kind} in {finding.stage}: {failure.name}: {message}"
 
 
 def _regressions(tally: Tally, folder: Folder, width: int) -> Iterator[Text]:
@@ -163,7 +173,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def fitted(parts: Iterable[str], width: int, comma: str = ", ", *, count: bool = True) -> str:
-    """Join the first part and as many of the others as fit; say how many are left out, if ``count`` is set."""
+    """Join the first part and as many others as fit; say how many are left out, if ``count`` is set."""
     first, *others = parts
     line, taken = first, 1
     for number, part in enumerate(others, 2):

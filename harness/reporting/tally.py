@@ -191,7 +191,7 @@ class Tally:
 
     @property
     def unconfirmed_by_standing(self) -> dict[Kind, int]:
-        """How many causes of each kind were run in a fresh process, and none of its programs was confirmed."""
+        """How many causes of each kind were tried in a fresh process, none with success."""
         kinds = [standing.kind for standing in self.dropped.values()]
         return {kind: kinds.count(kind) for kind in get_args(Kind)}
 
