@@ -46,7 +46,7 @@ class ConsoleReport:
         self._folder = folder
         self._tally = tally
         self._live: Live | None = None
-        self._status = Status()
+        self._status = StatusLine()
         self._printed = 0.0
         self._errors: dict[str, int] = {}
 
@@ -58,8 +58,9 @@ class ConsoleReport:
             self._progress(event)
         elif isinstance(event, MinimizingStarted):
             self._status.minimizes(event)
-            if not self._live:
-                self._print(self._status.line(WIDTH))
+            if event.number == 1:
+                self._printed = -PLAIN_EVERY
+            self._plainly(event)
         elif isinstance(event, HarnessError):
             last = event.traceback.strip().splitlines()[-1] if event.traceback.strip() else ""
             self._errors[last] = self._errors.get(last, 0) + 1
@@ -80,6 +81,11 @@ class ConsoleReport:
         if self._live:
             self._live.stop()
 
+    @property
+    def _width(self) -> int:
+        # Some terminals wrap a line that fills the last column.
+        return (self._console.width if self._console.is_terminal else WIDTH) - 1
+
     def _print(self, line: Text) -> None:
         # Only the terminal wraps: a path or a command that it wraps can still be pasted.
         self._console.print(line, soft_wrap=True)
@@ -94,7 +100,7 @@ class ConsoleReport:
         parts += [f"profile {event.profile}"] * (event.profile != DEFAULT_PROFILE)
         parts += [f"shard {event.shard[0]}/{event.shard[1]}"] * (event.shard != (1, 1))
         parts += [counted(event.workers, "worker"), counted(len(event.paths), "path"), f"torch {event.torch}"]
-        self._print(Text(f"fuzzing: {', '.join(parts)}"))
+        self._console.print(Text(f"fuzzing: {', '.join(parts)}"), width=self._width)
         self._print(Text(f"each finding is written at once to {self._folder.findings}"))
         if self._console.is_interactive:
             self._live = Live(
@@ -109,6 +115,10 @@ class ConsoleReport:
         tally = self._tally
         counts = f"{tally.new} new, {len(tally.of_kind('masked'))} masked, {len(tally.known)} known"
         self._status.judged(tally.examples, counts)
+        self._plainly(event)
+
+    def _plainly(self, event: Event) -> None:
+        """Print a line now and then, where there is no live line."""
         if not self._live and event.at - self._printed >= PLAIN_EVERY:
             self._printed = event.at
             self._print(self._status.line(WIDTH, event.at))
@@ -116,22 +126,20 @@ class ConsoleReport:
     def _finish(self, event: CampaignFinished) -> None:
         if self._live:
             self._live.stop()
-        # Some terminals wrap a line that fills the last column.
-        width = (self._console.width if self._console.is_terminal else WIDTH) - 1
         for line, number in list(self._errors.items())[:ERRORS]:
             self._print(
                 Text(f"error of exportdiff, {counted(number, 'time')}; traceback: events.ndjson", "bold red")
             )
             error = Text(f"  {line}")
-            error.truncate(width, overflow="ellipsis")
+            error.truncate(self._width, overflow="ellipsis")
             self._print(error)
         if event.reason == "interrupted":
             self._print(Text("interrupted; the findings so far are written"))
-        for each in end_lines(self._tally, self._folder, width):
+        for each in end_lines(self._tally, self._folder, self._width):
             self._print(each)
 
 
-class Status:
+class StatusLine:
     """What a campaign is doing now, in one line that is never wider than the terminal.
 
     A thread of the live line asks for it while the campaign goes on, so it holds plain values only.

@@ -75,7 +75,7 @@ def end_lines(tally: Tally, folder: Folder, width: int) -> Iterator[Text]:
     more = sum(group.findings for group in found[BLOCKS:])
     if more:
         yield Text(f"and {counted(more, 'more finding')}: {folder.findings}")
-    yield from _regressions(tally, folder, width)
+    yield from _regressions(tally, width)
     yield from _left_undone(tally)
     yield from _known(tally)
     refused = [
@@ -126,21 +126,22 @@ def _what(finding: Finding) -> str:
     return f"{finding.check} {finding.kind} in {finding.stage}: {failure.name}: {message}"
 
 
-def _regressions(tally: Tally, folder: Folder, width: int) -> Iterator[Text]:
-    wrong = tally.of_kind("regression")
-    if wrong:
-        head, tail = f"regressions of fixes: {len(wrong)} (", f"), see {folder.summary}"
-        names = sorted({name for shown in wrong.values() for name in shown.standing.fixes})
-        yield Text(head + fitted(names, width - len(head) - len(tail)) + tail, style="yellow")
+def _regressions(tally: Tally, width: int) -> Iterator[Text]:
+    names = {name for shown in tally.of_kind("regression").values() for name in shown.standing.fixes}
+    if names:
+        head = "regressions of fixes: "
+        yield Text(head + fitted(sorted(names), width - len(head)), style="yellow")
 
 
 def _left_undone(tally: Tally) -> Iterator[Text]:
     reasons = list(tally.not_minimized.values())
     late = reasons.count(NO_TIME)
-    left = [f"{late} for lack of time (--minimize-total)"] * bool(late)
-    left += [f"{len(reasons) - late} for another reason (events.ndjson)"] * (len(reasons) > late)
-    if left:
-        yield Text(f"not minimized: {', '.join(left)}", style="yellow")
+    if late == len(reasons):
+        line = f"not minimized for lack of time: {late} (--minimize-total)"
+    else:
+        line = f"not minimized: {len(reasons)}, {late} of them for lack of time; see summary.json"
+    if reasons:
+        yield Text(line, style="yellow")
     dropped = [f"{number} {kind}" for kind, number in tally.unconfirmed_by_standing.items() if number]
     if dropped:
         yield Text(f"not counted, because no fresh process shows it: {', '.join(dropped)}", style="dim")
@@ -150,10 +151,9 @@ def _known(tally: Tally) -> Iterator[Text]:
     if not tally.known:
         return
     often = sorted(tally.known, key=lambda name: -tally.occurrences[name])
-    sample = f", counted on {tally.sampled} of {tally.examples} programs"
-    yield Text(
-        f"known: {counted(len(often), 'bug')}{sample * (tally.sampled < tally.examples)}; summary.json"
-    )
+    sample = f", counted on {tally.sampled} of {counted(tally.examples, 'program')}"
+    sample *= tally.sampled < tally.examples
+    yield Text(f"known: {counted(len(often), 'bug')}{sample}; all in summary.json")
     for name in often[:FREQUENT]:
         yield Text(f"  {counted(tally.occurrences[name], 'program')}: {name}", style="dim")
 
