@@ -46,7 +46,7 @@ FINDING = make_finding("value", message="\n".join(f"line {number}" for number in
 OTHER = make_finding("dtype")
 
 
-def example(index: int, *fingerprints: str, refused: bool = False, valid: bool = True) -> Event:
+def example(index: int, *fingerprints: str, refused: bool = False, valid: bool = True) -> ExampleDone:
     status: Status = "unsupported" if refused else "ok"
     paths = (
         PathResult(parse(MODULE), status, "data-dependent" if refused else ""),
@@ -62,8 +62,9 @@ def example(index: int, *fingerprints: str, refused: bool = False, valid: bool =
     )
 
 
+STARTED = CampaignStarted(0.0, 7, 5, None, 2, (MODULE, UNFLATTEN), "cpu", "wide", (1, 1), "2.13.0", "3.11.7")
 EVENTS: tuple[Event, ...] = (
-    CampaignStarted(0.0, 7, 5, None, 2, (MODULE, UNFLATTEN), "cpu", "wide", (1, 1), "2.13.0", "3.11.7"),
+    STARTED,
     example(0),
     example(1, FINDING.fingerprint),
     FindingFound(1.5, FINDING, 1, "x = [1]\n", "first\n"),
@@ -126,7 +127,7 @@ def test_masked_findings_and_regressions_are_lists_of_their_own(folder: Folder) 
         example(0, FINDING.fingerprint, OTHER.fingerprint),
         FindingFound(1.0, FINDING, 0, "x = 1\n", "first\n", masked),
         FindingFound(1.0, OTHER, 0, "x = 1\n", "first\n", Standing("regression", ("break_it",))),
-        CampaignFinished(2.0, "examples", 0, 2.0),
+        CampaignFinished(2.0, "time", 3, 2.0),
     ):
         tally(event)
         report(event)
@@ -140,6 +141,7 @@ def test_masked_findings_and_regressions_are_lists_of_their_own(folder: Folder) 
     assert f"$ exportdiff replay {folder.repro(FINDING.fingerprint)}\n" in shown
     assert "remark in summary.json" in shown
     assert "regressions of fixes: break_it\n" in shown
+    assert "1 program in 2 s, 0.5/s (3 not done in time): 0 new" in shown
     assert "0 new, 1 masked, 1 regression\n" in shown
     # A later program shows it on plain torch.
     tally(FindingShrunk(1.9, FINDING, 2, "y = 1\n", "smaller\n"))
@@ -273,7 +275,7 @@ def test_console_shows_difference_path_and_command(folder: Folder, *, terminal: 
     assert OTHER.fingerprint not in shown
     assert "not counted, because no fresh process shows it: 1 new\n" in shown
     assert "  KeyError: 'ours'\n" in shown
-    assert "export refused programs: nonstrict 1 of 4; reasons: summary.json\n" in shown
+    assert "export refused: nonstrict 1 of 4; reasons: summary.json\n" in shown
     assert "5 programs in 2 s, 2.5/s: 1 new, 0 masked, 0 regressions\n" in shown
     assert shown.endswith(f"files: {folder.root}: findings/, summary.json, events.ndjson\n")
     assert not any(line != line.rstrip() for line in shown.splitlines())
@@ -291,7 +293,7 @@ LONG_NAME = "a_fix_or_an_entry_with_a_name_of_more_than_fifty_letters_"
 
 def crowd() -> Iterator[Event]:
     """Yield a campaign with more of everything than fits a screen, under names that are long."""
-    yield replace(EVENTS[0], seconds=60.0, examples=None, seed=123456, profile="control-flow", shard=(12, 34))
+    yield replace(STARTED, seconds=60.0, examples=None, seed=123456, profile="control-flow", shard=(12, 34))
     message = "call 0: an attribute with a name of its own differs in everything " * 3
     for number in range(12):
         one = replace(make_finding(f"word{number}", message=message), path=parse(LONG_PATH), shown_on=())

@@ -84,7 +84,7 @@ def end_lines(tally: Tally, folder: Folder, width: int) -> Iterator[Text]:
         if each.refused and "+" not in mode
     ]
     if refused:
-        head, tail = "export refused programs: ", "; reasons: summary.json"
+        head, tail = "export refused: ", "; reasons: summary.json"
         yield Text(head + fitted(refused, width - len(head) - len(tail)) + tail)
     yield Text(_counts(tally), style="bold")
     if not found:
@@ -162,6 +162,8 @@ def _counts(tally: Tally) -> str:
     finished = tally.finished
     seconds = (finished.fuzzing or finished.at) if finished else 0.0
     rate = f", {tally.examples / seconds:.1f}/s" if seconds else ""
+    if finished and finished.given_up:
+        rate += f" ({finished.given_up} not done in time)"
     kinds = f"{tally.new} new, {len(tally.of_kind('masked'))} masked"
     wrong = counted(len(tally.of_kind("regression")), "regression")
     return f"{counted(tally.examples, 'program')} in {seconds:.0f} s{rate}: {kinds}, {wrong}"
