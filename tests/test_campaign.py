@@ -25,11 +25,8 @@ from harness.engine.events import (
     FindingUnconfirmed,
     HarnessError,
     KnownSeen,
-    MinimizingStarted,
-    NotMinimized,
 )
 from harness.engine.examples import BATCH, GRACE
-from harness.engine.final_minimizing import NO_TIME
 from harness.engine.schedule import paths_for
 from harness.engine.settings import Settings
 from harness.engine.triage import MAX_ATTEMPTS
@@ -38,7 +35,7 @@ from harness.findings import Finding
 from harness.judge.verdict import PathResult, Verdict
 from harness.known.attribution import Cause, Explained
 from harness.known.standing import Standing
-from harness.minimizing import Minimized, NotShownError
+from harness.minimizing import Minimized
 from harness.paths import core_paths, parse, select_paths
 from harness.repro.confirm import Confirmation
 
@@ -161,6 +158,14 @@ def masked_then_plain(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, 
     return tuple(results)
 
 
+def with_a_fix(corpora: pathlib.Path) -> pathlib.Path:
+    """Return a corpus with one fix, which fits no torch."""
+    (corpora / "fixes").mkdir()
+    patch = "mend it\n\n---\n--- a/torch/x.py\n+++ b/torch/x.py\n@@ -1 +1 @@\n-a\n+b\n"
+    (corpora / "fixes" / "mend_it.patch").write_text(patch)
+    return corpora
+
+
 def test_a_masked_finding_is_confirmed_with_its_fixes_and_gives_way_to_plain_torch(
     tmp_path: pathlib.Path,
 ) -> None:
@@ -226,89 +231,6 @@ def test_new_findings_are_minimized_at_the_end_and_get_their_final_fingerprint()
     assert event.finding.fingerprint in event.repro
     unconfirmed = Campaign(settings, work=calm, source=source_of, confirm=no, minimize=halved)
     assert not any(isinstance(event, FindingMinimized) for event in unconfirmed.run())
-
-
-def three(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
-    """Show one finding in every program, and two others, one of them masked, in fewer."""
-    results = []
-    for index in indices:
-        shown = [found("often")]
-        shown += [found("masked")] * (index > 0) + [found("rare")] * (index > 1)
-        standings = {found("masked").fingerprint: Standing("masked", ("mend_it",))}
-        verdict = Verdict(True, "", (), tuple(shown), 0.001)
-        source = source_of(0, index)[0]
-        results.append(ExampleResult(index, verdict, (), source, 0.01, standings=standings))
-    return tuple(results)
-
-
-def with_a_fix(corpora: pathlib.Path) -> pathlib.Path:
-    """Return a corpus with one fix, which fits no torch."""
-    (corpora / "fixes").mkdir()
-    patch = "mend it\n\n---\n--- a/torch/x.py\n+++ b/torch/x.py\n@@ -1 +1 @@\n-a\n+b\n"
-    (corpora / "fixes" / "mend_it.patch").write_text(patch)
-    return corpora
-
-
-def test_masked_findings_are_minimized_last_and_their_files_name_the_fixes(tmp_path: pathlib.Path) -> None:
-    within: list[tuple[str, ...]] = []
-
-    def confirm(source: str, **given: Any) -> Confirmation:
-        fixes = tuple(fix.name for fix in given["within"].args[0]) if given else ()
-        within.append(fixes)
-        assert ('# unmasked-by = ["mend_it"]' in source) == bool(fixes)
-        return Confirmation(True, "BUG")
-
-    settings = Settings(NONSTRICT, examples=4, minimize_seconds=1.0, corpora=with_a_fix(tmp_path))
-    run = Campaign(settings, work=three, source=source_of, confirm=confirm, minimize=halved).run()
-    *_, often, rare, masked, _ = [event for event in run if not isinstance(event, MinimizingStarted)]
-    minimized = [event for event in (often, rare, masked) if isinstance(event, FindingMinimized)]
-    assert [event.finding.evidence.words() for event in minimized] == [("often",), ("rare",), ("masked",)]
-    assert [event.standing.kind for event in minimized] == ["new", "new", "masked"]
-    assert within[-1] == ("mend_it",) and within[-2] == ()
-
-
-def test_minimizing_ends_in_time_and_says_what_it_left_out(tmp_path: pathlib.Path) -> None:
-    limits: list[float] = []
-
-    def slow(source: str, finding: Finding, *, seconds: float, **how: object) -> Minimized:
-        limits.append(seconds)
-        time.sleep(seconds)
-        return halved(source, finding)
-
-    settings = Settings(
-        NONSTRICT,
-        examples=4,
-        minimize_seconds=1.0,
-        minimize_total_seconds=1.5,
-        corpora=with_a_fix(tmp_path),
-    )
-    events = list(Campaign(settings, work=three, source=source_of, confirm=yes, minimize=slow).run())
-    started = [event for event in events if isinstance(event, MinimizingStarted)]
-    assert [(event.number, event.total) for event in started] == [(1, 3), (2, 3)]
-    assert started[0].fingerprint == found("often").fingerprint
-    # The second has what is left.
-    assert limits[0] == started[0].limit == 1.0 and 0.1 <= limits[1] <= 0.5
-    left = [event for event in events if isinstance(event, NotMinimized)]
-    assert [(event.fingerprint, event.reason) for event in left] == [(found("masked").fingerprint, NO_TIME)]
-    assert Settings(NONSTRICT, minimize_seconds=20.0).minimize_total == 60.0
-
-
-def test_a_program_that_cannot_be_minimized_is_no_error_of_exportdiff() -> None:
-    def never(source: str, finding: Finding, **how: object) -> Minimized:
-        raise NotShownError("the program does not show it")
-
-    settings = Settings(NONSTRICT, examples=4, minimize_seconds=1.0)
-    events = list(Campaign(settings, work=calm, source=source_of, confirm=yes, minimize=never).run())
-    (left,) = [event for event in events if isinstance(event, NotMinimized)]
-    assert (left.fingerprint, left.reason) == (found("third").fingerprint, "the program does not show it")
-    assert not any(isinstance(event, HarnessError | FindingMinimized) for event in events)
-
-
-def test_an_unconfirmed_finding_says_what_it_would_have_been(tmp_path: pathlib.Path) -> None:
-    settings = Settings(NONSTRICT, examples=2, corpora=with_a_fix(tmp_path))
-    run = Campaign(settings, work=three, source=source_of, confirm=no).run()
-    tried = [event for event in run if isinstance(event, FindingUnconfirmed)]
-    assert [event.standing.kind for event in tried] == ["new", "masked", "new"]
 
 
 def test_what_does_not_confirm_is_tried_a_few_times_and_never_shown() -> None:
