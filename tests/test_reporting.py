@@ -141,7 +141,7 @@ def test_masked_findings_and_regressions_are_lists_of_their_own(folder: Folder) 
     assert f"$ exportdiff replay {folder.repro(FINDING.fingerprint)}\n" in shown
     assert "remark in summary.json" in shown
     assert "regressions of fixes: break_it\n" in shown
-    assert "1 program in 2 s, 0.5/s (3 not done in time): 0 new" in shown
+    assert "1 program in 2 s, 0.5/s (3 unfinished): 0 new" in shown
     assert "0 new, 1 masked, 1 regression\n" in shown
     # A later program shows it on plain torch.
     tally(FindingShrunk(1.9, FINDING, 2, "y = 1\n", "smaller\n"))

@@ -86,7 +86,7 @@ def end_lines(tally: Tally, folder: Folder, width: int) -> Iterator[Text]:
     if refused:
         head, tail = "export refused: ", "; reasons: summary.json"
         yield Text(head + fitted(refused, width - len(head) - len(tail)) + tail)
-    yield Text(_counts(tally), style="bold")
+    yield from _counts(tally, width)
     if not found:
         started = tally.started
         command = show_command(started.seed, 0, started.profile) if started else "exportdiff show"
@@ -158,15 +158,17 @@ def _known(tally: Tally) -> Iterator[Text]:
         yield Text(f"  {counted(tally.occurrences[name], 'program')}: {name}", style="dim")
 
 
-def _counts(tally: Tally) -> str:
+def _counts(tally: Tally, width: int) -> Iterator[Text]:
     finished = tally.finished
     seconds = (finished.fuzzing or finished.at) if finished else 0.0
     rate = f", {tally.examples / seconds:.1f}/s" if seconds else ""
     if finished and finished.given_up:
-        rate += f" ({finished.given_up} not done in time)"
+        rate += f" ({finished.given_up} unfinished)"
     kinds = f"{tally.new} new, {len(tally.of_kind('masked'))} masked"
     wrong = counted(len(tally.of_kind("regression")), "regression")
-    return f"{counted(tally.examples, 'program')} in {seconds:.0f} s{rate}: {kinds}, {wrong}"
+    parts = (f"{counted(tally.examples, 'program')} in {seconds:.0f} s{rate}:", f"{kinds}, {wrong}")
+    line = " ".join(parts)
+    yield from (Text(part, style="bold") for part in ((line,) if len(line) <= width else parts))
 
 
 def counted(number: int, noun: str) -> str:
