@@ -106,11 +106,11 @@ def slow_to_explain(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ..
     return results
 
 
-def yes(source: str) -> Confirmation:
+def yes(source: str, **how: object) -> Confirmation:
     return Confirmation(True, "BUG")
 
 
-def no(source: str) -> Confirmation:
+def no(source: str, **how: object) -> Confirmation:
     return Confirmation(False, "ok")
 
 
@@ -158,12 +158,17 @@ def masked_then_plain(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, 
     return tuple(results)
 
 
+def with_a_fix(corpora: pathlib.Path) -> pathlib.Path:
+    """Return a corpus with one fix, which fits no torch."""
+    (corpora / "fixes").mkdir()
+    patch = "mend it\n\n---\n--- a/torch/x.py\n+++ b/torch/x.py\n@@ -1 +1 @@\n-a\n+b\n"
+    (corpora / "fixes" / "mend_it.patch").write_text(patch)
+    return corpora
+
+
 def test_a_masked_finding_is_confirmed_with_its_fixes_and_gives_way_to_plain_torch(
     tmp_path: pathlib.Path,
 ) -> None:
-    (tmp_path / "fixes").mkdir()
-    patch = "mend it\n\n---\n--- a/torch/x.py\n+++ b/torch/x.py\n@@ -1 +1 @@\n-a\n+b\n"
-    (tmp_path / "fixes" / "mend_it.patch").write_text(patch)
     within: list[tuple[str, ...]] = []
 
     def confirm(source: str, **given: Any) -> Confirmation:
@@ -172,7 +177,7 @@ def test_a_masked_finding_is_confirmed_with_its_fixes_and_gives_way_to_plain_tor
         assert ('# unmasked-by = ["mend_it"]' in source) == bool(fixes)
         return Confirmation(True, "BUG")
 
-    settings = Settings(NONSTRICT, examples=8, corpora=tmp_path)
+    settings = Settings(NONSTRICT, examples=8, corpora=with_a_fix(tmp_path))
     events = list(Campaign(settings, work=masked_then_plain, source=source_of, confirm=confirm).run())
     (first,) = [event for event in events if isinstance(event, FindingFound)]
     (better,) = [event for event in events if isinstance(event, FindingShrunk)]

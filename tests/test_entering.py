@@ -127,6 +127,25 @@ def test_corpus_add_refuses_a_file_that_is_not_a_repro_file(
     assert not list((folder / "corpora").rglob("*.py"))
 
 
+@pytest.mark.parametrize(
+    ("key", "what"),
+    [
+        ("unmasked-by", "add its signature to 'unmasked' in the header of an entry with the fix mend_it"),
+        ("caused-by", "shows a mistake of a fix, not of torch (caused-by): correct the fix mend_it"),
+    ],
+)
+def test_the_corpus_has_no_entries_that_only_torch_with_fixes_shows(
+    folder: pathlib.Path, key: str, what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = REPRO.replace("# status", f'# {key} = ["mend_it", "other"]\n# status')
+    (folder / "repro.py").write_text(text)
+    for command in (["add", "repro.py", "--name", "a", "--force"], ["close", "repro.py"]):
+        assert main(["corpus", *command]) == 2
+        error = capsys.readouterr().err
+        assert what in error and error.count("\n") == 1
+    assert not list((folder / "corpora").rglob("*.py"))
+
+
 def test_corpus_close_moves_an_entry_that_passes(
     folder: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -77,6 +77,72 @@ def test_replay_exits_with_0_if_all_files_are_as_recorded(
     assert _lines(capsys) == [f"as recorded  {file}  (open) BUG"]
 
 
+NEEDS = HEADER.replace('# status = "{}"', '# status = "open"\n# {} = ["add_rightly"]')
+
+
+@pytest.fixture
+def corpora(tmp_path: pathlib.Path) -> pathlib.Path:
+    """Return a corpus with a fix that a file can see."""
+    import torch.nn.modules.linear
+
+    file = pathlib.Path(torch.nn.modules.linear.__file__)
+    lines = file.read_text().splitlines()
+    at = next(n for n, line in enumerate(lines) if line == "class Identity(Module):")
+    at = next(n for n in range(at, len(lines)) if lines[n].strip() == "return input")
+    hunk = f"@@ -{at + 1},1 +{at + 1},1 @@\n-{lines[at]}\n+        return input + 1\n"
+    name = "torch/nn/modules/linear.py"
+    folder = tmp_path / "corpora" / "fixes"
+    folder.mkdir(parents=True)
+    (folder / "add_rightly.patch").write_text(f"text\n\n---\n--- a/{name}\n+++ b/{name}\n{hunk}")
+    return folder.parent
+
+
+SEES_THE_FIX = """\
+import sys
+import torch
+
+sys.exit(int(torch.nn.Identity()(torch.zeros(1)).item()))
+"""
+
+
+@pytest.mark.parametrize("key", ["unmasked-by", "caused-by"])
+def test_replay_holds_the_fixes_that_a_file_names(
+    key: str, tmp_path: pathlib.Path, corpora: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, plain = tmp_path / "needs.py", tmp_path / "plain.py"
+    file.write_text(NEEDS.format(key) + SEES_THE_FIX)
+    plain.write_text(HEADER.format("seed") + SEES_THE_FIX)
+    assert main(["replay", str(file), str(plain), "--corpora", str(corpora)]) == 0
+    with_fix, without = _lines(capsys)
+    assert with_fix == f"as recorded  {file}  (open, with 1 fix in place)"
+    assert without == f"as recorded  {plain}  (seed)"
+    file.write_text(NEEDS.format(key))
+    assert main(["replay", str(file), "--corpora", str(corpora)]) == 1
+    assert _lines(capsys) == [f"FIXED        {file}  (was open, with 1 fix in place)"]
+
+
+def test_a_file_whose_fix_is_missing_is_2_and_one_line(
+    tmp_path: pathlib.Path, corpora: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "needs.py"
+    file.write_text(NEEDS.format("unmasked-by").replace("add_rightly", "gone"))
+    assert main(["replay", str(file), "--corpora", str(corpora)]) == 2
+    error = capsys.readouterr().err
+    assert f"{file} shows its bug only with fixes in place" in error and error.count("\n") == 1
+    assert f"{corpora}/fixes has no gone.patch; name the corpus that has it with --corpora" in error
+
+
+def test_replay_is_2_if_no_file_can_be_run(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "needs.py"
+    file.write_text(NEEDS.format("unmasked-by").replace('["add_rightly"]', "3"))
+    assert main(["replay", str(file), str(tmp_path / "gone.py")]) == 2
+    wrong, gone = _lines(capsys)
+    assert "'unmasked-by' in [tool.exportdiff], which is no list of names of fixes" in wrong
+    assert "there is no such file" in gone
+
+
 def test_replay_without_any_file_is_a_usage_error(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

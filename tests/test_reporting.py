@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import pathlib
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import pytest
@@ -22,15 +24,19 @@ from harness.engine.events import (
     FindingUnconfirmed,
     HarnessError,
     KnownSeen,
+    MinimizingStarted,
+    NotMinimized,
 )
+from harness.engine.final_minimizing import NO_TIME
 from harness.errors import UsageError
 from harness.judge.verdict import PathResult, Status
 from harness.known.standing import Standing
 from harness.paths import parse
-from harness.reporting.console import ConsoleReport
+from harness.reporting.console import ConsoleReport, StatusLine
 from harness.reporting.folder import Folder
 from harness.reporting.ndjson import NdjsonLog
 from harness.reporting.repro_files import ReproFiles
+from harness.reporting.screen import fitted
 from harness.reporting.summary import SummaryFile, summary_document
 from harness.reporting.tally import Tally
 from harness.reporting.text import show_command
@@ -40,7 +46,7 @@ FINDING = make_finding("value", message="\n".join(f"line {number}" for number in
 OTHER = make_finding("dtype")
 
 
-def example(index: int, *fingerprints: str, refused: bool = False, valid: bool = True) -> Event:
+def example(index: int, *fingerprints: str, refused: bool = False, valid: bool = True) -> ExampleDone:
     status: Status = "unsupported" if refused else "ok"
     paths = (
         PathResult(parse(MODULE), status, "data-dependent" if refused else ""),
@@ -56,8 +62,9 @@ def example(index: int, *fingerprints: str, refused: bool = False, valid: bool =
     )
 
 
+STARTED = CampaignStarted(0.0, 7, 5, None, 2, (MODULE, UNFLATTEN), "cpu", "wide", (1, 1), "2.13.0", "3.11.7")
 EVENTS: tuple[Event, ...] = (
-    CampaignStarted(0.0, 7, 5, None, 2, (MODULE, UNFLATTEN), "cpu", "wide", (1, 1), "2.13.0", "3.11.7"),
+    STARTED,
     example(0),
     example(1, FINDING.fingerprint),
     FindingFound(1.5, FINDING, 1, "x = [1]\n", "first\n"),
@@ -114,13 +121,13 @@ def test_masked_findings_and_regressions_are_lists_of_their_own(folder: Folder) 
     tally = Tally()
     masked = Standing("masked", ("mend_it",), "the search ran out of time")
     stream = io.StringIO()
-    report = ConsoleReport(Console(file=stream, width=120), folder, tally)
+    report = ConsoleReport(Console(file=stream, width=200), folder, tally)
     for event in (
         EVENTS[0],
         example(0, FINDING.fingerprint, OTHER.fingerprint),
         FindingFound(1.0, FINDING, 0, "x = 1\n", "first\n", masked),
         FindingFound(1.0, OTHER, 0, "x = 1\n", "first\n", Standing("regression", ("break_it",))),
-        CampaignFinished(2.0, "examples", 0, 2.0),
+        CampaignFinished(2.0, "time", 3, 2.0),
     ):
         tally(event)
         report(event)
@@ -129,9 +136,13 @@ def test_masked_findings_and_regressions_are_lists_of_their_own(folder: Folder) 
     (one,), (other,) = document["masked"], document["regressions"]
     assert (one["fixes"], one["remark"]) == (["mend_it"], "the search ran out of time")
     assert (other["fixes"], other["fingerprint"]) == (["break_it"], OTHER.fingerprint)
-    assert "with these fixes in place: mend_it" in stream.getvalue()
-    assert "remark: the search ran out of time" in stream.getvalue()
-    assert "1 masked, 1 regressions of fixes" in stream.getvalue()
+    shown = stream.getvalue()
+    # The file alone shows nothing on plain torch.
+    assert f"$ exportdiff replay {folder.repro(FINDING.fingerprint)}\n" in shown
+    assert "remark in summary.json" in shown
+    assert "regressions of fixes: break_it\n" in shown
+    assert "1 program in 2 s, 0.5/s (3 unfinished): 0 new" in shown
+    assert "0 new, 1 masked, 1 regression\n" in shown
     # A later program shows it on plain torch.
     tally(FindingShrunk(1.9, FINDING, 2, "y = 1\n", "smaller\n"))
     assert tally.new == 1 and not tally.of_kind("masked")
@@ -203,6 +214,8 @@ def test_summary_has_the_promised_shape(folder: Folder) -> None:
         "masked": [],
         "regressions": [],
         "unconfirmed": 1,
+        "unconfirmed_by_standing": {"new": 1, "masked": 0, "regression": 0},
+        "not_minimized": {},
         "harness_errors": 1,
         "invalid_reasons": {"eager raised ValueError": 1},
         "exports": {"nonstrict": {"programs": 4, "refused": 1, "refusals": {"data-dependent": 1}}},
@@ -240,51 +253,126 @@ def test_repro_files_hold_the_confirmed_text_and_then_the_smaller_one(folder: Fo
     assert len(list(folder.findings.iterdir())) == 1
 
 
-@pytest.mark.parametrize("terminal", [False, True])
-def test_console_shows_difference_and_commands(folder: Folder, *, terminal: bool) -> None:
+def shown_at_the_end(folder: Folder, events: Iterable[Event], tally: Tally, *, terminal: bool = False) -> str:
+    """Return what the console prints for events."""
     screen = io.StringIO()
-    console = Console(file=screen, force_terminal=terminal, width=100, no_color=True)
-    tally = Tally()
-    report = ConsoleReport(console, folder, tally)
-    for event in EVENTS:
-        tally(event)
-        report(event)
-    shown = screen.getvalue()
+    console = Console(file=screen, force_terminal=terminal, width=80, color_system=None)
+    with ConsoleReport(console, folder, tally) as report:
+        for event in events:
+            tally(event)
+            report(event)
+    # Without the codes that draw the live line.
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", screen.getvalue())
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_console_shows_difference_path_and_command(folder: Folder, *, terminal: bool) -> None:
+    shown = shown_at_the_end(folder, EVENTS, Tally(), terminal=terminal)
     file = folder.repro(FINDING.fingerprint)
-    assert "outputs mismatch on nonstrict:unflatten@cpu" in shown
-    assert "line 9" in shown
-    assert "line 10" not in shown
-    assert f"$ python {file}\n" in shown or terminal
-    assert f"exportdiff check {file}:make --paths {UNFLATTEN}" in shown
+    assert f"new: {FINDING.check} {FINDING.kind}: line 0\n" in shown
+    assert f"  {UNFLATTEN}; 2 programs, first 1\n" in shown
+    assert f"  $ python {file}\n" in shown
     assert OTHER.fingerprint not in shown
-    assert "KeyError: 'ours'" in shown
-    last = shown.strip().splitlines()[-1]
-    assert last.startswith("1 new findings; reproduce one with: python ")
-    if not terminal:
-        assert "x = [1]" not in shown  # the file has the program; minimizing prints it
-        assert not any(line != line.rstrip() for line in shown.splitlines() if "=" in line)
+    assert "not counted, because no fresh process shows it: 1 new\n" in shown
+    assert "  KeyError: 'ours'\n" in shown
+    assert "export refused: nonstrict 1 of 4; reasons: summary.json\n" in shown
+    assert "5 programs in 2 s, 2.5/s: 1 new, 0 masked, 0 regressions\n" in shown
+    assert shown.endswith(f"files: {folder.root}: findings/, summary.json, events.ndjson\n")
+    assert not any(line != line.rstrip() for line in shown.splitlines())
 
 
 def test_console_says_what_to_do_next_when_there_is_no_finding(folder: Folder) -> None:
-    screen = io.StringIO()
-    tally = Tally()
-    report = ConsoleReport(Console(file=screen, width=100), folder, tally)
-    for event in (EVENTS[0], EVENTS[1], EVENTS[-1]):
-        tally(event)
-        report(event)
-    shown = screen.getvalue()
-    assert shown.splitlines()[-1].endswith("exportdiff show --seed 7 --example 0 --profile wide")
-    assert "nonstrict export: refused 0 of 1 programs (0.0 %)\n" in shown
+    shown = shown_at_the_end(folder, (EVENTS[0], EVENTS[1], EVENTS[-1]), Tally())
+    assert "see a program with: exportdiff show --seed 7 --example 0 --profile wide\n" in shown
+    assert "export refused" not in shown and "known" not in shown
 
 
-def test_console_says_what_export_refused(folder: Folder) -> None:
-    screen = io.StringIO()
+LONG_PATH = "nonstrict+preserve+reexport_unflattened+swap_leaves:unflatten@cpu"
+LONG_NAME = "a_fix_or_an_entry_with_a_name_of_more_than_fifty_letters_"
+
+
+def crowd() -> Iterator[Event]:
+    """Yield a campaign with more of everything than fits a screen, under names that are long."""
+    yield replace(STARTED, seconds=60.0, examples=None, seed=123456, profile="control-flow", shard=(12, 34))
+    message = "call 0: an attribute with a name of its own differs in everything " * 3
+    for number in range(12):
+        one = replace(make_finding(f"word{number}", message=message), path=parse(LONG_PATH), shown_on=())
+        kinds = (
+            Standing(),
+            Standing("masked", ("mend_it",)),
+            Standing("regression", (f"{LONG_NAME}{number}",)),
+        )
+        yield example(number, one.fingerprint, refused=True)
+        yield FindingFound(1.0, one, number, "x\n", "x\n", kinds[number % 3])
+        if number % 3 == 0:
+            same = replace(one, path=parse(MODULE), shown_on=())
+            yield FindingFound(1.0, same, number, "x\n", "x\n")
+            yield NotMinimized(70.0, one.fingerprint, NO_TIME)
+            yield NotMinimized(70.0, same.fingerprint, "another reason")
+        yield KnownSeen(2.0, f"{LONG_NAME}{number}", "", FINDING, number)
+        yield HarnessError(2.0, number, f"Traceback\nValueError: {number} {message}")
+        yield replace(example(99), at=10.0 * number, known=(f"{LONG_NAME}{number}",), sampled=number == 0)
+    for number in range(12):
+        yield MinimizingStarted(111.0 + 6 * number, number + 1, 12, one.fingerprint, 3.0, 60.0)
+    yield FindingUnconfirmed(2.0, OTHER, 5, "ok", Standing("masked", ("mend_it",)))
+    yield CampaignFinished(200.0, "interrupted", 3, 60.0)
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_the_end_of_a_campaign_fits_one_screen(folder: Folder, *, terminal: bool) -> None:
+    small = Folder(pathlib.Path("exportdiff-out"))
+    shown = shown_at_the_end(small, crowd(), Tally(), terminal=terminal)
+    _, _, end = shown.rpartition("11 of 12")
+    lines = end.splitlines()[1:]
+    # Six of them are errors of exportdiff.
+    assert len(lines) <= 35
+    # Only a path, or names of fixes that may not be cut, make a line longer.
+    assert [line for line in lines if len(line) > 80] == [f"regressions of fixes: {LONG_NAME}11 and 3 more"]
+    blocks = [line for line in lines if line.startswith(("new: ", "masked: "))]
+    assert [block.partition(":")[0] for block in blocks] == ["new"] * 4 + ["masked"]
+    assert all(block.endswith("…") for block in blocks)
+    assert sum(LONG_PATH in line or "; also on 1 more path" in line for line in lines) == 5
+    assert "and 3 more findings: exportdiff-out/findings" in lines
+    assert "not minimized: 8, 4 of them for lack of time; see summary.json" in lines
+    assert "not counted, because no fresh process shows it: 1 masked" in lines
+    assert "known: 12 bugs, counted on 13 of 24 programs; all in summary.json" in lines
+
+
+def test_progress_lines_are_short_and_say_what_is_minimized(folder: Folder) -> None:
+    lines = shown_at_the_end(folder, [*crowd()][:-1], Tally()).splitlines()
+    said = [line.split()[1] for line in lines if line.startswith("minimizing ")]
+    assert said == ["1", "3", "5", "7", "9", "11"]  # not more often than every ten seconds
+    assert sum(" new, " in line for line in lines) == 11
+    assert max(len(line) for line in lines if str(folder.root) not in line) <= 80
+
+
+def test_the_live_line_fits_the_terminal() -> None:
+    status = StatusLine()
+    assert "starting" in status.line(80).plain
+    status.judged(123456, "123 new, 45 masked, 151 known")
+    assert status.line(80, 3600.0).plain == "  3600 s  123456 programs  34.3/s  123 new, 45 masked, 151 known"
+    assert status.line(60, 3600.0).plain == "  3600 s  123456 programs  123 new, 45 masked, 151 known"
+    assert status.line(30, 3600.0).plain == "  3600 s  123456 programs"
+    status.minimizes(MinimizingStarted(80.0, 2, 5, "0123456789", 23.0, 60.0))
+    assert status.line(80).plain == "minimizing 2 of 5: 0123456789 (23 s of 60 s)"
+    assert status.line(40).plain == "minimizing 2 of 5: 0123456789"
+
+
+def test_names_that_do_not_fit_are_counted() -> None:
+    assert fitted(["one", "two", "three"], 20) == "one, two, three"
+    assert fitted(["one", "two", "three"], 14) == "one and 2 more"
+    assert fitted(["one", "two", "three"], 5) == "one and 2 more"
+    assert fitted(["one", "two", "three"], 9, "; ", count=False) == "one; two"
+
+
+def test_a_finding_that_a_later_program_confirms_is_counted_once() -> None:
     tally = Tally()
-    report = ConsoleReport(Console(file=screen, width=100), folder, tally)
-    for event in EVENTS:
-        tally(event)
-        report(event)
-    assert "nonstrict export: refused 1 of 4 programs (25.0 %)\n  1 data-dependent\n" in screen.getvalue()
+    masked = Standing("masked", ("mend_it",))
+    tally(FindingUnconfirmed(1.0, FINDING, 1, "ok", masked))
+    assert tally.unconfirmed_by_standing == {"new": 0, "masked": 1, "regression": 0}
+    tally(FindingFound(2.0, FINDING, 2, "x\n", "x\n", masked))
+    assert tally.unconfirmed_by_standing == {"new": 0, "masked": 0, "regression": 0}
+    assert FindingUnconfirmed(1.0, FINDING, 1, "ok", masked).as_dict()["standing"]["kind"] == "masked"
 
 
 def test_the_default_profile_goes_without_saying() -> None:

@@ -133,7 +133,7 @@ def _print_table(target: Target, verdict: Verdict, parts: Sequence[Explained]) -
     for part in parts:
         console.print()
         command = f"exportdiff check {target.written} --paths '{part.finding.path}'"
-        console.print(finding_block(part.finding, (command,), console), soft_wrap=True)
+        console.print(finding_block(part.finding, (command,)), soft_wrap=True)
         for cause in part.causes:
             where = f"{CORPORA / 'open' / cause.entry}.py" if cause.entry else cause.name
             console.print(f"known: {where}", style="dim", highlight=False)

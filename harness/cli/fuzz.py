@@ -21,7 +21,7 @@ from harness.cli.arguments import (
     shard,
     workers,
 )
-from harness.engine.settings import KNOWN_EVERY, Settings
+from harness.engine.settings import KNOWN_EVERY, MINIMIZED, Settings
 from harness.errors import UsageError
 from harness.known.entry import CORPORA, FIXES
 from harness.patching.fixes import read_fixes
@@ -85,8 +85,15 @@ def add(commands: Subparsers) -> None:
         type=duration_or_none,
         default=60.0,
         metavar="TIME",
-        help="at the end, spend TIME on minimizing the program of each new finding; 0: do not minimize "
-        "(default: 60s)",
+        help="at the end, spend TIME on minimizing the program of each new or masked finding; 0: do not "
+        "minimize (default: 60s)",
+    )
+    parser.add_argument(
+        "--minimize-total",
+        type=duration,
+        metavar="TIME",
+        help="stop minimizing after TIME; as many findings as there are workers are minimized at a time "
+        f"(default: {MINIMIZED} times the time of --minimize)",
     )
     parser.add_argument(
         "--corpora",
@@ -133,6 +140,7 @@ def run(arguments: argparse.Namespace) -> int:
         profile=chosen_profile(arguments.profile),
         shard=arguments.shard,
         minimize_seconds=arguments.minimize,
+        minimize_total_seconds=arguments.minimize_total,
         corpora=arguments.corpora.resolve() if arguments.corpora.is_dir() else None,
         plain=arguments.plain,
         known_every=arguments.known_every,
@@ -140,14 +148,12 @@ def run(arguments: argparse.Namespace) -> int:
     folder = Folder(arguments.out)
     folder.prepare()
     tally = Tally(folder.root, arguments.corpora)
-    with NdjsonLog(folder.log) as log, _interruptible() as stop:
-        listeners = (
-            tally,
-            log,
-            ReproFiles(folder),
-            SummaryFile(folder, tally),
-            ConsoleReport(make_console(), folder, tally),
-        )
+    with (
+        NdjsonLog(folder.log) as log,
+        ConsoleReport(make_console(), folder, tally) as console,
+        _interruptible() as stop,
+    ):
+        listeners = (tally, log, ReproFiles(folder), SummaryFile(folder, tally), console)
         for event in Campaign(settings, stop=stop).run():
             for listener in listeners:
                 listener(event)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import pathlib
+from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING
 
 from harness.cli.arguments import duration
 from harness.errors import UsageError
 from harness.known.entry import CORPORA, EXPECTED, find_files, read_entry
+from harness.known.needed import fixes_named
+from harness.patching.fixes import applied
 from harness.processes.script import run_file
 
 if TYPE_CHECKING:
@@ -15,7 +19,8 @@ if TYPE_CHECKING:
 
     from harness.cli.types import Subparsers
     from harness.known.entry import Entry
-    from harness.processes.script import Run
+    from harness.patching.fixes import Fix
+    from harness.processes.script import Run, Within
 
 
 def add(commands: Subparsers) -> None:
@@ -24,10 +29,19 @@ def add(commands: Subparsers) -> None:
         "replay",
         help="run corpus files, and compare the results with their headers",
         description="Run each corpus file in a process of its own, and print one line for it: as recorded, "
-        "FIXED or BROKEN. Exit code: 0 if every file is as recorded, else 1.",
+        "FIXED or BROKEN. A file of a masked bug, or of a regression of a fix, runs with the fixes in place "
+        "that its header names. Exit code: 0 if every file is as recorded, 2 if no file can be run or a fix "
+        "is missing, else 1.",
     )
     parser.add_argument(
-        "files", nargs="*", type=pathlib.Path, metavar="FILE", help="files or folders (default: corpora/)"
+        "files", nargs="*", type=pathlib.Path, metavar="FILE", help="files or folders (default: the corpus)"
+    )
+    parser.add_argument(
+        "--corpora",
+        type=pathlib.Path,
+        default=CORPORA,
+        metavar="DIR",
+        help="the corpus with the fixes that files name (default: corpora/)",
     )
     parser.add_argument(
         "--limit",
@@ -40,32 +54,49 @@ def add(commands: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print one line for each file; return 0 if all are as recorded, else 1."""
-    if not arguments.files and not CORPORA.is_dir():
-        raise UsageError("there is no corpora/ here; name the files to replay")
-    as_recorded = True
-    files = list(find_files(arguments.files or [CORPORA]))
-    if not files:
+    """Print one line for each file; return 0 if all are as recorded, 2 if none can be run, else 1."""
+    if not arguments.files and not arguments.corpora.is_dir():
+        raise UsageError(f"there is no {arguments.corpora}/ here; name the files to replay")
+    entries = list(map(read_entry, find_files(arguments.files or [arguments.corpora])))
+    if not entries:
         raise UsageError("there are no corpus files there; name a folder that holds .py files")
-    for file in files:
-        word, detail = _replay(read_entry(file), arguments.limit)
+    # All of them first: a missing fix is no result of a file.
+    fixes = [_fixes(entry, arguments.corpora) for entry in entries]
+    as_recorded = True
+    for entry, held in zip(entries, fixes, strict=True):
+        word, detail = _replay(entry, held, arguments.limit)
         as_recorded &= word == "as recorded"
-        print(f"{word:<11}  {file}  {detail}".rstrip(), flush=True)
-    return 0 if as_recorded else 1
+        print(f"{word:<11}  {entry.file}  {detail}".rstrip(), flush=True)
+    if as_recorded:
+        return 0
+    return 2 if all(entry.problem for entry in entries) else 1
 
 
-def _replay(entry: Entry, limit: float) -> tuple[str, str]:
+def _fixes(entry: Entry, corpora: pathlib.Path) -> tuple[Fix, ...]:
+    """Read the fixes that a file needs. Raises UsageError."""
+    try:
+        return fixes_named(entry.needs, corpora)
+    except UsageError as error:
+        raise UsageError(f"{entry.file} shows its bug only with fixes in place, but {error}") from None
+
+
+def _replay(entry: Entry, fixes: tuple[Fix, ...], limit: float) -> tuple[str, str]:
     if entry.problem:
         return "BROKEN", entry.problem
-    return outcome(entry, run_file(entry.file, limit))
+    within: Within = partial(applied, fixes) if fixes else nullcontext
+    return outcome(entry, run_file(entry.file, limit, within))
 
 
 def outcome(entry: Entry, run: Run) -> tuple[str, str]:
     """Return the word for a file, and the details to print after it."""
     if run.problem:
         return "BROKEN", run.problem
+    status = entry.status
+    if entry.needs:
+        status += f", with {len(entry.needs)} {'fix' if len(entry.needs) == 1 else 'fixes'} in place"
     if run.code == EXPECTED[entry.status]:
-        return "as recorded", f"({entry.status}) {run.last_line}"
+        return "as recorded", f"({status}) {run.last_line}"
     if run.code == 0:
-        return "FIXED", f"(was {entry.status}) {run.last_line}; move it: exportdiff corpus close {entry.file}"
-    return "BROKEN", f"(was {entry.status}) {run.last_line}"
+        move = "" if entry.needs else f"; move it: exportdiff corpus close {entry.file}"
+        return "FIXED", f"(was {status}) {run.last_line}{move}"
+    return "BROKEN", f"(was {status}) {run.last_line}"

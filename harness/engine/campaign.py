@@ -101,9 +101,8 @@ class Campaign:
         self._given_up, self._fuzzing = examples.given_up, clock.now()
         yield from confirmer.shrink(stop)
         minimizer = FinalMinimizer(settings, self._minimize, self._confirm, clock, stop)
-        # What only mended torch shows is kept as it was found: a smaller program may show it on plain torch,
-        # and that is the place to look for one.
-        yield from minimizer.run([each for each in confirmer.confirmed if not each.standing.fixes])
+        # A regression is kept as it was found: to the maintainer of the fix, any program is good enough.
+        yield from minimizer.run([each for each in confirmer.confirmed if each.standing.kind != "regression"])
 
     def _account(self, result: ExampleResult, confirmer: Confirmer, clock: Clock) -> Iterator[events.Event]:
         """Yield the events of one example; findings that the corpus explains are known, the others new."""

@@ -9,9 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from harness.engine import events
-from harness.engine.triage import Cause, Witness
-from harness.known.entry import FIXES
-from harness.patching.fixes import applied, read_fix
+from harness.engine.triage import Cause, Witness, by_importance
+from harness.known.needed import fixes_named
+from harness.patching.fixes import applied
 from harness.processes.child import Stopped
 from harness.repro import Needs, repro_source
 from harness.repro.confirm import Confirmation
@@ -38,8 +38,8 @@ class Confirmer:
 
     @property
     def confirmed(self) -> list[Witness]:
-        """The program of every confirmed cause, in the order of the fingerprints."""
-        return [cause.shown for _, cause in sorted(self._causes.items()) if cause.shown is not None]
+        """The program of every confirmed cause, the most important first."""
+        return by_importance(self._causes.values())
 
     def add(self, witness: Witness) -> Iterator[events.Event]:
         """Remember a program that shows a finding; confirm it if its cause has no confirmed program yet."""
@@ -65,23 +65,28 @@ class Confirmer:
         finding, example, source = witness.finding, witness.example, witness.source
         try:
             repro = repro_source(finding, source, needs(witness.standing))
-            answer = self._run(repro, witness.standing)
+            answer = holding(self._confirm, witness.standing, self._corpora)(repro)
         except Exception:
             yield events.HarnessError(self._clock.now(), example, traceback.format_exc())
             return
         if not answer.confirmed:
             if cause.shown is None:
-                yield events.FindingUnconfirmed(self._clock.now(), finding, example, answer.reason)
+                yield events.FindingUnconfirmed(
+                    self._clock.now(), finding, example, answer.reason, witness.standing
+                )
             return
         shown = events.FindingFound if cause.shown is None else events.FindingShrunk
         yield shown(self._clock.now(), finding, example, source, repro, witness.standing)
         cause.shown = witness
 
-    def _run(self, repro: str, standing: Standing) -> Confirmation:
-        if not standing.fixes or self._corpora is None:
-            return self._confirm(repro)
-        fixes = tuple(read_fix(self._corpora / FIXES / f"{name}.patch") for name in standing.fixes)
-        return self._confirm(repro, within=partial(applied, fixes))
+
+def holding(
+    confirm: Confirm, standing: Standing, corpora: pathlib.Path | None
+) -> Callable[[str], Confirmation]:
+    """Return ``confirm`` with the fixes of the corpus in place that show the finding. Raises FixError."""
+    if not standing.fixes or corpora is None:
+        return confirm
+    return partial(confirm, within=partial(applied, fixes_named(standing.fixes, corpora)))
 
 
 def needs(standing: Standing) -> Needs | None:

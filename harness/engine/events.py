@@ -111,6 +111,8 @@ class FindingUnconfirmed(Event):
     finding: Finding
     example: int
     reason: str
+    standing: Standing = NEW
+    """What it would have been: new, masked or a regression of a fix."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,30 @@ class FindingMinimized(Event):
     seconds: float
     tried: int
     """How many smaller programs were judged."""
+    standing: Standing = NEW
+
+
+@dataclass(frozen=True)
+class MinimizingStarted(Event):
+    """The campaign waits until the program of this finding is minimized. Others are minimized meanwhile, as
+    many as there are workers."""
+
+    number: int
+    """Counted from 1, of ``total``."""
+    total: int
+    fingerprint: str
+    spent: float
+    """The seconds that it has taken already."""
+    limit: float
+    """The seconds that it may take."""
+
+
+@dataclass(frozen=True)
+class NotMinimized(Event):
+    """The finding keeps the program that showed it."""
+
+    fingerprint: str
+    reason: str
 
 
 @dataclass(frozen=True)

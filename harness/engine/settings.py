@@ -20,6 +20,10 @@ KNOWN_EVERY = 20
 """On one program in so many plain torch is judged too. Finding out what it shows costs about three times as
 much as the program: this keeps the cost at a sixth, and counts every frequent bug within a few minutes."""
 
+MINIMIZED = 3
+"""The time for minimizing all findings is so many times the time for one: workers minimize several at a time,
+and many findings need less than their time."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -39,7 +43,9 @@ class Settings:
     example_seconds: float = 60.0
     """A program that takes longer hangs."""
     minimize_seconds: float = 0.0
-    """Time to minimize the program of each new finding after the examples; 0: minimize none."""
+    """Time to minimize the program of each new or masked finding after the examples; 0: minimize none."""
+    minimize_total_seconds: float | None = None
+    """Time to minimize all of them; None: ``MINIMIZED`` times the time for one."""
     corpora: pathlib.Path | None = None
     """The corpus of the known bugs; None: every finding is new."""
     plain: bool = False
@@ -52,6 +58,12 @@ class Settings:
         """Whether programs are judged with the fixes of the corpus in place; workers drop fixes that do not
         fit."""
         return self.corpora is not None and not self.plain and any((self.corpora / FIXES).glob("*.patch"))
+
+    @property
+    def minimize_total(self) -> float:
+        """The seconds for minimizing all findings."""
+        given = self.minimize_total_seconds
+        return MINIMIZED * self.minimize_seconds if given is None else given
 
     def indices(self) -> Iterator[int]:
         """Return the indices of the examples in this shard, in order."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
-from harness.known.standing import NEW, Standing
+from harness.known.standing import NEW, Kind, Standing
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from harness.findings import Finding
 
 MAX_ATTEMPTS = 3
@@ -36,6 +38,8 @@ class Witness:
 class Cause:
     """One fingerprint."""
 
+    programs: int = 0
+    """How many programs show it."""
     attempts: int = 0
     shown: Witness | None = None
     """The confirmed program that stands for the cause."""
@@ -43,6 +47,7 @@ class Cause:
 
     def add(self, witness: Witness) -> None:
         """Remember a program if it is among the smallest."""
+        self.programs += 1
         self.smallest = sorted([*self.smallest, witness], key=lambda w: w.size)[:KEPT]
 
     @property
@@ -55,3 +60,23 @@ class Cause:
         """Programs smaller than the one that is shown, the smallest first."""
         shown = self.shown
         return [w for w in self.smallest if shown is not None and w.size < shown.size]
+
+
+def by_importance(causes: Iterable[Cause]) -> list[Witness]:
+    """Return the programs that stand for causes: new before masked, and first what most programs show.
+
+    Where several causes have one signature, on several paths, all but one of them come last.
+    """
+    shown = [(cause.programs, cause.shown) for cause in causes if cause.shown is not None]
+    kinds = get_args(Kind)
+    shown.sort(
+        key=lambda pair: (
+            kinds.index(pair[1].standing.kind),
+            -pair[0],
+            pair[1].example,
+            pair[1].finding.fingerprint,
+        )
+    )
+    firsts = {witness.finding.signature: witness for _, witness in reversed(shown)}
+    others = [witness for _, witness in shown if firsts[witness.finding.signature] is not witness]
+    return [witness for _, witness in shown if firsts[witness.finding.signature] is witness] + others

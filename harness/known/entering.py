@@ -40,7 +40,8 @@ def enter(
     """Copy a repro file to ``open/NAME.py`` of a corpus, and give it the header of an entry.
 
     Raises UsageError, and writes nothing, if the file is not a repro file, imports more than torch, or shows
-    no bug in a fresh process. Raises it also if known bugs explain all findings, unless ``force`` is set.
+    no bug in a fresh process or only with fixes in place. Raises it also if known bugs explain all findings,
+    unless ``force`` is set.
     """
     target = corpora / "open" / f"{name}.py"
     if not name.isidentifier():
@@ -50,6 +51,7 @@ def enter(
     entry = read_entry(file)
     if entry.problem:
         raise UsageError(f"{file} {entry.problem}")
+    _refuse_needs(entry)
     source = file.read_text(encoding="utf-8")
     run = run_file(file, SECONDS)
     if run.problem or run.code != 1:
@@ -71,6 +73,7 @@ def close(file: pathlib.Path, corpora: pathlib.Path) -> pathlib.Path:
     entry = read_entry(file)
     if entry.problem or entry.status != "open":
         raise UsageError(f"{file} {entry.problem or f'is {entry.status}, not open'}")
+    _refuse_needs(entry)
     run = run_file(file, SECONDS)
     if run.problem or run.code != 0:
         raise UsageError(f"{file} does not pass with this torch: {run.problem or run.last_line}")
@@ -82,6 +85,20 @@ def close(file: pathlib.Path, corpora: pathlib.Path) -> pathlib.Path:
     target.write_text(source, encoding="utf-8")
     file.unlink()
     return target
+
+
+def _refuse_needs(entry: Entry) -> None:
+    """Raise UsageError if only torch with fixes shows the bug: the entries are about torch as it is."""
+    if entry.unmasked_by:
+        raise UsageError(
+            f"{entry.file} shows its bug only with fixes in place (unmasked-by): add its signature to "
+            f"'unmasked' in the header of an entry with the fix {entry.unmasked_by[0]}"
+        )
+    if entry.caused_by:
+        raise UsageError(
+            f"{entry.file} shows a mistake of a fix, not of torch (caused-by): correct the fix "
+            f"{entry.caused_by[0]}"
+        )
 
 
 def _explained_in_child(entry: Entry, corpora: pathlib.Path) -> tuple[str, ...]:

@@ -56,8 +56,17 @@ class Entry:
     """The beginnings of the signatures of findings that appear only with the fix in place."""
     undetected_because: str = ""
     """Why the checks cannot show the bug, although the file shows it; empty: the checks show it."""
+    unmasked_by: tuple[str, ...] = ()
+    """The fixes of known bugs without which this bug does not show. Only files of campaigns have this key."""
+    caused_by: tuple[str, ...] = ()
+    """The fixes that are wrong: torch without them is right. Only files of campaigns have this key."""
     problem: str = ""
     """Why the file cannot be replayed; empty: it can be."""
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The fixes that have to be in place when the file is run."""
+        return (*self.unmasked_by, *self.caused_by)
 
 
 def find_files(names: Iterable[pathlib.Path]) -> Iterator[pathlib.Path]:
@@ -88,7 +97,7 @@ def read_entry(file: pathlib.Path) -> Entry:
     if status not in EXPECTED:
         known = ", ".join(EXPECTED)
         return Entry(file, problem=f"has status {status!r} in [tool.exportdiff]; expected {known}")
-    if problem := _renamed_key(table) or problem_in(source):
+    if problem := _renamed_key(table) or _wrong_fixes(table) or problem_in(source):
         return Entry(file, status, problem=problem)
     return Entry(
         file,
@@ -106,6 +115,8 @@ def read_entry(file: pathlib.Path) -> Entry:
         affected=str(table.get("affected", "")),
         unmasked=tuple(tuple(map(str, words)) for words in table.get("unmasked", ())),
         undetected_because=str(table.get("undetected-because", "")),
+        unmasked_by=tuple(table.get("unmasked-by", ())),
+        caused_by=tuple(table.get("caused-by", ())),
     )
 
 
@@ -114,6 +125,15 @@ def _renamed_key(table: dict[str, Any]) -> str:
     for old, new in RENAMED_KEYS.items():
         if old in table:
             return f"has the key {old!r} in [tool.exportdiff]; it is called {new!r} now"
+    return ""
+
+
+def _wrong_fixes(table: dict[str, Any]) -> str:
+    """Return a message if a key does not hold names of fixes; empty if all do."""
+    for key in ("unmasked-by", "caused-by"):
+        names = table.get(key, [])
+        if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
+            return f"has {key!r} in [tool.exportdiff], which is no list of names of fixes"
     return ""
 
 

@@ -13,6 +13,7 @@ from harness.repro.confirm import Confirmation, confirm
 if TYPE_CHECKING:
     from harness.findings import Finding
     from harness.minimizing.minimizer import Minimized
+    from harness.repro import Needs
 
 
 @dataclass(frozen=True)
@@ -30,18 +31,21 @@ class Shipped:
     """Whether it holds the smallest program; else an earlier, larger one."""
 
 
-def ship(minimized: Minimized, confirm: Callable[[str], Confirmation] = confirm) -> Shipped:
+def ship(
+    minimized: Minimized, confirm: Callable[[str], Confirmation] = confirm, needs: Needs | None = None
+) -> Shipped:
     """Write a repro file of the smallest program; if that does not show the finding, of an earlier program.
 
     A worker that has judged many programs and a fresh process may disagree; so may a check and the few lines
-    of a repro file. The steps back through the history double, so few attempts are needed.
+    of a repro file. The steps back through the history double, so few attempts are needed. ``needs``: the
+    fixes that the file has to name; ``confirm`` holds them.
     """
     back = 0
     smallest: Shipped | None = None
     history = [(laid_out(source), finding) for source, finding in minimized.history]
     while True:
         place = max(len(history) - 1 - back, 0)
-        shipped = _written(*history[place], confirm)
+        shipped = _written(*history[place], confirm, needs)
         if shipped.confirmed:
             return shipped if smallest is None else Shipped(**{**vars(shipped), "smallest": False})
         smallest = smallest or shipped
@@ -50,9 +54,11 @@ def ship(minimized: Minimized, confirm: Callable[[str], Confirmation] = confirm)
         back = 2 * back + 1
 
 
-def _written(source: str, finding: Finding, confirm: Callable[[str], Confirmation]) -> Shipped:
+def _written(
+    source: str, finding: Finding, confirm: Callable[[str], Confirmation], needs: Needs | None
+) -> Shipped:
     try:
-        text = repro_source(finding, source)
+        text = repro_source(finding, source, needs)
     except NoReproError as error:
         return Shipped(source, source, finding, False, str(error))
     answer = confirm(text)

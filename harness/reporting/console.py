@@ -1,8 +1,8 @@
-"""What a campaign prints while it runs: a live line on a terminal, plain lines elsewhere."""
+"""What a campaign prints: a live line on a terminal, plain lines elsewhere, and one screen at the end."""
 
 from __future__ import annotations
 
-import shlex
+import time
 from typing import TYPE_CHECKING
 
 from rich.live import Live
@@ -13,24 +13,28 @@ from harness.engine.events import (
     CampaignStarted,
     Event,
     ExampleDone,
-    FindingFound,
-    FindingMinimized,
     HarnessError,
+    MinimizingStarted,
 )
-from harness.reporting.text import finding_block, headline, show_command, standing_lines, table
+from harness.programs import DEFAULT_PROFILE
+from harness.reporting.screen import counted, end_lines
 
 if TYPE_CHECKING:
+    from types import TracebackType
+
     from rich.console import Console
 
     from harness.reporting.folder import Folder
-    from harness.reporting.tally import ExportTally, Tally
+    from harness.reporting.tally import Tally
 
 PLAIN_EVERY = 10.0
 """Seconds between two progress lines, where one does not replace the other."""
 LIVE_EVERY = 0.25
 """Seconds between two updates of the live line."""
-MOST = 5
-"""How many known bugs and reasons of refusals the end of a campaign lists; summary.json has all."""
+WIDTH = 80
+"""The width of lines where standard output is not a terminal."""
+ERRORS = 3
+"""How many different errors of exportdiff the end of a campaign lists; events.ndjson has all."""
 
 
 class ConsoleReport:
@@ -42,146 +46,137 @@ class ConsoleReport:
         self._folder = folder
         self._tally = tally
         self._live: Live | None = None
+        self._status = StatusLine()
         self._printed = 0.0
-        self._errors: dict[str, tuple[int, str]] = {}
+        self._errors: dict[str, int] = {}
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
         if isinstance(event, CampaignStarted):
             self._start(event)
         elif isinstance(event, ExampleDone):
-            self._progress(event.at)
-        elif isinstance(event, FindingFound):
-            self._finding(event)
-        elif isinstance(event, FindingMinimized):
-            self._minimized(event)
+            self._progress(event)
+        elif isinstance(event, MinimizingStarted):
+            self._status.minimizes(event)
+            if event.number == 1:
+                self._printed = -PLAIN_EVERY
+            self._plainly(event)
         elif isinstance(event, HarnessError):
             last = event.traceback.strip().splitlines()[-1] if event.traceback.strip() else ""
-            number, first = self._errors.get(last, (0, event.traceback))
-            self._errors[last] = (number + 1, first)
+            self._errors[last] = self._errors.get(last, 0) + 1
         elif isinstance(event, CampaignFinished):
             self._finish(event)
+
+    def __enter__(self) -> ConsoleReport:
+        """Do nothing: the live line appears when the campaign starts."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Remove the live line, and show the cursor again."""
+        if self._live:
+            self._live.stop()
+
+    @property
+    def _width(self) -> int:
+        # Some terminals wrap a line that fills the last column.
+        return (self._console.width if self._console.is_terminal else WIDTH) - 1
+
+    def _print(self, line: Text) -> None:
+        # Only the terminal wraps: a path or a command that it wraps can still be pasted.
+        self._console.print(line, soft_wrap=True)
 
     def _start(self, event: CampaignStarted) -> None:
         budget = "until interrupted"
         if event.examples is not None:
-            budget = f"{event.examples} programs"
+            budget = counted(event.examples, "program")
         elif event.seconds is not None:
             budget = f"{event.seconds:g} s"
-        shard = "" if event.shard == (1, 1) else f", shard {event.shard[0]}/{event.shard[1]}"
-        self._console.print(
-            f"exportdiff: seed {event.seed}, profile {event.profile}, {budget}{shard}, "
-            f"{event.workers} worker(s), torch {event.torch}, {len(event.paths)} paths",
-            highlight=False,
-        )
-        if self._console.is_terminal:
-            self._live = Live(console=self._console, auto_refresh=False, transient=True)
+        parts = [budget, f"seed {event.seed}"]
+        parts += [f"profile {event.profile}"] * (event.profile != DEFAULT_PROFILE)
+        parts += [f"shard {event.shard[0]}/{event.shard[1]}"] * (event.shard != (1, 1))
+        parts += [counted(event.workers, "worker"), counted(len(event.paths), "path"), f"torch {event.torch}"]
+        self._console.print(Text(f"fuzzing: {', '.join(parts)}"), width=self._width)
+        self._print(Text(f"each finding is written at once to {self._folder.findings}"))
+        if self._console.is_interactive:
+            self._live = Live(
+                console=self._console,
+                get_renderable=lambda: self._status.line(self._console.width),
+                refresh_per_second=1 / LIVE_EVERY,
+                transient=True,
+            )
             self._live.start()
 
-    def _line(self, at: float) -> Text:
+    def _progress(self, event: ExampleDone) -> None:
         tally = self._tally
-        rate = tally.examples / at if at else 0.0
-        masked = len(tally.of_kind("masked"))
-        return Text(
-            f"{at:6.0f} s  {tally.examples} programs  {rate:.1f}/s  "
-            f"{tally.new} new, {masked} masked, {len(tally.known)} known",
-            # On a terminal the line is redrawn: it must not wrap.
-            no_wrap=True,
-            overflow="ellipsis",
-        )
+        counts = f"{tally.new} new, {len(tally.of_kind('masked'))} masked, {len(tally.known)} known"
+        self._status.judged(tally.examples, counts)
+        self._plainly(event)
 
-    def _progress(self, at: float) -> None:
-        every = LIVE_EVERY if self._live else PLAIN_EVERY
-        if at - self._printed < every:
-            return
-        self._printed = at
-        if self._live:
-            self._live.update(self._line(at), refresh=True)
-        else:
-            self._console.print(self._line(at), soft_wrap=True)
-
-    def _commands(self, fingerprint: str, path: str) -> tuple[str, str]:
-        file = shlex.quote(str(self._folder.repro(fingerprint)))
-        return (
-            f"python {file}",
-            f"exportdiff check {file}:make --paths {shlex.quote(path)}",
-        )
-
-    def _finding(self, event: FindingFound) -> None:
-        commands = self._commands(event.finding.fingerprint, str(event.finding.path))
-        # Without the program: the file has it, and minimizing shows the part of it that matters.
-        block = finding_block(event.finding, commands, self._console)
-        for line in standing_lines(event.standing):
-            block.append(f"{line}\n", style="yellow")
-        self._console.print(block, soft_wrap=True)
-
-    def _minimized(self, event: FindingMinimized) -> None:
-        self._console.print(Text(f"minimized ({event.tried} tried, {event.seconds:.0f} s)", style="dim"))
-        commands = self._commands(event.was, str(event.finding.path))
-        block = finding_block(event.finding, commands, self._console, source=event.source)
-        self._console.print(block, soft_wrap=True)
+    def _plainly(self, event: Event) -> None:
+        """Print a line now and then, where there is no live line."""
+        if not self._live and event.at - self._printed >= PLAIN_EVERY:
+            self._printed = event.at
+            self._print(self._status.line(WIDTH, event.at))
 
     def _finish(self, event: CampaignFinished) -> None:
         if self._live:
             self._live.stop()
-        self._console.print(self._line(event.at), soft_wrap=True)
-        self._findings()
-        for mode, exports in self._tally.exports.items():
-            if "+" not in mode:
-                self._console.print(_exports(mode, exports), highlight=False, soft_wrap=True)
-        for number, traceback in self._errors.values():
-            self._console.print(Text(f"harness error ({number} times):", style="bold red"))
-            self._console.print(Text(traceback), soft_wrap=True)
+        for line, number in list(self._errors.items())[:ERRORS]:
+            self._print(
+                Text(f"error of exportdiff, {counted(number, 'time')}; traceback: events.ndjson", "bold red")
+            )
+            error = Text(f"  {line}")
+            error.truncate(self._width, overflow="ellipsis")
+            self._print(error)
         if event.reason == "interrupted":
-            self._console.print("interrupted; the findings so far are written")
-        self._console.print(Text(self._last_line()), soft_wrap=True)
-
-    def _findings(self) -> None:
-        often = sorted(self._tally.known.items(), key=lambda item: -self._tally.occurrences[item[0]])
-        for name, shown in often[:MOST]:
-            times = f"{self._tally.occurrences[name]} programs, first {shown.first_example}"
-            remark = f"; {shown.remark}" if shown.remark else ""
-            self._console.print(f"known: {name} ({times}{remark})", highlight=False)
-        if len(often) > MOST:
-            self._console.print(f"known: {len(often) - MOST} more, see summary.json", highlight=False)
-        if self._tally.known and self._tally.sampled < self._tally.examples:
-            self._console.print(
-                f"known bugs were counted on {self._tally.sampled} of {self._tally.examples} programs",
-                highlight=False,
-            )
-        if not self._tally.shown:
-            return
-        rows = table("fingerprint", "count", "finding", "example")
-        for fingerprint, shown in self._tally.shown.items():
-            what = headline(shown.finding).rpartition("  [")[0]
-            if shown.standing.kind != "new":
-                what = f"{shown.standing.kind}: {what}"
-            rows.add_row(
-                shown.finding.fingerprint,
-                str(self._tally.occurrences[fingerprint]),
-                what,
-                str(shown.first_example),
-            )
-        self._console.print(rows)
-
-    def _last_line(self) -> str:
-        tally = self._tally
-        if tally.shown:
-            command, _ = self._commands(next(iter(tally.shown)), "")
-            known = f" (and {len(tally.known)} known)" if tally.known else ""
-            masked, wrong = tally.of_kind("masked"), tally.of_kind("regression")
-            others = f", {len(masked)} masked" if masked else ""
-            others += f", {len(wrong)} regressions of fixes" if wrong else ""
-            return f"{tally.new} new findings{others}{known}; reproduce one with: {command}"
-        started = tally.started
-        command = show_command(started.seed, 0, started.profile) if started else "exportdiff show"
-        nothing = f"nothing new ({len(tally.known)} known findings)" if tally.known else "no findings"
-        return f"{nothing} in {tally.examples} programs; see one with: {command}"
+            self._print(Text("interrupted; the findings so far are written"))
+        for each in end_lines(self._tally, self._folder, self._width):
+            self._print(each)
 
 
-def _exports(mode: str, exports: ExportTally) -> str:
-    """Return the share of refused programs in one line, and the most frequent reasons below."""
-    percent = 100 * exports.refused / exports.programs if exports.programs else 0.0
-    reasons = [f"  {number} {reason}" for reason, number in exports.refusals.most_common(MOST)]
-    head = f"{mode} export: refused {exports.refused} of {exports.programs} programs ({percent:.1f} %)"
-    return "\n".join((head, *reasons))
+class StatusLine:
+    """What a campaign is doing now, in one line that is never wider than the terminal.
+
+    A thread of the live line asks for it while the campaign goes on, so it holds plain values only.
+    """
+
+    def __init__(self) -> None:
+        """Nothing has happened yet."""
+        self._started = time.monotonic()
+        self._programs = 0
+        self._counts = "starting"
+        self._minimizing = ""
+        self._since = 0.0
+        self._limit = 0.0
+
+    def judged(self, programs: int, counts: str) -> None:
+        """Another program was judged."""
+        self._programs, self._counts = programs, counts
+
+    def minimizes(self, event: MinimizingStarted) -> None:
+        """The campaign waits for a finding to be minimized."""
+        self._since, self._limit = time.monotonic() - event.spent, event.limit
+        self._minimizing = f"minimizing {event.number} of {event.total}: {event.fingerprint}"
+
+    def line(self, width: int, at: float | None = None) -> Text:
+        """Return the line; ``at``: the seconds since the start, where they are known."""
+        now = time.monotonic()
+        if self._minimizing:
+            spent = f"{now - self._since:.0f} s of {self._limit:.0f} s"
+            return _fitting(width, f"{self._minimizing} ({spent})", self._minimizing)
+        seconds = now - self._started if at is None else at
+        rate = self._programs / seconds if seconds else 0.0
+        short = f"{seconds:6.0f} s  {counted(self._programs, 'program')}"
+        return _fitting(width, f"{short}  {rate:.1f}/s  {self._counts}", f"{short}  {self._counts}", short)
+
+
+def _fitting(width: int, *forms: str) -> Text:
+    """Return the first form that fits; of the last, what fits."""
+    # Some terminals wrap a line that fills the last column.
+    form = next((form for form in forms if len(form) < width), forms[-1])
+    return Text(form, no_wrap=True, overflow="crop")

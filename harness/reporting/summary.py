@@ -46,6 +46,8 @@ def summary_document(tally: Tally) -> dict[str, Any]:
         "masked": [_new(tally, key, shown) for key, shown in tally.of_kind("masked").items()],
         "regressions": [_new(tally, key, shown) for key, shown in tally.of_kind("regression").items()],
         "unconfirmed": tally.unconfirmed,
+        "unconfirmed_by_standing": tally.unconfirmed_by_standing,
+        "not_minimized": tally.not_minimized,
         "harness_errors": tally.harness_errors,
         "invalid_reasons": dict(tally.invalid_reasons.most_common()),
         "exports": {

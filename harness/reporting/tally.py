@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from harness.engine.events import (
     CampaignFinished,
@@ -15,15 +15,16 @@ from harness.engine.events import (
     FindingFound,
     FindingMinimized,
     FindingShrunk,
+    FindingUnconfirmed,
     HarnessError,
     KnownSeen,
+    NotMinimized,
 )
-from harness.known.standing import NEW, Standing
+from harness.known.standing import NEW, Kind, Standing
 
 if TYPE_CHECKING:
     from harness.findings import Finding
     from harness.judge.verdict import PathResult
-    from harness.known.standing import Kind
 
 
 @dataclass
@@ -100,6 +101,10 @@ class Tally:
     """The findings that the corpus explains, by the name of the root cause."""
     sampled: int = 0
     """On how many programs plain torch was judged, to count the known bugs."""
+    not_minimized: dict[str, str] = field(default_factory=dict)
+    """Why findings of ``shown`` keep the program that showed them, by the same keys."""
+    dropped: dict[str, Standing] = field(default_factory=dict)
+    """What no fresh process has confirmed so far, by fingerprint."""
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
@@ -110,6 +115,7 @@ class Tally:
             self._example(event)
         elif isinstance(event, FindingFound):
             self.shown[event.finding.fingerprint] = Shown.first(event)
+            self.dropped.pop(event.finding.fingerprint, None)
         elif isinstance(event, KnownSeen):
             self.known[event.cause] = Shown.first(event)
         elif isinstance(event, FindingShrunk):
@@ -118,6 +124,10 @@ class Tally:
             shown.standing, shown.remark = event.standing, event.standing.remark
         elif isinstance(event, FindingMinimized):
             self._minimized(event)
+        elif isinstance(event, FindingUnconfirmed):
+            self.dropped[event.finding.fingerprint] = event.standing
+        elif isinstance(event, NotMinimized):
+            self.not_minimized[event.fingerprint] = event.reason
         elif isinstance(event, HarnessError):
             self.harness_errors += 1
         elif isinstance(event, CampaignFinished):
@@ -136,6 +146,7 @@ class Tally:
         else:
             self.shown[event.was].finding = event.finding
             self.shown[event.was].example = event.example
+            self.shown[event.was].standing = event.standing
 
     def _example(self, event: ExampleDone) -> None:
         self.examples += 1
@@ -177,6 +188,12 @@ class Tally:
     def unconfirmed(self) -> int:
         """How many causes no fresh process confirmed."""
         return len(self.occurrences.keys() - self.shown.keys() - self.known.keys())
+
+    @property
+    def unconfirmed_by_standing(self) -> dict[Kind, int]:
+        """How many causes of each kind were tried in a fresh process, none with success."""
+        kinds = [standing.kind for standing in self.dropped.values()]
+        return {kind: kinds.count(kind) for kind in get_args(Kind)}
 
     def of_kind(self, kind: Kind) -> dict[str, Shown]:
         """Return those of ``shown`` that plain torch shows, that a known bug masks, or that a fix causes."""

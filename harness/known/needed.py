@@ -1,0 +1,24 @@
+"""The fixes that a repro file needs: without them it does not show its bug."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harness.errors import UsageError
+from harness.known.entry import FIXES
+from harness.patching.fixes import read_fix
+
+if TYPE_CHECKING:
+    import pathlib
+    from collections.abc import Sequence
+
+    from harness.patching.fixes import Fix
+
+
+def fixes_named(names: Sequence[str], corpora: pathlib.Path) -> tuple[Fix, ...]:
+    """Read fixes of a corpus by name. Raises UsageError if one is missing or broken."""
+    folder = corpora / FIXES
+    missing = [name for name in names if not (folder / f"{name}.patch").is_file()]
+    if missing:
+        raise UsageError(f"{folder} has no {missing[0]}.patch; name the corpus that has it with --corpora")
+    return tuple(read_fix(folder / f"{name}.patch") for name in names)
