@@ -3,24 +3,30 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "run_decompositions() makes slice_scatter of a write to a complex slice, which cannot be trained"
+# title = "run_decompositions() makes slice_scatter of a write to a complex slice"
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "crash"
 # status = "open"
 # signatures = [
-#     ["outputs", "crash", "run", "RuntimeError", "does not support automatic differentiation for outputs with"],
+#     [
+#         "outputs",
+#         "crash",
+#         "run",
+#         "RuntimeError",
+#         "does not support automatic differentiation for outputs with",
+#     ],
 # ]
 # trigger = ["op.complex", "inplace.item"]
 # upstream = ""
 # affected = "2.13.0"
-# at-fault = "tools/autograd/gen_variable_type.py, GRADIENT_IMPLEMENTED_FOR_COMPLEX: slice and copy_, not slice_scatter"
+# at-fault = "tools/autograd/gen_variable_type.py, GRADIENT_IMPLEMENTED_FOR_COMPLEX: lacks slice_scatter"
 # ///
 """Eager runs and has gradients; the decomposed program raises as soon as it is called with grad mode on.
 
-A write to a slice is slice and copy_, both of which autograd can do for complex tensors. The decomposed program
-has slice_scatter instead, whose formula autograd refuses to use for complex tensors. The list is read when torch
-is built, so no patch of Python mends it.
+A write to a slice is slice and copy_, both of which autograd can do for complex tensors. The decomposed
+program has slice_scatter instead, whose formula autograd refuses to use for complex tensors. The list is read
+when torch is built, so no patch of Python mends it.
 """
 
 import torch

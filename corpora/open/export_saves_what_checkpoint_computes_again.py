@@ -9,14 +9,22 @@
 # kind = "crash"
 # status = "open"
 # signatures = [
-#     ["gradients", "crash", "backward", "run", "RuntimeError", "__init__.py:grad", "graph.py:_engine_run_backward"],
+#     [
+#         "gradients",
+#         "crash",
+#         "backward",
+#         "run",
+#         "RuntimeError",
+#         "__init__.py:grad",
+#         "graph.py:_engine_run_backward",
+#     ],
 # ]
 # trigger = ["region.checkpoint"]
 # upstream = ""
 # affected = "2.13.0"
-# at-fault = "torch/utils/checkpoint.py, _checkpoint_without_reentrant_generator: hooks that make_fx does not record"
+# at-fault = "torch/utils/checkpoint.py, _checkpoint_without_reentrant_generator: unrecorded hooks"
 # ///
-"""Eager has gradients; in the exported program the backward raises that a result of relu was modified in place.
+"""Eager has gradients; the backward of the exported program raises that a result of relu was modified in place.
 
 checkpoint saves nothing of what runs in it, but computes it again in the backward. Non-strict export runs
 through its saved tensor hooks and records the operators alone, so that autograd saves the result of relu.

@@ -14,7 +14,7 @@
 # fix = "gather_constants_under_all_names"
 # upstream = ""
 # affected = "2.13.0"
-# at-fault = "torch/_export/non_strict_utils.py, _gather_constant_attrs: m.named_children() leaves out the second name"
+# at-fault = "torch/_export/non_strict_utils.py, _gather_constant_attrs: named_children()"
 # ///
 """The call of `other` gets two arguments, although the signature of the child is preserved.
 
