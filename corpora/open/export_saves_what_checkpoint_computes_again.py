@@ -24,7 +24,7 @@
 # affected = "2.13.0"
 # at-fault = "torch/utils/checkpoint.py, _checkpoint_without_reentrant_generator: unrecorded hooks"
 # ///
-"""Eager has gradients; the backward of the exported program raises that a result of relu was modified in place.
+"""Eager has gradients; the exported program raises that a result of relu was modified in place.
 
 checkpoint saves nothing of what runs in it, but computes it again in the backward. Non-strict export runs
 through its saved tensor hooks and records the operators alone, so that autograd saves the result of relu.
