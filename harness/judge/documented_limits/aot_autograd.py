@@ -1,4 +1,11 @@
-"""Limits of AOTAutograd, which the backends of torch.compile go through."""
+"""Limits of AOTAutograd, which the backends of torch.compile go through.
+
+What a compiling backend raises when the compiled function runs is a finding, however well the message is
+worded, unless an entry below names the place in torch that documents the refusal. An entry covers only
+exceptions that Dynamo wraps as BackendCompilerFailed: the backend refused the graph while it compiled, be it
+in a later call. What the compiled code itself raises as it runs is never covered: the code is wrong, or a
+guard is missing. Internal checks of AOTAutograd raise AssertionError and are findings too.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,57 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "non-strict export drops checkpoint, and the backward misses a result that was written to"
+# path = "nonstrict:module@cpu"
+# check = "gradients"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "gradients",
+#         "crash",
+#         "backward",
+#         "run",
+#         "RuntimeError",
+#         "__init__.py:grad",
+#         "graph.py:_engine_run_backward",
+#     ],
+# ]
+# trigger = ["region.checkpoint"]
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/utils/checkpoint.py, _checkpoint_without_reentrant_generator: unrecorded hooks"
+# ///
+"""Eager has gradients; the exported program raises that a result of relu was modified in place.
+
+checkpoint saves nothing of what runs in it, but computes it again in the backward. Non-strict export runs
+through its saved tensor hooks and records the operators alone, so that autograd saves the result of relu.
+"""
+
+import torch
+from torch.utils.checkpoint import checkpoint
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        y = checkpoint(torch.relu, x, use_reentrant=False)
+        y.add_(1)
+        return y
+
+
+def make():
+    return Model(), (torch.ones(3, requires_grad=True),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    module = torch.export.export(model, args, strict=False).module()
+    model(*args).sum().backward()
+    try:
+        module(*args).sum().backward()
+    except RuntimeError as error:
+        print(f"BUG: the backward works in eager, and raises here: {str(error).splitlines()[0]}")
+        raise SystemExit(1) from None
+    print("ok: the backward works in both")

@@ -1,0 +1,61 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten passes a constant of a child with two names as an argument"
+# path = "nonstrict+preserve+swap:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     ["outputs", "crash", "run", "TypeError", "takes positional arguments but were given"],
+# ]
+# fix = "gather_constants_under_all_names"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/_export/non_strict_utils.py, _gather_constant_attrs: named_children()"
+# ///
+"""The call of `other` gets two arguments, although the signature of the child is preserved.
+
+The constant is recorded under the first name of the child only, `child.scale`. unflatten does not know that
+`other` has it too, and passes it as an argument in front of `x`. So the eager child cannot take its place.
+"""
+
+import torch
+
+
+class Child(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.ones(1)
+
+    def forward(self, x):
+        return x * self.scale
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+        self.other = self.child
+
+    def forward(self, x):
+        return self.other(x)
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    ep = torch.export.export(model, args, preserve_module_call_signature=("other",))
+    unflattened = torch.export.unflatten(ep)
+    unflattened.other = model.other
+    try:
+        unflattened(*args)
+    except TypeError as error:
+        print(f"BUG: {error}")
+        raise SystemExit(1) from None
+    print("ok: the eager child can take the place of the unflattened one")

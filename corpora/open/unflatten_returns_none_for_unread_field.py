@@ -1,0 +1,63 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten fails on a preserved module that returns a dataclass with an unread field"
+# path = "nonstrict+preserve:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "run", "RuntimeError", "_pytree.py:tree_flatten_spec"]]
+# trigger = ["calls.group_result"]
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, _ModuleFrame.finalize_outputs: orig_outputs.append(None)"
+# ///
+"""Nobody reads `right`, so the view that makes it is removed from the graph as dead code.
+
+The unflattened child returns None in its place. A registered dataclass flattens None fields away, so that its
+structure is no longer the preserved one, and the caller refuses the result of its own child.
+"""
+
+from dataclasses import dataclass
+
+import torch
+
+
+@dataclass
+class Parts:
+    left: torch.Tensor
+    right: torch.Tensor
+
+
+torch.export.register_dataclass(Parts)
+
+
+class Child(torch.nn.Module):
+    def forward(self, x):
+        return Parts(x + 1, x.view(1, 1))
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+
+    def forward(self, x):
+        return self.child(x).left
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
+    try:
+        torch.export.unflatten(ep)(*args)
+    except RuntimeError as error:
+        print(f"BUG: eager runs, unflatten: {str(error)[:60]}...")
+        raise SystemExit(1) from None
+    print("ok: the unflattened model runs")
