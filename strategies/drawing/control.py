@@ -35,6 +35,7 @@ from strategies.program import (
     With,
     of_type,
 )
+from strategies.regions import REGIONS
 from strategies.types import dense, drop
 from strategies.values import Frame
 
@@ -234,7 +235,7 @@ def draw_repeat(scope: Scope, suite: Suite) -> Stmt | None:
 
 def draw_region(scope: Scope, suite: Suite) -> Stmt | None:
     """A ``with`` block."""
-    names = [n for n in ("no_grad", "enable_grad", "autocast") if scope.choose.on(f"region.{n}")]
+    names = [name for name in REGIONS if scope.choose.on(f"region.{name}")]
     if not names or scope.depth >= NESTING or scope.operator_args:
         return None
     name = scope.choose.pick(names)
