@@ -56,6 +56,7 @@ def adapted(module: UnflattenedModule) -> UnflattenedModule:
         return (leaves[::-1],), {}  # keywords would have to be those of the model
 
     module.flat_args_adapter = Reversed()
+    module.adapted = True  # so that the first call does not print both structures
     module.register_forward_pre_hook(rearrange, with_kwargs=True)
     return module
 
@@ -86,5 +87,5 @@ def retraced(module: UnflattenedModule) -> UnflattenedModule:
         flat = [outputs] if signature.out_spec.num_leaves == 1 else outputs
         return torch.utils._pytree.tree_unflatten(flat, signature.out_spec)
 
-    setattr(module, "forward", forward)
+    vars(module)["forward"] = forward
     return module
