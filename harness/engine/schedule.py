@@ -50,7 +50,6 @@ RATES: dict[str, int] = {
     "nonstrict+adapted:unflatten": 23,
     "nonstrict+generated:unflatten": 23,
     "nonstrict+preserve+generated:unflatten": 23,
-    "nonstrict+retraced:unflatten": 23,
     "compile:compiled": 37,
     "compile:aot_eager": 97,
     "compile+graph_break:compiled": 97,

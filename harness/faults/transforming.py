@@ -15,7 +15,6 @@ from torch._functorch._aot_autograd import runtime_wrappers
 from torch.export import ExportedProgram, UnflattenedModule, exported_program, passes
 from torch.export.pt2_archive._package import AOTICompiledModel
 from torch.export.unflatten import InterpreterModule, InterpreterModuleDispatcher, _ModuleFrame
-from torch.fx._symbolic_trace import is_fx_symbolic_tracing
 from torch.fx.experimental import proxy_tensor
 
 from harness.faults.exporting import LINEAR, VIEW
@@ -312,18 +311,6 @@ def generated_code_gets_reversed_arguments() -> Iterator[None]:
         "type(self.graph_module).forward(self, *args, **kwargs)",
         "type(self.graph_module).forward(self, *args[::-1], **kwargs)",
     ):
-        yield
-
-
-@fault(check="outputs", paths="*+retraced:*", source=TWO_STAGES)
-def symbolic_tracing_reverses_inputs() -> Iterator[None]:
-    """An unflattened module that FX traces symbolically takes its inputs in reverse order."""
-
-    def wrapper(process: Any, self: UnflattenedModule, *given: Any, **rest: Any) -> Any:
-        flat = process(self, *given, **rest)
-        return flat[::-1] if is_fx_symbolic_tracing() else flat
-
-    with wrapped(UnflattenedModule, "process_forward_inputs", wrapper):
         yield
 
 

@@ -7,7 +7,6 @@ import io
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import nn
 
 from harness.paths.transforms.table import transform
 
@@ -51,12 +50,18 @@ def adapted(module: UnflattenedModule) -> UnflattenedModule:
         ) -> list[Any]:
             return input_args[::-1]
 
+    process: Any = module.process_forward_inputs  # torch leaves it without types
+
+    def quietly(*args: Any, **kwargs: Any) -> Any:
+        with contextlib.redirect_stdout(io.StringIO()):  # the first call prints both structures
+            return process(*args, **kwargs)
+
     def rearrange(module: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         leaves = torch.utils._pytree.tree_leaves((args, kwargs))
         return (leaves[::-1],), {}  # keywords would have to be those of the model
 
     module.flat_args_adapter = Reversed()
-    module.adapted = True  # so that the first call does not print both structures
+    vars(module)["process_forward_inputs"] = quietly
     module.register_forward_pre_hook(rearrange, with_kwargs=True)
     return module
 
@@ -68,24 +73,4 @@ def generated(module: UnflattenedModule) -> UnflattenedModule:
         for call in (part, *getattr(part, "_call_modules", ())):
             if hasattr(call, "_run_with_interpreter"):
                 call._run_with_interpreter = False
-    return module
-
-
-# Tracing skips the checks of inputs: UnflattenedModule.process_forward_inputs.
-@transform("module", "nonstrict:unflatten", drops=("deviations",), cost=20)
-def retraced(module: UnflattenedModule) -> UnflattenedModule:
-    """FX can trace an unflattened model symbolically, into one graph of the same operators."""
-    signature = module.module_call_graph[0].signature
-    graph = torch.fx.Graph()
-    leaves = [graph.placeholder(f"leaf_{i}") for i in range(signature.in_spec.num_leaves)]
-    graph.output(graph.call_module("whole", tuple(leaves)))
-    traced = torch.fx.symbolic_trace(torch.fx.GraphModule(nn.ModuleDict({"whole": module}), graph))
-
-    def forward(*args: Any, **kwargs: Any) -> Any:
-        outputs = traced(*torch.utils._pytree.tree_leaves((args, kwargs)))
-        # A single output of a flat graph comes without its tuple.
-        flat = [outputs] if signature.out_spec.num_leaves == 1 else outputs
-        return torch.utils._pytree.tree_unflatten(flat, signature.out_spec)
-
-    vars(module)["forward"] = forward
     return module
