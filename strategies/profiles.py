@@ -91,7 +91,7 @@ BASE: dict[str, int] = {
     "region.no_grad": 50,
     "region.enable_grad": 20,
     "region.autocast": 35,
-    "region.annotate": 20,
+    "region.annotate": 30,
     "region.checkpoint": 22,
     "region.cond": 38,
     "region.map": 15,

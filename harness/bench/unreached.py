@@ -324,7 +324,7 @@ UNREACHED: tuple[Unreached, ...] = (
     ),
     Unreached(
         "_deduplicate_modules",
-        ("parent.set_submodule(target, seen.module)", "deduplicated = True"),
+        ("elif not deduplicated",),
         "rare",
         "a module called alike under two names",
     ),
