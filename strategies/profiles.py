@@ -91,6 +91,7 @@ BASE: dict[str, int] = {
     "region.no_grad": 50,
     "region.enable_grad": 20,
     "region.autocast": 35,
+    "region.annotate": 30,
     "region.checkpoint": 22,
     "region.cond": 38,
     "region.map": 15,
@@ -178,7 +179,7 @@ def _with(**groups: Mapping[str, int]) -> dict[str, int]:
     return BASE | changed
 
 
-_NO_REGIONS = dict.fromkeys(("autocast", "checkpoint", "cond", "map", "while_loop", "scan"), 0)
+_NO_REGIONS = dict.fromkeys(("autocast", "annotate", "checkpoint", "cond", "map", "while_loop", "scan"), 0)
 _NO_STRANGE_INPUTS = dict.fromkeys(("dtype", "side_dtype", "scalar", "empty", "group", "nested"), 0)
 
 PROFILES: dict[str, Mapping[str, int]] = {

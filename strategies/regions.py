@@ -21,6 +21,7 @@ REGIONS: dict[str, Region] = {
     "no_grad": Region("torch.no_grad()", grad=False),
     "enable_grad": Region("torch.enable_grad()", grad=True),
     "autocast": Region('torch.autocast("cpu", dtype=torch.bfloat16)', autocast="bfloat16"),
+    "annotate": Region('torch.fx.traceback.annotate({"stage": 1})'),
 }
 """Every ``with`` block by its name."""
 

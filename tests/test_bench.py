@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import pathlib
+import sys
 from dataclasses import replace
 
 import pytest
 from evidence_of import make_finding
 
-from harness.bench import bare_loop, growth, reach, rediscovery, stages, yields
+from harness.bench import bare_loop, explaining, growth, reach, rediscovery, stages, yields
 from harness.bench.context import Context
 from harness.bench.figures import Figure, Result, spread
 from harness.bench.machine import describe
@@ -21,6 +22,7 @@ from harness.bench.run import Measured, document
 from harness.bench.scale import QUICK
 from harness.bench.shape import Shape, shape_of
 from harness.bench.stage_clock import CHECK, DRAW, EXPORT, LOAD, OBSERVE, RUN, StageClock
+from harness.bench.unreached import UNREACHED
 from harness.case import Case
 from harness.cli import main
 from harness.engine.worker import Job
@@ -129,6 +131,60 @@ def test_spread_holds_the_figure() -> None:
 
 def test_only_bodies_of_functions_count() -> None:
     assert reach.lines_of_functions("import os\n\ndef f():\n    a = 1\n    return a\n") == {4, 5}
+
+
+SOME = """
+class Kept:
+    def forward(self, x):
+        if x:
+            return 1
+        else:
+            y = 2
+        return y
+
+def _generate_flatten(gm, node):
+    flatten = 1
+    return flatten
+
+def _sink_params(module):
+    if module:
+        raise AssertionError(
+            f"expected graph to be {module}"
+        )
+    return 3
+"""
+
+
+def test_unreached_lines_are_explained_by_words_and_not_by_number() -> None:
+    found = explaining.explain(SOME, {5, 7, 11, 12, 16, 19})
+    assert [(each.function, each.lines) for each in found] == [
+        ("Kept.forward", (5, 7)),
+        ("_generate_flatten", (11, 12)),
+        ("_sink_params", (16,)),
+        ("_sink_params", (19,)),
+    ]
+    unknown, private, never, other = (each.entry for each in found)
+    assert unknown is None and other is None
+    assert private is not None and private.why == "private"
+    assert never is not None and never.why == "never"
+    assert explaining.beyond_programs(found) == 1
+
+
+def test_every_entry_for_unreached_lines_names_statements_of_this_torch() -> None:
+    """An entry that names none is out of date: delete it, or name what took its place."""
+    source = pathlib.Path(str(sys.modules["torch.export.unflatten"].__file__)).read_text()
+    used = {each.entry for each in explaining.explain(source, range(1, source.count("\n") + 1))}
+    assert [entry for entry in UNREACHED if entry not in used] == []
+
+
+def test_coverage_prints_what_would_run_the_unreached_lines() -> None:
+    lines = reach.lines_of_functions(
+        pathlib.Path(str(sys.modules["torch.export.unflatten"].__file__)).read_text()
+    )
+    some = reach.Reached(frozenset(), frozenset(), lines, frozenset())
+    result = reach.summary(dict.fromkeys(reach.MODULES, some), 3)
+    assert [figure.value for figure in result.figures] == [0, 0, 0]
+    assert any("_swap_modules" in str(row[2]) for row in result.tables[1].rows)
 
 
 def test_document_is_json() -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from unittest import mock
 
 import pytest
 import torch
 from torch import nn
+from torch.export.unflatten import InterpreterModuleDispatcher
 
 from harness.case import Case
 from harness.judge.verdict import judge
-from harness.paths import parse
+from harness.paths import Path, all_paths, parse
 from harness.paths.transforms import TRANSFORMS
 
 VIEWS = """
@@ -116,3 +118,60 @@ def test_what_unflatten_clears_away_is_there_for_the_next_path(case: Callable[[s
     verdict = judge(case(CLEARED), [parse(path) for path in paths])
     assert {str(finding.path) for finding in verdict.findings} == {"nonstrict:unflatten@cpu"}
     assert [result.status for result in verdict.paths] == ["finding", "ok"]
+
+
+ARGUMENTS = """
+class Leaf(nn.Module):
+    def forward(self, x, twice):
+        return x * 2 if twice else x + 1
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.leaf = Leaf()
+        self.other = nn.Linear(3, 3)
+
+    def forward(self, pair, flag, *, scale):
+        return {"a": self.leaf(self.leaf(pair[0], True), False) * scale, "b": self.other(pair[1])}
+"""
+GIVEN = "((torch.ones(2, 3), torch.zeros(2, 3)), True), {'scale': torch.full((3,), 0.5)}"
+OFFERED = [path for path in all_paths() if {"described", "adapted", "generated"} & {*path.transforms}]
+
+
+@pytest.mark.parametrize("path", OFFERED, ids=str)
+def test_what_unflattened_models_offer_changes_nothing(
+    case: Callable[[str, str], Case], path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    verdict = judge(case(ARGUMENTS, GIVEN), [path])
+    assert verdict.valid and verdict.findings == ()
+    assert [result.status for result in verdict.paths] == ["ok"]
+    assert "TreeSpec" not in capfd.readouterr().out
+
+
+def test_generated_code_runs_in_the_calls_behind_a_dispatcher(case: Callable[[str, str], Case]) -> None:
+    built = case(ARGUMENTS, GIVEN).build()
+    model = built.model
+    kept = TRANSFORMS["preserve"].function(model)
+    unflattened = torch.export.unflatten(torch.export.export(model, built.args, built.kwargs, **kept))
+    assert isinstance(unflattened.leaf, InterpreterModuleDispatcher)
+    TRANSFORMS["generated"].function(unflattened)
+    with mock.patch.object(torch.fx.Interpreter, "run", side_effect=AssertionError("the interpreter ran")):
+        unflattened(*built.args, **built.kwargs)
+
+
+def test_a_preserved_module_may_read_a_size_that_its_caller_has_read(case: Callable[[str], Case]) -> None:
+    sizes = """
+class Leaf(nn.Module):
+    def forward(self, x):
+        return x * x.shape[0]
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.leaf = Leaf()
+
+    def forward(self, x):
+        return self.leaf(x) * x.shape[0]
+"""
+    verdict = judge(case(sizes), [parse("nonstrict+dynamic+preserve:unflatten")])
+    assert verdict.findings == () and verdict.paths[0].status == "ok"

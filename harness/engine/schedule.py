@@ -44,6 +44,13 @@ RATES: dict[str, int] = {
     "nonstrict+decompose:module": 37,
     "nonstrict+decompose:unflatten": 37,
     "nonstrict+preserve+decompose:unflatten": 37,
+    "nonstrict+dynamic+preserve:unflatten": 37,
+    # What unflattened models offer beside being called.
+    "nonstrict+described:unflatten": 47,
+    "nonstrict+preserve+described:unflatten": 23,
+    "nonstrict+adapted:unflatten": 37,
+    "nonstrict+generated:unflatten": 37,
+    "nonstrict+preserve+generated:unflatten": 37,
     "compile:compiled": 37,
     "compile:aot_eager": 97,
     "compile+graph_break:compiled": 97,

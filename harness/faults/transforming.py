@@ -14,7 +14,7 @@ from torch._export.serde.serialize import GraphModuleSerializer
 from torch._functorch._aot_autograd import runtime_wrappers
 from torch.export import ExportedProgram, UnflattenedModule, exported_program, passes
 from torch.export.pt2_archive._package import AOTICompiledModel
-from torch.export.unflatten import InterpreterModule, _ModuleFrame
+from torch.export.unflatten import InterpreterModule, InterpreterModuleDispatcher, _ModuleFrame
 from torch.fx.experimental import proxy_tensor
 
 from harness.faults.exporting import LINEAR, VIEW
@@ -76,6 +76,25 @@ class Model(nn.Module):
 
     def forward(self, x):
         return self.leaf(x, True)
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
+"""
+
+CALLED_TWICE = """
+class Leaf(nn.Module):
+    def forward(self, x, twice):
+        return x * 2 if twice else x + 1
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.leaf = Leaf()
+
+    def forward(self, x):
+        return self.leaf(self.leaf(x, True), False)
 
 
 def make():
@@ -262,6 +281,36 @@ def export_traces_the_model_in_eval_mode() -> Iterator[None]:
                 module.training = mode
 
     with wrapped(trace, "_export", wrapper):
+        yield
+
+
+@fault(check="outputs", paths="*+adapted:*", source=TWO_STAGES)
+def an_adapter_gets_its_inputs_reversed() -> Iterator[None]:
+    """The adapter of an unflattened module gets the inputs in reverse order."""
+    with edited(UnflattenedModule._adapt_flat_args, "input_args=flat_args", "input_args=flat_args[::-1]"):
+        yield
+
+
+@fault(check="outputs", paths="*+preserve+described:*", source=CALLED_TWICE)
+def printing_a_module_counts_as_a_call() -> Iterator[None]:
+    """Printing a submodule that is called in two ways makes its next call the second one."""
+
+    def wrapper(readable: Any, self: InterpreterModuleDispatcher, *given: Any, **rest: Any) -> Any:
+        self._num_calls = 1
+        return readable(self, *given, **rest)
+
+    with wrapped(InterpreterModuleDispatcher, "print_readable", wrapper):
+        yield
+
+
+@fault(check="outputs", paths="*+generated:*", source=TWO_ARGUMENTS)
+def generated_code_gets_reversed_arguments() -> Iterator[None]:
+    """The generated code of a submodule gets its arguments in reverse order; its interpreter does not."""
+    with edited(
+        InterpreterModule.forward,
+        "type(self.graph_module).forward(self, *args, **kwargs)",
+        "type(self.graph_module).forward(self, *args[::-1], **kwargs)",
+    ):
         yield
 
 

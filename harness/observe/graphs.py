@@ -157,11 +157,36 @@ class Listing:
                 changed[number] = changed.get(step.writes[0], step.writes[0])
         return Listing(tuple(steps), settle(self.returns))
 
+    def measured_once(self) -> Listing:
+        """Drop what reads a size, or computes with sizes, as an earlier step does; renumber the rest."""
+        sizes: set[Operand] = set()
+        known: dict[tuple[str, str, tuple[Operand, ...]], int] = {}
+        number_of: dict[int, int] = {}
+        steps: list[Step] = []
+        for number, old in enumerate(self.steps):
+            step = _renumbered(old, number_of)
+            kept = len(steps)
+            if step.operator == _SIZE or (step.operands and sizes.issuperset(step.operands) and _plain(step)):
+                kept = known.setdefault((step.operator, step.arguments, step.operands), kept)
+                sizes.add(kept)
+            number_of[number] = kept
+            if kept == len(steps):
+                steps.append(step)
+        return Listing(tuple(steps), _renumbered(self.returns, number_of))
+
     @property
     def text(self) -> str:
         """Equal for listings that do the same in the same order."""
         lines = (f"{s.operator} {s.arguments} {s.operands}" for s in (*self.steps, self.returns))
         return "\n".join(lines)
+
+
+_SIZE = "aten.sym_size.int"
+
+
+def _plain(step: Step) -> bool:
+    """Whether a step is Python arithmetic, and not an operator that makes a tensor."""
+    return not step.impure and not step.writes and not step.operator.startswith("aten.")
 
 
 _IN_PLACE = re.compile(r"[a-z]_(\.\w+)?$")

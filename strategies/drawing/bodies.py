@@ -24,6 +24,7 @@ from strategies.drawing.state import (
 from strategies.drawing.twins import draw_pair
 from strategies.ops import OPS
 from strategies.program import FLAGS, Assign, Attr, Do, Expr, Group, Lit, Op, Stmt, Var
+from strategies.regions import REGIONS
 
 
 def draw_statements(scope: Scope, least: int, most: int) -> list[Stmt]:
@@ -208,7 +209,7 @@ _SPECIALS: dict[Maker, tuple[str, ...]] = {
     _repeat: ("control.repeat",),
     _ternary: ("control.ternary",),
     _update: ("update.bump", "update.rebind", "update.swap", "update.create", "update.copy"),
-    _region: ("region.no_grad", "region.enable_grad", "region.autocast"),
+    _region: tuple(f"region.{name}" for name in REGIONS),
     _control: tuple(f"region.{name}" for name in CONTROLS),
     draw_pair: ("op.pair",),
     _keep_then_rebind: ("update.rebind",),

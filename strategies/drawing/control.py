@@ -35,6 +35,7 @@ from strategies.program import (
     With,
     of_type,
 )
+from strategies.regions import REGIONS
 from strategies.types import dense, drop
 from strategies.values import Frame
 
@@ -234,7 +235,7 @@ def draw_repeat(scope: Scope, suite: Suite) -> Stmt | None:
 
 def draw_region(scope: Scope, suite: Suite) -> Stmt | None:
     """A ``with`` block."""
-    names = [n for n in ("no_grad", "enable_grad", "autocast") if scope.choose.on(f"region.{n}")]
+    names = [name for name in REGIONS if scope.choose.on(f"region.{name}")]
     if not names or scope.depth >= NESTING or scope.operator_args:
         return None
     name = scope.choose.pick(names)
@@ -244,7 +245,9 @@ def draw_region(scope: Scope, suite: Suite) -> Stmt | None:
         first = draw_inplace(inner, state=True) if name == "no_grad" and scope.choose.chance(45) else None
         body = [first] if first is not None and inner.try_out(first) else []
         # A module that runs with gradients often also runs without: as a target or a teacher.
-        call = draw_call(inner) if not body and scope.called and scope.choose.chance(50) else None
+        # An annotation names a stage of a model: what is in it is mostly a call of a module.
+        again = name == "annotate" or (not body and bool(scope.called))
+        call = draw_call(inner) if again and scope.choose.chance(80 if name == "annotate" else 50) else None
         body += [call] if call is not None and inner.try_out(call) else []
         control = draw_control(inner, suite) if scope.choose.chance(40) else None
         body += [control] if control is not None else []

@@ -474,6 +474,7 @@ TAGS: dict[str, Tag] = {
     "region.no_grad": Tag("torch.no_grad", has_region("no_grad")),
     "region.enable_grad": Tag("torch.enable_grad", has_region("enable_grad")),
     "region.autocast": Tag("torch.autocast", has_region("autocast")),
+    "region.annotate": Tag("torch.fx.traceback.annotate", has_region("annotate")),
     "region.checkpoint": Tag("torch.utils.checkpoint", has_node(Call, lambda c: c.form == "checkpoint")),
     **{f"region.{name}": Tag(f"the operator {name}", has_operator(name)) for name in CONTROLS},
     "region.submodule": Tag(

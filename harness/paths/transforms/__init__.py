@@ -4,7 +4,13 @@
 turn an ExportedProgram into another one; ``modules`` change the module that a runner returns.
 """
 
-from harness.paths.transforms import cases, exports, modules, programs  # noqa: F401 - they fill the table
+from harness.paths.transforms import (  # noqa: F401 - they fill the table
+    cases,
+    exports,
+    modules,
+    programs,
+    unflattened,
+)
 from harness.paths.transforms.table import ORDER, TRANSFORMS, Transform
 
 __all__ = ["ORDER", "TRANSFORMS", "Transform"]

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from torch import nn
 
 
-@transform("export", "nonstrict:unflatten", cost=60)
+@transform("export", "nonstrict:unflatten", "nonstrict+dynamic:unflatten", cost=60)
 def preserve(model: nn.Module) -> dict[str, Any]:
     """Every submodule keeps the signature of its calls, under each of its names."""
     names = (name for name, _ in model.named_modules(remove_duplicate=False) if name)
