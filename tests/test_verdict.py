@@ -112,6 +112,10 @@ CHANGES_STRUCTURE = {
         "self.register_buffer('n', torch.ones(3))",
         "self.n = self.n.double()\n        return x",
     ),
+    "what a buffer shares memory with": (
+        "self.register_buffer('n', torch.ones(3)); self.register_buffer('m', torch.zeros(3))",
+        "self.n.add_(1)\n        self.n = self.m\n        return x",
+    ),
     "a buffer from None": ("self.register_buffer('n', None)", "self.n = x\n        return x"),
 }
 

@@ -143,6 +143,29 @@ def assigned_is_no_alias(question: Question) -> bool:
 
 @limit(
     LIMITS,
+    says="What is assigned to a buffer is copied into it: the buffer keeps its strides, its conj bit and its "
+    "neg bit.",
+    documented="torch/export/_trace.py, _make_fx_helper: 'We copy nodes corresponding to buffer assignments to "
+    "buffers in the graph'; docs.pytorch.org, torch.Tensor.copy_: 'Copies the elements from src into self'",
+)
+def assigned_buffers_keep_their_layout(question: Question) -> bool:
+    """Ask whether only the layout differs, of a buffer that eager rebinds, and is what it was at first."""
+    evidence, before = question.evidence, question.seen.before
+    if not isinstance(evidence, StateLeaf) or evidence.call is None or before is None:
+        return False
+    if evidence.aspect not in _LAYOUT or evidence.name not in question.eager.rebound:
+        return False
+    after = question.seen.calls[evidence.call].state
+    kept = [state.tensors.get(evidence.name) for state in (before, after)]
+    layouts = {None if each is None else (each.stride, each.conj, each.neg) for each in kept}
+    return len(layouts) == 1 and None not in layouts
+
+
+_LAYOUT = ("stride", "conj-bit", "neg-bit")
+
+
+@limit(
+    LIMITS,
     says="Dynamo drops tensors that the graph does not use, and all names of one tensor but one.",
     documented=f"{UNFLATTEN}, UnflattenedModule.__init__: 'dynamo export will deduplicate aliased "
     "tensors, and ignore unused tensors'",
