@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from harness.checks.aliasing import OutputMemory, WriteDiffers, WriteRefused, WriteShows
 from harness.checks.compare.groups import not_together
+from harness.checks.compare.leaves import compare_leaf
+from harness.checks.gradients import GradientFlow, GradientLeaf
 from harness.checks.guards.check import WrongRecord
 from harness.checks.guards.deviations import WrongAnswer
 from harness.checks.outputs import OutputIdentity, OutputLeaf
@@ -162,6 +164,24 @@ def assigned_buffers_keep_their_layout(question: Question) -> bool:
 
 
 _LAYOUT = ("stride", "conj-bit", "neg-bit")
+
+
+@limit(
+    LIMITS,
+    says="torch.utils.checkpoint runs modules once more in the backward pass, on the state as it is then: if "
+    "forward has changed the state, eager's gradients are not those of the forward pass.",
+    documented="docs.pytorch.org, torch.utils.checkpoint.checkpoint: 'If the function invocation during the "
+    "backward pass differs from the forward pass ... silently incorrect gradients'",
+)
+def checkpoints_recompute_from_changed_state(question: Question) -> bool:
+    """Ask whether a gradient differs where eager recomputes modules and the call has changed the state."""
+    flow, eager = question.eager.gradients, question.eager
+    if not isinstance(question.evidence, GradientLeaf | GradientFlow) or flow is None or eager.before is None:
+        return False
+    before, after = eager.before.tensors, eager.calls[0].state.tensors
+    common = before.keys() & after.keys()
+    changed = bool(eager.rebound) or any(compare_leaf(before[name], after[name]) for name in common)
+    return flow.recomputes and changed
 
 
 @limit(
