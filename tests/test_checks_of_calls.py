@@ -141,7 +141,9 @@ def test_a_buffer_that_is_assigned_keeps_its_strides_and_nothing_else() -> None:
         State({"n": snapshot(tensor)}, {}) for tensor in (wide, wide.t(), wide[:, :1].expand(2, 2), 2 * wide)
     )
     assigns = replace(observed(replace(call(), state=turned)), before=packed)
-    keeps, changes = (replace(observed(replace(call(), state=each)), before=packed) for each in (packed, other))
+    keeps, changes = (
+        replace(observed(replace(call(), state=each)), before=packed) for each in (packed, other)
+    )
     rebinds = as_eager(assigns, rebound=frozenset("n"))
     assert whats("state", rebinds, keeps) == []
     assert whats("state", assigns, keeps) == [("stride", "buffer")]

@@ -248,3 +248,16 @@ def test_the_caller_notices_nothing(
     judge(case(body), core_paths())
     assert torch.equal(before, torch.get_rng_state())
     assert capfd.readouterr() == ("", "") and not recwarn.list
+
+
+def test_a_copied_parameter_may_begin_elsewhere_in_its_memory(case: Callable[[str], Case]) -> None:
+    body = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(4)[1:])
+
+    def forward(self, x):
+        return x + self.weight.view(3)
+"""
+    assert judge(case(body), select_paths(["nonstrict+deepcopy:module"])).findings == ()

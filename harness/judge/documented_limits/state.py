@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from harness.checks.aliasing import OutputMemory, WriteDiffers, WriteRefused, WriteShows
 from harness.checks.compare.groups import not_together
 from harness.checks.compare.leaves import compare_leaf
+from harness.checks.fake import WrongFake
 from harness.checks.gradients import GradientFlow, GradientLeaf
 from harness.checks.guards.check import WrongRecord
 from harness.checks.guards.deviations import WrongAnswer
@@ -37,6 +38,8 @@ def copies_begin_anywhere(question: Question) -> bool:
     # A copy may keep the offset of its original (aten.slice_scatter): it says no more than that.
     ours, theirs = _offsets(question.eager.before), _offsets(question.seen.before)
     moved = any(ours[name] != theirs[name] for name in ours.keys() & theirs.keys())
+    if isinstance(evidence, WrongFake):
+        return moved
     return isinstance(evidence, OutputLeaf) and (evidence.is_state or moved)
 
 
