@@ -150,8 +150,9 @@ def assigned_is_no_alias(question: Question) -> bool:
     LIMITS,
     says="What is assigned to a buffer is copied into it: the buffer keeps its strides, its conj bit and its "
     "neg bit.",
-    documented="torch/export/_trace.py, _make_fx_helper: 'We copy nodes corresponding to buffer "
-    "assignments to buffers in the graph'; docs.pytorch.org, torch.Tensor.copy_: 'Copies the elements from src into self'",
+    documented="torch/export/_trace.py, _make_fx_helper: 'We copy nodes corresponding to buffer assignments "
+    "to buffers in the graph'; docs.pytorch.org, torch.Tensor.copy_: 'Copies the elements from src into "
+    "self tensor'",
 )
 def assigned_buffers_keep_their_layout(question: Question) -> bool:
     """Ask whether only the layout differs, of a buffer that eager rebinds, and is what it was at first."""
