@@ -135,6 +135,24 @@ def test_a_buffer_that_is_assigned_is_copied_into() -> None:
     assert whats("aliasing", ours, observed(call())) == []
 
 
+def test_a_buffer_that_is_assigned_keeps_its_strides_and_nothing_else() -> None:
+    wide = torch.ones(2, 2)
+    packed, turned, other, moved = (
+        State({"n": snapshot(tensor)}, {}) for tensor in (wide, wide.t(), wide[:, :1].expand(2, 2), 2 * wide)
+    )
+    assigns = replace(observed(replace(call(), state=turned)), before=packed)
+    keeps, changes = (
+        replace(observed(replace(call(), state=each)), before=packed) for each in (packed, other)
+    )
+    rebinds = as_eager(assigns, rebound=frozenset("n"))
+    assert whats("state", rebinds, keeps) == []
+    assert whats("state", assigns, keeps) == [("stride", "buffer")]
+    assert whats("state", rebinds, changes) == [("stride", "buffer")]
+    assert whats("state", rebinds, replace(keeps, calls=(replace(call(), state=moved),))) == [
+        ("value", "buffer")
+    ]
+
+
 def test_a_write_to_an_output() -> None:
     shows = MutationProbe("output", {"n": snapshot(ONE + 1)})
     eager = replace(observed(call(memory=together("output", "n"))), mutation_probes=(shows,))

@@ -24,8 +24,9 @@ from structure_cases import (
 )
 
 from harness.checks.structure.check import structure
-from harness.findings import Relation
-from harness.observe.graphs import Exported, Frame, Operand, Spec, Step, Visit
+from harness.checks.structure.translation import translation
+from harness.findings import Evidence, Relation
+from harness.observe.graphs import Exported, Frame, Listing, Operand, Spec, Step, Visit
 from harness.observe.observation import ExportedObservation
 from harness.paths import parse
 
@@ -169,6 +170,33 @@ def running(*steps: Step, returns: Operand = 2, **change: Any) -> ExportedObserv
 )
 def test_steps_that_run(candidate: ExportedObservation, what: tuple[str, ...] | None) -> None:
     assert whats(candidate) == ([("steps", *what)] if what else [])
+
+
+def test_a_size_may_be_read_later_but_not_after_a_change_of_metadata() -> None:
+    def ran(*operators: str) -> Listing:
+        number = {operator: n for n, operator in enumerate(operators)}
+        size = number["aten.sym_size.int"]
+        steps = {
+            "aten.sym_size.int": step("aten.sym_size.int", "input 0"),
+            "mul": step("mul", size),
+            "aten.t_.default": step(
+                "aten.t_.default", "input 0", writes=("input 0",), shares=("input 0",), reshapes=True
+            ),
+            "aten.add_.Tensor": step("aten.add_.Tensor", "input 0", writes=("input 0",), shares=("input 0",)),
+            "aten.zeros.default": step("aten.zeros.default", number.get("mul", size)),
+        }
+        return listing(*(steps[each] for each in operators), returns=number["aten.zeros.default"])
+
+    def compared(exported: Listing, rebuilt: Listing) -> list[Evidence]:
+        program, module = replace(EXPORTED, listing=exported), replace(REBUILT, listing=rebuilt)
+        return list(translation(program, module, EAGER.before))
+
+    zeros = ("mul", "aten.zeros.default")
+    early = ran("aten.sym_size.int", "aten.add_.Tensor", *zeros)
+    assert not compared(early, ran("aten.add_.Tensor", "aten.sym_size.int", *zeros))
+    assert compared(early, ran("aten.add_.Tensor", "aten.sym_size.int", "aten.zeros.default"))
+    early = ran("aten.sym_size.int", "aten.t_.default", *zeros)
+    assert compared(early, ran("aten.t_.default", "aten.sym_size.int", *zeros))
 
 
 def test_an_operator_that_holds_graphs_is_told_by_name() -> None:

@@ -105,12 +105,48 @@ class Model(nn.Module):
     assert verdict.valid and verdict.findings == ()
 
 
+@pytest.mark.parametrize(("change", "excused"), [("self.child.n.mul_(2)", True), ("y = y + 1", False)])
+def test_gradients_that_a_checkpoint_computes_from_changed_state_are_no_finding(
+    case: Callable[[str], Case], change: str, excused: bool
+) -> None:
+    body = f"""
+from torch.utils.checkpoint import checkpoint
+
+class Child(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(3))
+        self.register_buffer("n", torch.ones(3))
+
+    def forward(self, x):
+        return x * self.n * self.w
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+
+    def forward(self, x):
+        y = checkpoint(self.child, x, use_reentrant=False)
+        {change}
+        return y
+"""
+    verdict = judge(case(body), select_paths(["nonstrict:module"]))
+    assert verdict.findings == ()
+    names = [name for result in verdict.paths for name in result.excused]
+    assert ("checkpoints-recompute-from-changed-state" in names) == excused
+
+
 CHANGES_STRUCTURE = {
     "training": ("pass", "self.eval()\n        return x"),
     "a child": ("self.a, self.b = nn.Tanh(), nn.ReLU()", "self.a, self.b = self.b, self.a\n        return x"),
     "a buffer's dtype": (
         "self.register_buffer('n', torch.ones(3))",
         "self.n = self.n.double()\n        return x",
+    ),
+    "what a buffer shares memory with": (
+        "self.register_buffer('n', torch.ones(3)); self.register_buffer('m', torch.zeros(3))",
+        "self.n.add_(1)\n        self.n = self.m\n        return x",
     ),
     "a buffer from None": ("self.register_buffer('n', None)", "self.n = x\n        return x"),
 }
@@ -212,3 +248,16 @@ def test_the_caller_notices_nothing(
     judge(case(body), core_paths())
     assert torch.equal(before, torch.get_rng_state())
     assert capfd.readouterr() == ("", "") and not recwarn.list
+
+
+def test_a_copied_parameter_may_begin_elsewhere_in_its_memory(case: Callable[[str], Case]) -> None:
+    body = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(4)[1:])
+
+    def forward(self, x):
+        return x + self.weight.view(3)
+"""
+    assert judge(case(body), select_paths(["nonstrict+deepcopy:module"])).findings == ()

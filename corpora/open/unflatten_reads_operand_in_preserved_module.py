@@ -9,6 +9,8 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
+# # The caller computes again what only a preserved submodule has computed: no signature can return it.
+# unmasked = [["structure", "mismatch", "steps", "owner"], ["structure", "mismatch", "steps", "arguments"]]
 # fix = "unflatten_passes_what_is_no_mutation"
 # upstream = ""
 # affected = "2.13.0"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import torch
+from torch.nn.modules.module import register_module_forward_pre_hook
 
 from harness.observe.aliasing import OUTPUT
 from harness.observe.failure import Failure, failure
@@ -23,6 +24,8 @@ class Gradients:
     """By the name of a leaf tensor that requires grad; None: no output depends on it."""
     failure: Failure | None = None
     """Why the backward pass ended."""
+    recomputes: bool = False
+    """Whether the backward pass calls modules once more, as torch.utils.checkpoint does."""
 
 
 def gradients(named: Mapping[str, torch.Tensor]) -> Gradients:
@@ -35,15 +38,18 @@ def gradients(named: Mapping[str, torch.Tensor]) -> Gradients:
     }
     if not outputs or not leaves:
         return Gradients()
+    called: list[str] = []
+    hook = register_module_forward_pre_hook(lambda module, args: called.append(type(module).__name__))
     try:
         flowing = torch.autograd.grad(
             outputs, tuple(leaves.values()), [weights(output) for output in outputs], allow_unused=True
         )
     except Exception as error:
         return Gradients(failure=failure(error, "run"))
-    return Gradients(
-        {name: None if flow is None else snapshot(flow) for name, flow in zip(leaves, flowing, strict=True)}
-    )
+    finally:
+        hook.remove()
+    flows = {n: None if flow is None else snapshot(flow) for n, flow in zip(leaves, flowing, strict=True)}
+    return Gradients(flows, recomputes=bool(called))
 
 
 def weights(output: torch.Tensor) -> torch.Tensor:

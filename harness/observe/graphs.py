@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -67,6 +68,8 @@ class Step(NamedTuple):
     """For a region (``no_grad``, autocast): the frames of the operators in it, in order."""
     opaque: bool = False
     """Whether it holds graphs without being a region, so that the calls inside are unknown."""
+    reshapes: bool = False
+    """Whether what it changes in place is the metadata of its operands."""
 
     def __str__(self) -> str:
         """Write the operator and its arguments in one line, for people."""
@@ -157,22 +160,37 @@ class Listing:
                 changed[number] = changed.get(step.writes[0], step.writes[0])
         return Listing(tuple(steps), settle(self.returns))
 
-    def measured_once(self) -> Listing:
-        """Drop what reads a size, or computes with sizes, as an earlier step does; renumber the rest."""
-        sizes: set[Operand] = set()
-        known: dict[tuple[str, str, tuple[Operand, ...]], int] = {}
-        number_of: dict[int, int] = {}
+    def sized(self) -> Listing:
+        """Write what is computed from sizes where it is read, instead of as steps of its own.
+
+        Two readings of a size are the same unless an operator has changed the tensor's metadata in between.
+        """
+        memory = self.memory()
+        reshaped: Counter[Operand] = Counter()
+        sizes: dict[Operand, str] = {}
+        number_of: dict[Operand, int] = {}
         steps: list[Step] = []
-        for number, old in enumerate(self.steps):
-            step = _renumbered(old, number_of)
-            kept = len(steps)
-            if step.operator == _SIZE or (step.operands and sizes.issuperset(step.operands) and _plain(step)):
-                kept = known.setdefault((step.operator, step.arguments, step.operands), kept)
-                sizes.add(kept)
-            number_of[number] = kept
-            if kept == len(steps):
-                steps.append(step)
-        return Listing(tuple(steps), _renumbered(self.returns, number_of))
+
+        def now(operand: Operand) -> Operand:
+            return sizes.get(operand, number_of.get(operand, operand))
+
+        def renamed(step: Step) -> Step:
+            operands, writes, shares = (
+                tuple(map(now, each)) for each in (step.operands, step.writes, step.shares)
+            )
+            return step._replace(operands=operands, writes=writes, shares=shares)
+
+        for number, step in enumerate(self.steps):
+            computes = "." not in step.operator and all(o in sizes for o in step.operands)
+            if step.operator == _READS_SIZE or (step.operands and computes):
+                before = sum(reshaped[memory[o]] for o in step.operands if o not in sizes)
+                sizes[number] = f"{renamed(step)}{f' after {before} changes' if before else ''}"
+                continue
+            number_of[number] = len(steps)
+            steps.append(renamed(step))
+            if step.reshapes:
+                reshaped.update({memory[o]: 1 for o in step.writes})
+        return Listing(tuple(steps), renamed(self.returns))
 
     @property
     def text(self) -> str:
@@ -181,14 +199,7 @@ class Listing:
         return "\n".join(lines)
 
 
-_SIZE = "aten.sym_size.int"
-
-
-def _plain(step: Step) -> bool:
-    """Whether a step is Python arithmetic, and not an operator that makes a tensor."""
-    return not step.impure and not step.writes and not step.operator.startswith("aten.")
-
-
+_READS_SIZE = "aten.sym_size.int"
 _IN_PLACE = re.compile(r"[a-z]_(\.\w+)?$")
 
 

@@ -23,8 +23,9 @@ NOT_PROMISED = {
     "modules have graphs defined, if they are empty modules with no operations'",
     "an operator on sizes alone is filed under whoever asked first, or nobody": "pytorch issue 132930; "
     "torch/_export/passes/_node_metadata_hook.py",
-    "a module that keeps the signature of its calls reads sizes itself, which the graph reads once": "torch/"
-    "export/unflatten.py, _ModuleFrame.copy_sym_call_function",
+    "a module whose signature is preserved reads the sizes that it needs itself, even if the exported graph "
+    "reads them once and earlier": "torch/export/unflatten.py, _ModuleFrame.copy_sym_call_function: 'we "
+    "deduplicate sym_size nodes in the flat export graph ... we copy these call_function nodes'",
     "a call of a module that is not below its caller is part of the caller's graph": "pytorch PR 159418, "
     "torch/export/unflatten.py, _fix_nn_module_stacks",
     "a call inside no_grad, autocast or a control-flow operator is part of the graph that the operator "

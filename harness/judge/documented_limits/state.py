@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 from harness.checks.aliasing import OutputMemory, WriteDiffers, WriteRefused, WriteShows
 from harness.checks.compare.groups import not_together
+from harness.checks.compare.leaves import compare_leaf
+from harness.checks.fake import WrongFake
+from harness.checks.gradients import GradientFlow, GradientLeaf
 from harness.checks.guards.check import WrongRecord
 from harness.checks.guards.deviations import WrongAnswer
 from harness.checks.outputs import OutputIdentity, OutputLeaf
@@ -35,6 +38,8 @@ def copies_begin_anywhere(question: Question) -> bool:
     # A copy may keep the offset of its original (aten.slice_scatter): it says no more than that.
     ours, theirs = _offsets(question.eager.before), _offsets(question.seen.before)
     moved = any(ours[name] != theirs[name] for name in ours.keys() & theirs.keys())
+    if isinstance(evidence, WrongFake):
+        return moved
     return isinstance(evidence, OutputLeaf) and (evidence.is_state or moved)
 
 
@@ -139,6 +144,48 @@ def assigned_is_no_alias(question: Question) -> bool:
     if not isinstance(evidence, OutputIdentity | OutputMemory | WriteShows | WriteDiffers):
         return False
     return bool(evidence.names & (eager.rebound | eager.assigned))
+
+
+@limit(
+    LIMITS,
+    says="What is assigned to a buffer is copied into it: the buffer keeps its strides, its conj bit and its "
+    "neg bit.",
+    documented="torch/export/_trace.py, _make_fx_helper: 'We copy nodes corresponding to buffer assignments "
+    "to buffers in the graph'; docs.pytorch.org, torch.Tensor.copy_: 'Copies the elements from src into "
+    "self tensor'",
+)
+def assigned_buffers_keep_their_layout(question: Question) -> bool:
+    """Ask whether only the layout differs, of a buffer that eager rebinds, and is what it was at first."""
+    evidence, before = question.evidence, question.seen.before
+    if not isinstance(evidence, StateLeaf) or evidence.call is None or before is None:
+        return False
+    if evidence.aspect not in _LAYOUT or evidence.name not in question.eager.rebound:
+        return False
+    after = question.seen.calls[evidence.call].state
+    kept = [state.tensors.get(evidence.name) for state in (before, after)]
+    layouts = {None if each is None else (each.stride, each.conj, each.neg) for each in kept}
+    return len(layouts) == 1 and None not in layouts
+
+
+_LAYOUT = ("stride", "conj-bit", "neg-bit")
+
+
+@limit(
+    LIMITS,
+    says="torch.utils.checkpoint runs modules once more in the backward pass, on the state as it is then: if "
+    "forward has changed the state, eager's gradients are not those of the forward pass.",
+    documented="docs.pytorch.org, torch.utils.checkpoint.checkpoint: 'If the function invocation during the "
+    "backward pass differs from the forward pass ... silently incorrect gradients'",
+)
+def checkpoints_recompute_from_changed_state(question: Question) -> bool:
+    """Ask whether a gradient differs where eager recomputes modules and the call has changed the state."""
+    flow, eager = question.eager.gradients, question.eager
+    if not isinstance(question.evidence, GradientLeaf | GradientFlow) or flow is None or eager.before is None:
+        return False
+    before, after = eager.before.tensors, eager.calls[0].state.tensors
+    common = before.keys() & after.keys()
+    changed = bool(eager.rebound) or any(compare_leaf(before[name], after[name]) for name in common)
+    return flow.recomputes and changed
 
 
 @limit(

@@ -20,6 +20,8 @@ class Effects(NamedTuple):
     """Positions and names of the arguments that it changes."""
     shares: tuple[int | str, ...] = ()
     """Positions and names of the arguments that its result may be a view of."""
+    reshapes: bool = False
+    """Whether what it changes is the metadata of its arguments."""
 
 
 @lru_cache(4096)
@@ -43,4 +45,5 @@ def effects_of(target: Any) -> Effects:
     random = torch.Tag.nondeterministic_seeded in target.tags
     impure = random or target in _side_effectful_functions
     returned = any(each.alias_info is not None for each in schema.returns)
-    return Effects(str(target), impure, tuple(writes), tuple(views) if returned else ())
+    reshapes = torch.Tag.inplace_view in target.tags
+    return Effects(str(target), impure, tuple(writes), tuple(views) if returned else (), reshapes)

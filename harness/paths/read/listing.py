@@ -146,8 +146,8 @@ class Reader:
         text = _text(node.args, operands, env, bodies)
         if node.kwargs:
             text += _text(node.kwargs, operands, env, bodies)
-        name, impure, writes, shares = effects_of(target)
-        step = Step(name, text, tuple(operands), frames, impure)
+        name, impure, writes, shares, reshapes = effects_of(target)
+        step = Step(name, text, tuple(operands), frames, impure, reshapes=reshapes)
         if bodies:
             step = _with_bodies(step, bodies)
         elif writes or shares:

@@ -10,7 +10,7 @@ from harness.observe.environment import held_objects, plain_attributes
 from harness.observe.observation import EagerObservation
 from harness.observe.printing import capture_output
 from harness.observe.process_state import restore_modes
-from harness.observe.tensors import named_state, state_snapshot
+from harness.observe.tensors import named_constants, named_state, partition, state_snapshot, storage_id
 from harness.path import Path
 from harness.paths.read.hierarchy import CallRecorder
 from harness.paths.run.calls import ModelCaller, plan_calls, run_calls
@@ -43,22 +43,28 @@ def observe_eager(
     before = state_snapshot(model)
     alive = held_objects(model)
     attributes, structure, objects = plain_attributes(model), _structure(model), _objects(model)
+    together = _sharing_memory(model)
     plan = plan_calls(before, examples, modes, case) if modes else None
     recorder = CallRecorder(model) if modes else None
     assigned: set[str] = set()
     rebound: set[str] = set()
+    joined: set[str] = set()
 
     def note_changes() -> None:
         # After each call, because a second call may undo the change.
         assigned.update(_changed(attributes, plain_attributes(model)))
         rebound.update(_changed(objects, _objects(model)))
+        for names in _sharing_memory(model):
+            if not any(names <= group for group in together):
+                joined.update(names)
 
     with restore_modes(), capture_output() as printed:
         caller = ModelCaller(model, clock, roles=True, run=None if run is None else run(model))
         ran = run_calls(caller, examples, plan, recorder=recorder, after=note_changes)
     note_changes()
     del alive
-    changed = assigned | _changed(structure, _structure(model)) | _reshaped(before, ran.calls[0].state)
+    changed = assigned | joined | _changed(structure, _structure(model))
+    changed |= _reshaped(before, ran.calls[0].state)
     return EagerObservation(
         eager_path(device),
         before=before,
@@ -90,6 +96,11 @@ def _structure(model: nn.Module) -> dict[str, object]:
 def _objects(model: nn.Module) -> dict[str, object]:
     """Return the identity of each parameter and buffer."""
     return {name: id(tensor) for name, tensor in named_state(model)}
+
+
+def _sharing_memory(model: nn.Module) -> tuple[frozenset[str], ...]:
+    """Return the groups of parameters, buffers and plain attributes that are in one storage."""
+    return partition({**dict(named_constants(model)), **dict(named_state(model))}, storage_id)
 
 
 def _reshaped(before: State, after: State) -> frozenset[str]:
