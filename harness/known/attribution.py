@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["Cause", "Explained", "Knowledge", "explain", "explained_by_trigger", "knowledge", "likely_order"]
 
 JUDGEMENTS = 20
-"""For each finding. To find one fix among 151 takes 13 at most: five larger and larger sets, of which the
+"""For each finding. To find one fix among 153 takes 13 at most: five larger and larger sets, of which the
 last holds all fixes, then seven to halve the last step, then one to verify the fix alone."""
 SECONDS = 20.0
 """Of CPU, for each program."""
