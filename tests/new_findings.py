@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from harness.case import Case
 from harness.findings import Finding
+from harness.judge.declared_refusals import declared_by
 from harness.judge.judge_case import judge_case
 from harness.judge.verdict import Verdict
 from harness.known.attribution import explain, knowledge
+from harness.known.leftovers import Leftover, sort_leftovers
 from harness.patching.fixes import applied
+from harness.path import Path
 
 CORPORA = pathlib.Path(__file__).parents[1] / "corpora"
 
@@ -29,3 +32,18 @@ def new_findings(case: Case, verdict: Verdict, tags: Collection[str] = ()) -> li
         if not judge_case(case, paths).findings:
             return []
     return [part.finding for part in explain(case, verdict, tags, known) if not part.causes]
+
+
+def new_on_mended_torch(
+    case: Case, paths: Sequence[Path], tags: Collection[str]
+) -> tuple[Verdict, list[Finding]]:
+    """Judge with all fixes in place; return the verdict, and the findings that plain torch shows as well.
+
+    Plain torch judges only what is left: a known bug may kill the process there.
+    """
+    known = knowledge(CORPORA)
+    fixes = [known.fixes[name] for name in known.together]
+    with applied(fixes):
+        verdict = judge_case(case, paths, declared_by(fixes))
+    left = (each for each in sort_leftovers(case, verdict, tags, known) if isinstance(each, Leftover))
+    return verdict, [each.finding for each in left if each.standing.kind == "new"]

@@ -93,7 +93,7 @@ def models(tmp_path: pathlib.Path) -> pathlib.Path:
 def test_no_difference_is_0(models: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     globs = [f"--paths={path}" for path in ("nonstrict*", "strict:*", "compile:compiled", "pipeline:*")]
     assert main(["check", f"{models}:good", *globs]) == 0
-    assert "no difference on 28 paths" in capsys.readouterr().out
+    assert "no difference on 34 paths" in capsys.readouterr().out
 
 
 def test_a_module_can_be_named_and_return_kwargs(
@@ -353,7 +353,7 @@ def test_faults_caught_are_0_and_the_table_says_by_whom(capsys: pytest.CaptureFi
     assert header.split() == ["fault", "caught", "by", "check", "programs", "seconds"]
     name, path, check, programs, seconds = row.split()
     assert (name, path, check) == ("export_leaves_a_hook", "nonstrict:module@cpu", "purity")
-    assert int(programs) <= 2 and float(seconds) > 0
+    assert int(programs) <= 2 and 0 <= float(seconds) < 60
     assert total == "1 of 1 caught"
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pathlib
 
 import pytest
-from new_findings import new_findings
+from new_findings import new_on_mended_torch
 
 from harness.case import case_from_source
 from harness.engine.schedule import paths_for
@@ -31,9 +31,10 @@ def test_exported_programs_behave_like_eager(part: int, tmp_path: pathlib.Path) 
         source = render(program)
         # paths_for gets the index within the part, so that every part also runs strict export.
         case = case_from_source(source)
-        verdict = judge_case(case, paths_for(index // PARTS, core_paths(["cpu"])))
+        paths = paths_for(index // PARTS, core_paths(["cpu"]))
+        verdict, new = new_on_mended_torch(case, paths, tags_of(program))
         valid += verdict.valid
-        for finding in new_findings(case, verdict, tags_of(program)):
+        for finding in new:
             file = tmp_path / f"{finding.fingerprint}.py"
             file.write_text(repro_source(finding, source))
             pytest.fail(f"new finding, reproduce with: python {file}\n{finding.message}\n\n{source}")
