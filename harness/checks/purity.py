@@ -52,7 +52,7 @@ class StateChanged(_Changed):
         """The property that differs."""
         if self.missing:
             return "missing"
-        if self.sort == "constant" and self.leaf.word in ("requires-grad", "sign-of-zero", "rounding"):
+        if self.sort == "constant" and self.leaf.word in ("sign-of-zero", "rounding"):
             # An in-place operation ran on the real tensor: one cause, whichever property differs.
             return "value"
         return self.leaf.word
