@@ -20,7 +20,7 @@ def test_expensive_paths_run_on_fewer_programs() -> None:
     without_rate = [path for path in EVERY_PATH if str(path).partition("@")[0] not in RATES]
     by_cost = sorted(without_rate, key=cost)
     assert [share(path) for path in by_cost] == sorted(share(path) for path in without_rate)
-    assert {share(path) for path in core_paths()} == {1, 11, 37}
+    assert {share(path) for path in core_paths()} == {1, 11, 23}
 
 
 def test_paths_with_the_same_export_and_share_run_on_the_same_programs() -> None:

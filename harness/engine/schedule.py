@@ -51,7 +51,8 @@ RATES: dict[str, int] = {
     "nonstrict+adapted:unflatten": 37,
     "nonstrict+generated:unflatten": 37,
     "nonstrict+preserve+generated:unflatten": 37,
-    "compile:compiled": 37,
+    # The yield of known bugs alone would make this rarer: but only here the guards of Dynamo run.
+    "compile:compiled": 23,
     "compile:aot_eager": 97,
     "compile+graph_break:compiled": 97,
     # On the pinned torch every program is refused.
