@@ -146,7 +146,7 @@ def case_from_source(source: str, name: str = "program") -> Case:
 def sources_forgotten() -> Iterator[None]:
     """At the end of the block, forget the modules that ``case_from_source`` made in it.
 
-    Otherwise every class of every program stays alive, and torch becomes slower with each subclass of Module.
+    Otherwise the classes of every program stay alive for as long as the process.
     """
     before = set(sys.modules)
     try:

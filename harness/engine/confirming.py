@@ -83,7 +83,7 @@ class Confirmer:
 def holding(
     confirm: Confirm, standing: Standing, corpora: pathlib.Path | None
 ) -> Callable[[str], Confirmation]:
-    """Return ``confirm`` with the fixes of the corpus in place that show the finding. Raises FixError."""
+    """Return ``confirm`` with the fixes of the corpus in place that show the finding. Raises UsageError."""
     if not standing.fixes or corpora is None:
         return confirm
     return partial(confirm, within=partial(applied, fixes_named(standing.fixes, corpora)))

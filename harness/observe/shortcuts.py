@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def shortcuts() -> Iterator[None]:
-    """Leave out, in the block, a tenth of what torch does; results stay the same.
+    """Leave out, in the block, work of torch that changes no result.
 
     - Dynamo collects garbage after each compilation; whoever judges programs collects it between programs.
     - To log a figure, Dynamo times its guards with an empty processor cache.
-    - Export looks at each of two thousand operators several times, to see whether it has loaded all.
+    - Export looks at each of about 800 operators several times, to see whether it has loaded all.
     """
     with (
         torch._dynamo.config.patch(run_gc_after_compile=False),
