@@ -9,7 +9,7 @@ from harness.case import Case
 from harness.findings import Finding
 from harness.judge.declared_refusals import declared_by
 from harness.judge.judge_case import judge_case
-from harness.judge.verdict import Verdict
+from harness.judge.results import Verdict
 from harness.known.attribution import explain, knowledge
 from harness.known.leftovers import Leftover, sort_leftovers
 from harness.patching.fixes import applied

@@ -18,7 +18,7 @@ from evidence_of import make_finding
 
 from harness.case import Case, case_from_source
 from harness.findings import Consequence, Finding
-from harness.judge.verdict import PathResult, Verdict
+from harness.judge.results import PathResult, Verdict
 from harness.known import attribution
 from harness.known import leftovers as leftovers_module
 from harness.known.attribution import UNRESOLVED, Explained, explain

@@ -32,7 +32,7 @@ from harness.engine.settings import Settings
 from harness.engine.triage import MAX_ATTEMPTS
 from harness.engine.worker import ExampleResult, Job
 from harness.findings import Finding
-from harness.judge.verdict import PathResult, Verdict
+from harness.judge.results import PathResult, Verdict
 from harness.known.attribution import Cause, Explained
 from harness.known.standing import Standing
 from harness.minimizing import Minimized

@@ -18,7 +18,7 @@ from harness.engine.detection import Detection, Settings, detect, detect_all, sh
 from harness.engine.worker import Job
 from harness.faults import FAULTS
 from harness.judge.judge_case import judge_case
-from harness.judge.verdict import Verdict
+from harness.judge.results import Verdict
 from harness.patching.fixes import read_fixes
 from harness.patching.held import held, hold
 from harness.paths import Path, select_paths

@@ -18,11 +18,15 @@ from harness.case import CallArguments, Case, InvalidFactory, case_from_source
 from harness.faults import FAULTS
 from harness.findings import Finding
 from harness.inputs.copies import CALLS, Examples
-from harness.judge.verdict import Verdict, judge
+from harness.judge.results import Verdict
+from harness.judge.verdict import judge
 from harness.observe.observation import ExportedObservation, Observation
 from harness.observe.tensors import TensorSnapshot
-from harness.paths import Stopwatch, observe_eager, observe_paths, select_paths
+from harness.paths import select_paths
 from harness.paths.dynamism import may_narrow
+from harness.paths.run.eager import observe_eager
+from harness.paths.run.tree import observe_paths
+from harness.paths.stopwatch import Stopwatch
 from harness.paths.transforms.apply import varied_case
 from harness.repro import repro_source
 

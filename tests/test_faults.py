@@ -15,7 +15,8 @@ from harness.case import case_from_source
 from harness.checks import CHECKS
 from harness.engine.detection import shown_by
 from harness.faults import FAULTS, Fault, transforming
-from harness.judge.verdict import Verdict, judge
+from harness.judge.results import Verdict
+from harness.judge.verdict import judge
 from harness.paths import EXPENSIVE, Path, all_paths, core_paths, cost, is_core, select_paths
 from harness.paths.transforms import TRANSFORMS
 from harness.repro import repro_source

@@ -22,7 +22,7 @@ from harness.engine.settings import Settings
 from harness.engine.triage import Cause, Witness, by_importance
 from harness.engine.worker import ExampleResult, Job
 from harness.findings import Finding
-from harness.judge.verdict import Verdict
+from harness.judge.results import Verdict
 from harness.known.standing import NEW, Standing
 from harness.minimizing import Minimized, NotShownError
 from harness.repro.confirm import Confirmation

@@ -12,7 +12,8 @@ import pytest
 from harness.case import Case, case_from_source
 from harness.engine.worker import Job, prepared
 from harness.judge.declared_refusals import DeclaredRefusal, declared_by, until_refused
-from harness.judge.verdict import Verdict, judge
+from harness.judge.results import Verdict
+from harness.judge.verdict import judge
 from harness.known.knowledge import Knowledge, knowledge
 from harness.known.leftovers import Leftover, sort_leftovers
 from harness.known.standing import NEW, Standing

@@ -10,17 +10,10 @@ import torch
 from harness.case import Case
 from harness.observe.observation import ExportedObservation
 from harness.observe.tensors import TensorSnapshot
-from harness.paths import (
-    MODES,
-    RUNNERS,
-    Stopwatch,
-    all_paths,
-    core_paths,
-    observe_eager,
-    observe_paths,
-    parse,
-    select_paths,
-)
+from harness.paths import MODES, RUNNERS, all_paths, core_paths, parse, select_paths
+from harness.paths.run.eager import observe_eager
+from harness.paths.run.tree import observe_paths
+from harness.paths.stopwatch import Stopwatch
 
 NAMES = ["nonstrict:module@cpu", "nonstrict:unflatten@cpu", "strict:module@cpu", "strict:unflatten@cpu"]
 COMPILED = "compile:compiled@cpu"

@@ -13,7 +13,9 @@ from harness.case import Case
 from harness.inputs.copies import CALLS
 from harness.judge.verdict import judge
 from harness.observe.observation import PipelinedObservation
-from harness.paths import Stopwatch, observe_paths, select_paths
+from harness.paths import select_paths
+from harness.paths.run.tree import observe_paths
+from harness.paths.stopwatch import Stopwatch
 
 PATHS = select_paths(["pipeline:stages"])
 

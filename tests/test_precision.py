@@ -12,7 +12,8 @@ from harness.case import Case
 from harness.checks.outputs import outputs
 from harness.judge.precision import in_float64, with_exact_values
 from harness.observe.observation import EagerObservation, Observation
-from harness.paths import Stopwatch, observe_eager
+from harness.paths.run.eager import observe_eager
+from harness.paths.stopwatch import Stopwatch
 
 
 class Sum(nn.Module):

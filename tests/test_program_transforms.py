@@ -20,7 +20,8 @@ from harness.checks.outputs import OutputIdentity, OutputLeaf
 from harness.checks.sharing import sharing
 from harness.checks.state import StateLeaf
 from harness.findings import Evidence
-from harness.judge.verdict import Verdict, judge
+from harness.judge.results import Verdict
+from harness.judge.verdict import judge
 from harness.observe.aliasing import Memory
 from harness.observe.observation import Call, EagerObservation, ExportedObservation, Observation
 from harness.observe.tensors import State, state_snapshot, tree_snapshot

@@ -29,7 +29,7 @@ from harness.engine.events import (
 )
 from harness.engine.final_minimizing import NO_TIME
 from harness.errors import UsageError
-from harness.judge.verdict import PathResult, Status
+from harness.judge.results import PathResult, Status
 from harness.known.standing import Standing
 from harness.paths import parse
 from harness.reporting.console import ConsoleReport, StatusLine

@@ -14,7 +14,8 @@ from new_findings import new_findings
 
 from harness.case import Case, case_from_source
 from harness.findings import Finding
-from harness.judge.verdict import Verdict, judge
+from harness.judge.results import Verdict
+from harness.judge.verdict import judge
 from harness.paths import core_paths, select_paths
 
 PREAMBLES = {

@@ -27,8 +27,11 @@ from harness.faults.registry import wrapped
 from harness.findings import Evidence
 from harness.judge.verdict import judge
 from harness.observe.observation import ExportedObservation
-from harness.paths import Stopwatch, observe_eager, observe_paths, select_paths
+from harness.paths import select_paths
 from harness.paths.read.rebuilt import read_rebuilt
+from harness.paths.run.eager import observe_eager
+from harness.paths.run.tree import observe_paths
+from harness.paths.stopwatch import Stopwatch
 from harness.repro import repro_source
 
 unflattening = sys.modules[UnflattenedModule.__module__]

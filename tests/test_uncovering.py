@@ -9,7 +9,7 @@ from evidence_of import make_finding
 from harness.engine.uncovering import Uncovering
 from harness.engine.worker import ExampleResult
 from harness.findings import Finding
-from harness.judge.verdict import Verdict
+from harness.judge.results import Verdict
 from harness.known.attribution import Cause, Explained
 from harness.known.leftovers import Leftover
 from harness.known.standing import Kind, Standing

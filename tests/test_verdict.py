@@ -10,7 +10,9 @@ import torch
 
 from harness.case import Case
 from harness.judge.verdict import judge
-from harness.paths import Stopwatch, core_paths, observe_eager, select_paths
+from harness.paths import core_paths, select_paths
+from harness.paths.run.eager import observe_eager
+from harness.paths.stopwatch import Stopwatch
 
 FINE = """
 class Model(nn.Module):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from harness.bench.context import Context
-    from harness.judge.verdict import Verdict
+    from harness.judge.results import Verdict
     from harness.path import Path
 
 MISSING = "not measured: the package nnsmith is not installed (github.com/ise-uiuc/nnsmith)"

@@ -17,7 +17,7 @@ from harness.bench.stage_clock import ATTRIBUTE, DRAW, LOAD, StageClock
 from harness.case import case_from_source, sources_forgotten
 from harness.engine.schedule import paths_for
 from harness.judge.judge_case import judge_case
-from harness.judge.verdict import Verdict
+from harness.judge.results import Verdict
 from harness.observe.caches import forget_predictions
 from harness.processes.calls import ReusableWorker
 from harness.processes.child import Death, Failure
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from harness.engine.worker import Job
     from harness.findings import Finding
-    from harness.judge.verdict import PathResult
+    from harness.judge.results import PathResult
     from harness.path import Path
 
 USUAL = 10

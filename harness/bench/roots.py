@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from harness.case import Case
-    from harness.judge.verdict import Verdict
+    from harness.judge.results import Verdict
 
 
 def roots_of(

@@ -13,7 +13,7 @@ from collections import defaultdict
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from harness.paths import Stopwatch
+from harness.paths.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from harness.cli.types import Subparsers
-    from harness.judge.verdict import Verdict
+    from harness.judge.results import Verdict
     from harness.known.attribution import Explained
     from harness.paths import Path
 
@@ -68,7 +68,7 @@ def _verdict(target: Target, paths: Sequence[Path], limit: float) -> Verdict:
     """Judge once; keep the findings that a second process shows as well."""
     from harness.cli.judging import call, judged_one_by_one
     from harness.engine.user_model import judge_target
-    from harness.judge.verdict import Verdict
+    from harness.judge.results import Verdict
 
     def judge(chosen: Sequence[Path]) -> Verdict | Death:
         return call(limit, judge_target, target, tuple(chosen))

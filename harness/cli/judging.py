@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from harness.engine.postmortem import post_mortem
 from harness.errors import UsageError
-from harness.judge.verdict import PathResult, Verdict
+from harness.judge.results import PathResult, Verdict
 from harness.processes.calls import call_fresh
 from harness.processes.child import Death, Failure
 

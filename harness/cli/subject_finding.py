@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from harness.findings import Finding
-    from harness.judge.verdict import Verdict
+    from harness.judge.results import Verdict
     from harness.minimizing.subject import Subject
     from harness.path import Path
 

@@ -25,7 +25,7 @@ from harness.repro.confirm import confirm
 
 if TYPE_CHECKING:
     from harness.engine.settings import Settings
-    from harness.judge.verdict import Verdict
+    from harness.judge.results import Verdict
 
 
 class Campaign:

@@ -26,7 +26,7 @@ from harness.faults import FAULTS
 from harness.judge.declared_refusals import declared_by
 from harness.judge.judge_case import judge_case
 from harness.patching.held import held, plain
-from harness.paths import Stopwatch
+from harness.paths.stopwatch import Stopwatch
 from harness.processes.calls import call_fresh
 from harness.processes.child import NOWHERE, Child, Death, Failure, Stopped
 from harness.processes.server import server

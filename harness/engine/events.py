@@ -9,7 +9,7 @@ from harness.findings import Finding
 from harness.known.standing import NEW, Standing
 
 if TYPE_CHECKING:
-    from harness.judge.verdict import PathResult
+    from harness.judge.results import PathResult
 
 EndReason = Literal["examples", "time", "interrupted", "broken"]
 

@@ -13,7 +13,7 @@ from harness.engine.postmortem import post_mortem
 from harness.engine.schedule import paths_for
 from harness.engine.uncovering import Uncovering
 from harness.engine.worker import ExampleResult, Job, uncovered
-from harness.judge.verdict import PathResult, Verdict
+from harness.judge.results import PathResult, Verdict
 from harness.known.standing import Standing
 from harness.processes.child import Death, Failure, Stopped
 from harness.processes.pool import Task, Workers

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from harness.engine.target import Target
-    from harness.judge.verdict import Verdict
+    from harness.judge.results import Verdict
     from harness.known.attribution import Explained
     from harness.path import Path
 

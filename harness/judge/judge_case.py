@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from harness.judge.verdict import Verdict, judge
-from harness.paths import Stopwatch, observe_eager
+from harness.judge.results import Verdict
+from harness.judge.verdict import judge
+from harness.paths.run.eager import observe_eager
+from harness.paths.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -6,70 +6,41 @@ import contextlib
 import io
 import logging
 import warnings
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
 from harness.checks import CHECKS, OF_CALLS
 from harness.checks.guards.check import CallRefused
+from harness.findings import MESSAGE_LINES
 from harness.inputs.copies import CALLS
 from harness.judge.causes import Judged, Seen, judged, over_paths
 from harness.judge.declared_refusals import until_refused
 from harness.judge.documented_limits import Question, limit_for
 from harness.judge.documented_refusals import refusal
 from harness.judge.precision import in_float64, with_exact_values
+from harness.judge.results import PathResult, Unjudged, Verdict
 from harness.observe.observation import CompiledObservation, PipelinedObservation
 from harness.observe.shortcuts import shortcuts
 from harness.observe.tensors import TensorSnapshot
-from harness.paths import Stopwatch, applies, observe_eager, observe_paths, reference_case, variation
+from harness.paths import variation
+from harness.paths.run.eager import observe_eager
+from harness.paths.run.tree import observe_paths
+from harness.paths.stopwatch import Stopwatch
+from harness.paths.transforms.apply import applies, reference_case
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from harness.case import Case
     from harness.findings import Finding
     from harness.judge.declared_refusals import DeclaredRefusal
+    from harness.observe.failure import Failure
     from harness.observe.observation import EagerObservation, Observation
     from harness.observe.tensors import Leaf, Tree
     from harness.path import Path
-
-Status = Literal["ok", "unsupported", "finding"]
-
-
-@dataclass(frozen=True)
-class PathResult:
-    """The result of one path."""
-
-    path: Path
-    status: Status
-    reason: str = ""
-    """For ``unsupported``: the short name of the refusal, or the name of the fix that declares it. For a
-    process that died: how. Else empty."""
-    excused: tuple[str, ...] = ()
-    """The names of the documented limits that differences of this path fall under."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the result ready for JSON."""
-        return {
-            "path": str(self.path),
-            "status": self.status,
-            "reason": self.reason,
-            "excused": list(self.excused),
-        }
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """The result of one case over all paths and checks. Plain data."""
-
-    valid: bool
-    invalid_reason: str
-    paths: tuple[PathResult, ...]
-    findings: tuple[Finding, ...]
-    torch_seconds: float
-    """Time spent inside torch: exporting, lowering, running."""
 
 
 def judge(
@@ -77,10 +48,12 @@ def judge(
     paths: Sequence[Path],
     checks: Sequence[str] | None = None,
     refusals: Sequence[DeclaredRefusal] = (),
+    tell: Callable[[PathResult], None] = lambda result: None,
 ) -> Verdict:
     """Run ``case`` eagerly and along every path, and compare what was observed.
 
     ``refusals``: what the fixes that are in place declare; a path that raises one is unsupported.
+    ``tell`` gets the result of each path as soon as it is there.
     Raises ValueError for an unknown check, and whatever building the case raises.
     """
     for name in checks or ():
@@ -88,6 +61,9 @@ def judge(
             raise ValueError(f"no check {name!r}; there are {', '.join(CHECKS)}")
     chosen = frozenset(CHECKS if checks is None else checks)
     clock = Stopwatch()
+    unjudged = [
+        Unjudged(path, "the model has dynamic shapes of its own") for path in paths if not applies(case, path)
+    ]
     paths = [path for path in paths if applies(case, path)]
     references: dict[tuple[str, ...], EagerObservation] = {}
     results: list[PathResult] = []
@@ -98,10 +74,13 @@ def judge(
             modes = {each.mode for each in paths if variation(each) == variation(path)}
             reference = observe_eager(varied, path.device, clock, modes)
             reason = _invalid(reference) or _unstable(reference, observe_eager(varied, path.device, clock))
-            if reason and not path.transforms:
-                return Verdict(False, reason, (), (), clock.seconds)
             if not reason:
                 references[variation(path)] = _judgeable(reference)
+            elif variation(path) == (path.device,):  # eager as it is: no path can be compared with it
+                return Verdict(False, reason, (), (), clock.seconds)
+            else:
+                alike = [each for each in paths if variation(each) == variation(path)]
+                unjudged += [Unjudged(each, f"{reason}, {_varied(path)}") for each in alike]
         paths = [path for path in paths if variation(path) in references]
         for observed in observe_paths(case, paths, clock):
             observation, refused = until_refused(observed, refusals)
@@ -117,7 +96,13 @@ def judge(
                 excused |= more
             results.append(_result(observation, judgement.findings, excused, refused))
             judgements.append((path, judgement))
-    return Verdict(True, "", tuple(results), over_paths(judgements), clock.seconds)
+            tell(results[-1])
+    return Verdict(True, "", tuple(results), over_paths(judgements), clock.seconds, tuple(unjudged))
+
+
+def _varied(path: Path) -> str:
+    """Say how the eager model differs from the user's own."""
+    return f"with {' and '.join(variation(path)[1:])} applied to the eager model"
 
 
 def _is_about_a_value(finding: Finding) -> bool:
@@ -177,12 +162,21 @@ def _result(
 ) -> PathResult:
     limits = tuple(sorted(excused))
     if findings:
-        return PathResult(observation.path, "finding", excused=limits)
+        return PathResult(observation.path, "finding", "", limits, findings[0].evidence.headline)
+    said = _first_lines(observation.failure)
     if refused is not None:
-        return PathResult(observation.path, "unsupported", refused.name, limits)
+        return PathResult(observation.path, "unsupported", refused.name, limits, said)
     if observation.failure is not None and (rule := refusal(observation.failure)) is not None:
-        return PathResult(observation.path, "unsupported", rule.name, limits)
+        return PathResult(observation.path, "unsupported", rule.name, limits, said)
     return PathResult(observation.path, "ok", excused=limits)
+
+
+def _first_lines(failure: Failure | None) -> str:
+    """Return what torch said, without the pages that follow in some messages."""
+    if failure is None:
+        return ""
+    lines = [line for line in f"{failure.name}: {failure.message.strip()}".splitlines() if line.strip()]
+    return "\n".join(lines[:MESSAGE_LINES])
 
 
 def _judge_path(

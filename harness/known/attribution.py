@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from harness.case import Case
     from harness.findings import Finding
     from harness.judge.judge_case import Judge
-    from harness.judge.verdict import Verdict
+    from harness.judge.results import Verdict
     from harness.known.entry import Entry
     from harness.path import Path
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from harness.case import Case
     from harness.findings import Finding
     from harness.judge.judge_case import Judge
-    from harness.judge.verdict import Verdict
+    from harness.judge.results import Verdict
     from harness.known.knowledge import Knowledge
     from harness.path import Path
 

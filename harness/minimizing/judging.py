@@ -22,7 +22,7 @@ from harness.processes.child import Death, Failure
 if TYPE_CHECKING:
     from harness.case import Case
     from harness.findings import Finding
-    from harness.judge.verdict import Verdict
+    from harness.judge.results import Verdict
     from harness.patching.fixes import Fix
 
 T = TypeVar("T")

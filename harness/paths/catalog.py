@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import pathlib
 import re
+import sys
 from functools import cache
 from typing import TYPE_CHECKING
 
-import torch
-
+from harness.lazy import torch
 from harness.path import Path
 from harness.paths.modes import MODES
 from harness.paths.runners import RUNNERS
@@ -23,6 +24,9 @@ CORE = ("nonstrict:module", "nonstrict:unflatten", "strict:module", "strict:unfl
 
 EXPENSIVE = 1000.0
 """From so many milliseconds on, a campaign takes a path only on request."""
+
+_GPU_FILES = ("nvidia*", "dxg", "kfd", "nvmap")
+"""Drivers for GPUs put one of these into /dev: NVIDIA's own, in WSL, AMD's, on Jetson boards."""
 
 _WRITTEN = re.compile(r"(?P<mode>\w+)(?P<transforms>(\+\w+)*):(?P<runner>\w+)(@(?P<device>[\w:]+))?")
 
@@ -76,8 +80,12 @@ def _listed() -> tuple[str, ...]:
 
 
 def available_devices() -> tuple[str, ...]:
-    """Return the devices of this machine that paths can run on."""
-    return ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",)
+    """Return the devices of this machine that paths can run on.
+
+    torch is asked only where the machine may have a GPU: importing it takes seconds.
+    """
+    may_have = "torch" in sys.modules or any(pathlib.Path("/dev").glob(name) for name in _GPU_FILES)
+    return ("cpu", "cuda") if may_have and torch.cuda.is_available() else ("cpu",)
 
 
 def select_paths(globs: Iterable[str], devices: Sequence[str] = ("cpu",)) -> tuple[Path, ...]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import torch
+from harness.lazy import torch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,9 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import torch
-
-from harness.observe.caches import nothing_cached
+from harness.lazy import torch
 
 if TYPE_CHECKING:
     from torch import nn
@@ -160,19 +158,10 @@ def inductor(model: nn.Module) -> Callable[..., object]:
 )
 def package(program: ExportedProgram) -> nn.Module:
     """Machine code: compiled by AOTInductor into a package, and loaded from it."""
+    # Both import torch.
+    from harness.observe.caches import nothing_cached
+    from harness.paths.packaged import Packaged
+
     with tempfile.TemporaryDirectory() as folder, nothing_cached():
         package = torch._inductor.aoti_compile_and_package(program, package_path=f"{folder}/model.pt2")
         return Packaged(torch._inductor.aoti_load_package(package))
-
-
-class Packaged(torch.nn.Module):
-    """What AOTInductor made, as a module without named state."""
-
-    def __init__(self, run: Callable[..., object]) -> None:
-        """Keep the callable that AOTInductor returned."""
-        super().__init__()
-        self.run = run
-
-    def forward(self, *args: object, **kwargs: object) -> object:
-        """Call it."""
-        return self.run(*args, **kwargs)

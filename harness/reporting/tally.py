@@ -24,7 +24,7 @@ from harness.known.standing import NEW, Kind, Standing
 
 if TYPE_CHECKING:
     from harness.findings import Finding
-    from harness.judge.verdict import PathResult
+    from harness.judge.results import PathResult
 
 
 @dataclass

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-import torch
-
+from harness.lazy import torch
 from harness.paths.transforms.table import transform
 
 if TYPE_CHECKING:

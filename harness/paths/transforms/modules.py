@@ -5,11 +5,13 @@ from __future__ import annotations
 import copy
 import io
 import re
+from typing import TYPE_CHECKING
 
-import torch
-from torch import nn
-
+from harness.lazy import torch
 from harness.paths.transforms.table import transform
+
+if TYPE_CHECKING:
+    from torch import nn
 
 
 # By default not for unflatten: its result can never be copied, so that no user's model would pass
@@ -67,7 +69,7 @@ def _replaced(module: nn.Module, model: nn.Module, names: list[str]) -> nn.Modul
     originals = dict(model.named_modules(remove_duplicate=False))
     plain = {path: re.sub(r"@\d+", "", path) for path, _ in module.named_modules(remove_duplicate=False)}
     for path, base in plain.items():
-        theirs = originals.get(base, nn.Module())
+        theirs = originals.get(base, torch.nn.Module())
         state = {**theirs._parameters, **theirs._buffers, **vars(theirs)}
         ours = module.get_submodule(path)
         # What dispatches calls has modules for them that it does not register.

@@ -7,8 +7,7 @@ import inspect
 import io
 from typing import TYPE_CHECKING, Any
 
-import torch
-
+from harness.lazy import torch
 from harness.paths.transforms.table import transform
 
 if TYPE_CHECKING:

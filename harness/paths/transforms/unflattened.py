@@ -6,8 +6,7 @@ import contextlib
 import io
 from typing import TYPE_CHECKING, Any
 
-import torch
-
+from harness.lazy import torch
 from harness.paths.transforms.table import transform
 
 if TYPE_CHECKING:
