@@ -21,7 +21,8 @@ from harness.findings import Consequence, Finding
 from harness.judge.results import PathResult, Verdict
 from harness.known import attribution
 from harness.known import leftovers as leftovers_module
-from harness.known.attribution import UNRESOLVED, Explained, explain
+from harness.known.attribution import explain
+from harness.known.explained import UNRESOLVED, Explained
 from harness.known.knowledge import knowledge
 from harness.known.leftovers import Leftover, sort_leftovers
 from harness.known.standing import NEW, Standing

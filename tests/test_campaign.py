@@ -33,7 +33,7 @@ from harness.engine.triage import MAX_ATTEMPTS
 from harness.engine.worker import ExampleResult, Job
 from harness.findings import Finding
 from harness.judge.results import PathResult, Verdict
-from harness.known.attribution import Cause, Explained
+from harness.known.explained import Cause, Explained
 from harness.known.standing import Standing
 from harness.minimizing import Minimized
 from harness.paths import core_paths, parse, select_paths

@@ -10,7 +10,7 @@ from harness.engine.uncovering import Uncovering
 from harness.engine.worker import ExampleResult
 from harness.findings import Finding
 from harness.judge.results import Verdict
-from harness.known.attribution import Cause, Explained
+from harness.known.explained import Cause, Explained
 from harness.known.leftovers import Leftover
 from harness.known.standing import Kind, Standing
 from harness.processes.child import Death, Failure

@@ -72,6 +72,11 @@ def add_path_options(parser: argparse.ArgumentParser) -> None:
         help="use only the paths that match GLOB, e.g. 'nonstrict:*'; repeat it for more (default: all "
         "paths, but 'fuzz' and 'faults' leave out paths that take seconds)",
     )
+    add_device_option(parser)
+
+
+def add_device_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--device``."""
     parser.add_argument(
         "--device",
         choices=("cpu", "cuda", "auto"),
@@ -85,16 +90,23 @@ def chosen_paths(globs: Sequence[str], device: str, *, expensive: bool = True) -
 
     ``expensive``: whether no ``--paths`` means all paths; else paths that take seconds are left out.
     """
-    from harness.paths import EXPENSIVE, available_devices, cost, select_paths
+    from harness.paths import EXPENSIVE, cost, select_paths
 
-    available = available_devices()
-    if device not in (*available, "auto"):
-        raise UsageError(f"--device {device}: torch finds no such device; use --device cpu")
     try:
-        paths = select_paths(globs, available if device == "auto" else (device,))
+        paths = select_paths(globs, available(device))
         return tuple(path for path in paths if expensive or globs or cost(path) < EXPENSIVE)
     except ValueError as error:
         raise UsageError(f"--paths {error}") from None
+
+
+def available(device: str) -> tuple[str, ...]:
+    """Turn ``--device`` into the names of devices. Raises UsageError if this machine has no such device."""
+    from harness.paths import available_devices
+
+    found = available_devices()
+    if device not in (*found, "auto"):
+        raise UsageError(f"--device {device}: torch finds no such device; use --device cpu")
+    return found if device == "auto" else (device,)
 
 
 def add_seed_option(parser: argparse.ArgumentParser) -> None:

@@ -1,26 +1,33 @@
-"""``exportdiff check``: run every path and check on one model of the user's own."""
+"""``exportdiff check``: judge one model of the user's own."""
 
 from __future__ import annotations
 
 import json
+import pathlib
+import signal
 import sys
+import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from harness.cli.arguments import add_path_options, chosen_paths, duration
-from harness.engine.target import Target
+from harness.cli.arguments import add_device_option, available, chosen_paths, duration
+from harness.equivalence.accepting import no_longer_shown, read_accepted, with_accepted, write_accepted
+from harness.equivalence.deployed import deployed_paths
+from harness.equivalence.report import FAIL_ON
+from harness.equivalence.target import Target
 from harness.errors import UsageError
-from harness.known.entry import CORPORA
-from harness.processes.child import Death
+from harness.known.entry import default_corpora
+from harness.processes.server import server
 
 # Functions import the modules that import torch or rich, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Iterator
+    from types import FrameType
 
     from harness.cli.types import Subparsers
-    from harness.judge.results import Verdict
-    from harness.known.attribution import Explained
-    from harness.paths import Path
+    from harness.equivalence.report import Report
+    from harness.path import Path
 
 
 def add(commands: Subparsers) -> None:
@@ -28,8 +35,9 @@ def add(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "check",
         help="compare your own model: eager against exported",
-        description="Export your own model along every path, and compare what it does with eager. "
-        "Exit code: 0 no difference, 1 a difference, 2 the model or an argument is wrong.",
+        description="Export your own model along the paths that people deploy, and compare what it does with "
+        "eager. Exit code: 0 the model was judged and nothing fails, 1 a finding fails, 2 the model was not "
+        "judged or an argument is wrong, 3 exportdiff itself failed.",
     )
     parser.add_argument(
         "target",
@@ -37,107 +45,111 @@ def add(commands: Subparsers) -> None:
         help="FILE.py:NAME or package.module:NAME; NAME is a callable that returns (model, args) or "
         "(model, args, kwargs)",
     )
+    parser.add_argument(
+        "--paths",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="GLOB",
+        help="judge the paths that match GLOB instead, e.g. 'nonstrict:*'",
+    )
+    parser.add_argument("--all", action="store_true", help="judge all paths; takes minutes")
+    add_device_option(parser)
+    parser.add_argument(
+        "--fail-on",
+        choices=FAIL_ON,
+        default="any",
+        help="which findings fail: any; new: those that the corpus does not know; silent: those that are "
+        "wrong without an error (default: any)",
+    )
+    parser.add_argument(
+        "--accept", type=pathlib.Path, metavar="FILE", help="findings in this baseline do not fail"
+    )
+    parser.add_argument(
+        "--write-baseline",
+        type=pathlib.Path,
+        metavar="FILE",
+        help="write the findings that fail to a baseline for --accept, and exit with 0",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument(
+        "--junit", type=pathlib.Path, metavar="FILE", help="write the verdict as JUnit XML as well"
+    )
     parser.add_argument(
         "--limit",
         type=duration,
         default=600.0,
         metavar="TIME",
-        help="time limit for judging the model, e.g. 90s (default: 10m)",
+        help="time limit for everything, e.g. 90s (default: 10m)",
     )
-    add_path_options(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Judge the model in fresh processes; return 1 if there is a finding, else 0."""
+    """Judge the model in fresh processes; return the exit code of the report."""
     target = Target.parse(arguments.target)
-    paths = chosen_paths(arguments.paths, arguments.device)
-    verdict = _verdict(target, paths, arguments.limit)
-    if not verdict.valid:
-        raise UsageError(f"{target.written}: {verdict.invalid_reason}")
-    parts = _explained(target, verdict, arguments.limit)
+    paths = _paths(arguments)
+    accepted = read_accepted(arguments.accept) if arguments.accept else ()
+    report = _judged(arguments, target, paths)
+    report = report.with_found(with_accepted(report.found, accepted))
+    if arguments.junit:
+        from harness.reporting.junit import write_junit
+
+        write_junit(arguments.junit, [report], arguments.fail_on)
     if arguments.json:
-        _print_json(verdict, parts)
+        print(json.dumps(report.as_dict(), indent=1, ensure_ascii=False))
+    for each in no_longer_shown(report, accepted):
+        what = f"{each.check} {each.kind} on {', '.join(sorted(each.paths))}"
+        print(f"{arguments.accept}: no longer shown, take it out: {what}", file=sys.stderr)
+    if arguments.write_baseline and report.judged:
+        number = write_accepted(arguments.write_baseline, report, arguments.fail_on)
+        print(f"{number} findings written to {arguments.write_baseline}", file=sys.stderr)
+        return 0
+    return report.exit_code(arguments.fail_on)
+
+
+def _paths(arguments: argparse.Namespace) -> tuple[Path, ...]:
+    if arguments.all and arguments.paths:
+        raise UsageError("--all and --paths: give one of them")
+    if arguments.all or arguments.paths:
+        return chosen_paths(arguments.paths, arguments.device)
+    return deployed_paths(available(arguments.device))
+
+
+def _judged(arguments: argparse.Namespace, target: Target, paths: tuple[Path, ...]) -> Report:
+    """Judge the model; unless JSON is wanted, print the rows of the paths as they come, and the findings."""
+    # First of all: what is imported below is imported while the server imports torch.
+    server("harness.equivalence.inside")
+    from harness.equivalence.children import judge_target
+    from harness.reporting.model_report import Rows, print_report
+    from harness.reporting.text import make_console
+
+    console = make_console(quiet=arguments.json)
+    corpora = default_corpora()
+    with _interruptible() as stop, Rows(console, paths) as rows:
+        report = judge_target(
+            target, paths, seconds=arguments.limit, corpora=corpora, tell=rows.tell, stop=stop
+        )
+    if report.invalid:
+        print(f"exportdiff check: {target.written}: {report.invalid}", file=sys.stderr)
     else:
-        _print_table(target, verdict, parts)
-    return 1 if verdict.findings else 0
+        print_report(report, console, arguments.fail_on, corpora)
+    return report
 
 
-def _verdict(target: Target, paths: Sequence[Path], limit: float) -> Verdict:
-    """Judge once; keep the findings that a second process shows as well."""
-    from harness.cli.judging import call, judged_one_by_one
-    from harness.engine.user_model import judge_target
-    from harness.judge.results import Verdict
+@contextmanager
+def _interruptible() -> Iterator[threading.Event]:
+    """Let the first Ctrl-C or SIGTERM end judging, and the second end the command at once."""
+    stop = threading.Event()
 
-    def judge(chosen: Sequence[Path]) -> Verdict | Death:
-        return call(limit, judge_target, target, tuple(chosen))
+    def ask(number: int, frame: FrameType | None) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
 
-    first = judge(paths)
-    if isinstance(first, Death):
-        return judged_one_by_one(target.written, judge, paths)
-    if not first.findings:
-        return first
-    second = judge(paths)
-    again = set() if isinstance(second, Death) else {f.fingerprint for f in second.findings}
-    confirmed = tuple(f for f in first.findings if f.fingerprint in again)
-    dropped = len(first.findings) - len(confirmed)
-    if dropped:
-        print(f"{dropped} difference(s) did not show in a second process", file=sys.stderr)
-    return Verdict(True, "", first.paths, confirmed, first.torch_seconds)
-
-
-def _explained(target: Target, verdict: Verdict, limit: float) -> Sequence[Explained]:
-    """Find out in a fresh process which findings the corpus explains, if the folder has a corpus."""
-    from harness.cli.judging import call
-    from harness.engine.user_model import explain_target
-    from harness.known.attribution import Explained
-
-    if not verdict.findings or not CORPORA.is_dir():
-        return [Explained(finding) for finding in verdict.findings]
-    answer = call(limit, explain_target, target, verdict, CORPORA.resolve())
-    if isinstance(answer, Death):
-        remark = f"attribution ended in {answer.reason}"
-        return [Explained(finding, remark=remark) for finding in verdict.findings]
-    return answer
-
-
-def _print_json(verdict: Verdict, parts: Sequence[Explained]) -> None:
-    document = {
-        "paths": {
-            str(r.path): {"status": r.status, "reason": r.reason, "excused": r.excused} for r in verdict.paths
-        },
-        "findings": [
-            {
-                **part.finding.as_dict(),
-                "known": bool(part.causes),
-                "root_causes": [cause.name for cause in part.causes],
-                "entries": [cause.entry for cause in part.causes if cause.entry],
-                "remark": part.remark,
-            }
-            for part in parts
-        ],
-    }
-    print(json.dumps(document, indent=1, ensure_ascii=False))
-
-
-def _print_table(target: Target, verdict: Verdict, parts: Sequence[Explained]) -> None:
-    from harness.reporting.text import finding_block, make_console, table
-
-    console = make_console()
-    rows = table("path", "status", "")
-    for result in verdict.paths:
-        notes = [result.reason, *(f"{name} (documented)" for name in result.excused)]
-        rows.add_row(str(result.path), result.status, ", ".join(filter(None, notes)))
-    console.print(rows)
-    for part in parts:
-        console.print()
-        command = f"exportdiff check {target.written} --paths '{part.finding.path}'"
-        console.print(finding_block(part.finding, (command,)), soft_wrap=True)
-        for cause in part.causes:
-            where = f"{CORPORA / 'open' / cause.entry}.py" if cause.entry else cause.name
-            console.print(f"known: {where}", style="dim", highlight=False)
-        if part.remark:
-            console.print(f"remark: {part.remark}", style="yellow", highlight=False)
-    if not verdict.findings:
-        console.print(f"no difference on {len(verdict.paths)} paths", highlight=False)
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from harness.engine.clock import Clock
     from harness.engine.settings import Settings
     from harness.findings import Finding
-    from harness.known.attribution import Explained
+    from harness.known.explained import Explained
     from harness.known.leftovers import Leftover
     from harness.known.standing import Kind
     from harness.paths import Path

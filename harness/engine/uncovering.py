@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from harness.known.attribution import Explained
+from harness.known.explained import Explained
 from harness.known.leftovers import Leftover
 from harness.processes.child import Death, Failure
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from harness.case import Case
     from harness.findings import Finding
     from harness.judge.results import Verdict
-    from harness.known.attribution import Explained
+    from harness.known.explained import Explained
     from harness.known.knowledge import Knowledge
     from harness.known.standing import Kind
     from harness.path import Path

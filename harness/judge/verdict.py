@@ -48,12 +48,12 @@ def judge(
     paths: Sequence[Path],
     checks: Sequence[str] | None = None,
     refusals: Sequence[DeclaredRefusal] = (),
-    tell: Callable[[PathResult], None] = lambda result: None,
+    tell: Callable[[PathResult, Judged], None] = lambda result, judged: None,
 ) -> Verdict:
     """Run ``case`` eagerly and along every path, and compare what was observed.
 
     ``refusals``: what the fixes that are in place declare; a path that raises one is unsupported.
-    ``tell`` gets the result of each path as soon as it is there.
+    ``tell`` gets the result of each path as soon as it is there, and its findings.
     Raises ValueError for an unknown check, and whatever building the case raises.
     """
     for name in checks or ():
@@ -96,7 +96,7 @@ def judge(
                 excused |= more
             results.append(_result(observation, judgement.findings, excused, refused))
             judgements.append((path, judgement))
-            tell(results[-1])
+            tell(results[-1], judgement)
     return Verdict(True, "", tuple(results), over_paths(judgements), clock.seconds, tuple(unjudged))
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from harness.judge.judge_case import judge_case
+from harness.known.explained import UNRESOLVED, Cause, Explained, on_paths
 from harness.known.knowledge import Knowledge, knowledge
 from harness.known.smallest import LADDER, Smallest
 from harness.known.trial import Budget, OutOfBudget, Trial
@@ -42,31 +43,6 @@ SECONDS = 20.0
 BLOCKS = 12
 """The fixes are split into so many parts if all of them together do not mend a finding: one of them may
 itself cause a finding of the same signature."""
-
-
-@dataclass(frozen=True)
-class Cause:
-    """A known root cause."""
-
-    name: str
-    """The name of the fix; of the entry, where that has no fix."""
-    entry: str = ""
-    """The corpus entry of this cause that shows most as the finding does; empty: no entry names the fix."""
-
-
-UNRESOLVED = Cause("several fixes")
-"""The attribution ended before it was known which of several fixes a finding takes."""
-
-
-@dataclass(frozen=True)
-class Explained:
-    """A finding on those of its paths that have the same causes."""
-
-    finding: Finding
-    causes: tuple[Cause, ...] = ()
-    """Empty: the finding is new."""
-    remark: str = ""
-    """Why the causes are not the whole answer: the attribution ran out of time."""
 
 
 def explain(
@@ -231,11 +207,6 @@ class _Sufficient:
 
     names: tuple[str, ...] = ()
     paths: tuple[Path, ...] = ()
-
-
-def on_paths(finding: Finding, paths: tuple[Path, ...]) -> Finding:
-    """Return a finding on some of its paths alone."""
-    return finding if paths == finding.shown_on else replace(finding, path=paths[0], shown_on=paths)
 
 
 def on_first_paths(verdict: Verdict) -> Verdict:

@@ -19,6 +19,13 @@ CORPORA = pathlib.Path("corpora")
 FIXES = "fixes"
 """The folder of the candidate fixes, inside the folder of a corpus."""
 
+
+def default_corpora() -> pathlib.Path | None:
+    """Return the corpus in the current folder, or else the one that was installed; None: there is none."""
+    installed = pathlib.Path(__file__).parents[2] / CORPORA
+    return next((folder for folder in (CORPORA, installed) if (folder / FIXES).is_dir()), None)
+
+
 EXPECTED = {"seed": 0, "fixed": 0, "open": 1}
 """The exit code that a file must have, by its status."""
 

@@ -23,9 +23,9 @@ from harness.known.attribution import (
     Explained,
     explained_by_trigger,
     likely_order,
-    on_paths,
     recorded,
 )
+from harness.known.explained import on_paths
 from harness.known.smallest import Smallest
 from harness.known.standing import NEW, Standing
 from harness.known.trial import Budget, OutOfBudget, Shown, Trial

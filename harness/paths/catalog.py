@@ -84,7 +84,8 @@ def available_devices() -> tuple[str, ...]:
 
     torch is asked only where the machine may have a GPU: importing it takes seconds.
     """
-    may_have = "torch" in sys.modules or any(pathlib.Path("/dev").glob(name) for name in _GPU_FILES)
+    files = (file for name in _GPU_FILES for file in pathlib.Path("/dev").glob(name))
+    may_have = "torch" in sys.modules or any(files)
     return ("cpu", "cuda") if may_have and torch.cuda.is_available() else ("cpu",)
 
 

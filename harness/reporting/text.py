@@ -54,7 +54,10 @@ def table(*headers: str) -> Table:
     return made
 
 
-def make_console() -> Console:
-    """Return a console on stdout; lines may be long where stdout is not a terminal."""
-    console = Console()
-    return console if console.is_terminal else Console(width=PLAIN_WIDTH)
+def make_console(*, quiet: bool = False) -> Console:
+    """Return a console on stdout; lines may be long where stdout is not a terminal.
+
+    A ``quiet`` one prints nothing.
+    """
+    console = Console(quiet=quiet)
+    return console if console.is_terminal else Console(width=PLAIN_WIDTH, quiet=quiet)

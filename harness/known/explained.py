@@ -1,0 +1,40 @@
+"""A finding with the root causes that explain it, as plain data. Nothing here imports torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from harness.findings import Finding
+    from harness.path import Path
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A known root cause."""
+
+    name: str
+    """The name of the fix; of the entry, where that has no fix."""
+    entry: str = ""
+    """The corpus entry of this cause that shows most as the finding does; empty: no entry names the fix."""
+
+
+UNRESOLVED = Cause("several fixes")
+"""The attribution ended before it was known which of several fixes a finding takes."""
+
+
+@dataclass(frozen=True)
+class Explained:
+    """A finding on those of its paths that have the same causes."""
+
+    finding: Finding
+    causes: tuple[Cause, ...] = ()
+    """Empty: the finding is new."""
+    remark: str = ""
+    """Why the causes are not the whole answer: the attribution ran out of time."""
+
+
+def on_paths(finding: Finding, paths: tuple[Path, ...]) -> Finding:
+    """Return a finding on some of its paths alone."""
+    return finding if paths == finding.shown_on else replace(finding, path=paths[0], shown_on=paths)
