@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
+import traceback
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, NoReturn
 
@@ -16,6 +18,10 @@ if TYPE_CHECKING:
 COMMANDS = (fuzz, check, minimize, replay, corpus, issue, show, features, faults, bench, paths)
 
 
+_INTERNAL = """exportdiff {command}: this is an error of exportdiff itself, not of your model.
+Please report it with the text above, the command, and the output of: python -m torch.utils.collect_env"""
+
+
 class _Parser(argparse.ArgumentParser):
     """Prints one line about a wrong argument, without the usage."""
 
@@ -25,7 +31,11 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; return its exit code (0: nothing found, 1: found, 2: could not run)."""
+    """Run one command; return its exit code.
+
+    0: nothing found; 1: found; 2: an argument or the environment is wrong, or nothing could be judged; 3:
+    exportdiff itself failed.
+    """
     parser = _Parser(
         prog="exportdiff",
         description="Differential testing of torch.export: run random models eagerly and exported, and "
@@ -44,6 +54,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         return 130
+    except Exception:
+        traceback.print_exc()
+        print(_INTERNAL.format(command=shlex.join(sys.argv[1:] if argv is None else argv)), file=sys.stderr)
+        return 3
 
 
 def _version() -> str:

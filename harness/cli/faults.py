@@ -37,8 +37,8 @@ def add(commands: Subparsers) -> None:
         "faults",
         help="plant bugs in torch, and measure how soon fuzzing detects them",
         description="Plant each fault in torch, in a process of its own, and fuzz until a check detects it. "
-        "Exit code: 0 every fault was detected, 1 some were not, 2 exportdiff failed or an argument is "
-        "wrong.",
+        "Exit code: 0 every fault was detected, 1 some were not, 2 an argument is wrong, 3 "
+        "exportdiff itself failed.",
     )
     parser.add_argument("--list", action="store_true", help="print one line for each fault, and plant none")
     parser.add_argument(
@@ -67,7 +67,7 @@ def add(commands: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the table; return 0 if all faults were detected, 1 if not, 2 if exportdiff itself failed."""
+    """Print the table; return 0 if all faults were detected, 1 if not, 3 if exportdiff itself failed."""
     chosen = _chosen(arguments.fault)
     if arguments.list:
         _list(chosen)
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     errors = [error for result in results for error in result.errors]
     if errors:
         print(f"exportdiff itself failed {len(errors)} times; the first: {errors[0]}", file=sys.stderr)
-        return 2
+        return 3
     return 0 if all(result.findings for result in results) else 1
 
 

@@ -48,8 +48,8 @@ def add(commands: Subparsers) -> None:
         "fuzz",
         help="draw random models, and compare eager with exported",
         description="Draw random models, run each eagerly and along other paths, and report every difference "
-        "that the corpus does not explain. Exit code: 0 nothing new, 1 new findings, 2 exportdiff failed or "
-        "an argument is wrong.",
+        "that the corpus does not explain. Exit code: 0 nothing new, 1 new findings, 2 an argument is wrong, "
+        "3 exportdiff itself failed.",
     )
     budget = parser.add_mutually_exclusive_group()
     budget.add_argument("--examples", type=positive, metavar="N", help="stop after N programs")
@@ -119,7 +119,7 @@ def add(commands: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run a campaign; return 0 (nothing new), 1 (new findings) or 2 (exportdiff itself failed)."""
+    """Run a campaign; return 0 (nothing new), 1 (new findings) or 3 (exportdiff itself failed)."""
     if arguments.corpora != CORPORA and not arguments.corpora.is_dir():
         raise UsageError(f"--corpora {arguments.corpora}: there is no such folder")
     # Here, so that a broken fix is reported once, not by every worker.
@@ -158,7 +158,7 @@ def run(arguments: argparse.Namespace) -> int:
             for listener in listeners:
                 listener(event)
     if tally.harness_errors:
-        return 2
+        return 3
     return 1 if tally.shown else 0
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import logging
 import os
 import pathlib
 import signal
+import sys
 import time
 import warnings
 from dataclasses import dataclass
@@ -25,6 +27,9 @@ Body: TypeAlias = "Callable[..., None]"
 
 POLL_SECONDS = 0.5
 """Seconds between two checks whether a wait should stop."""
+
+_PR_SET_PDEATHSIG = 1
+"""From linux/prctl.h."""
 
 NOWHERE = pathlib.Path(os.devnull)
 
@@ -123,8 +128,18 @@ class Child:
 
 def _main(pipe: Connection, output: pathlib.Path | None, body: Body, args: tuple[object, ...]) -> None:
     os.setpgid(0, 0)
+    end_with_parent()
     set_up(output)
     body(pipe, *args)
+
+
+def end_with_parent() -> None:
+    """Ask Linux to kill this process when the fork server ends, which ends when the command is gone.
+
+    Otherwise a child goes on after the command was killed. Elsewhere it notices when it next answers.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def set_up(output: pathlib.Path | None) -> None:

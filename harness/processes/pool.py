@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
-from harness.processes.child import NOWHERE, POLL_SECONDS, Death, Failure, Stopped, exit_reason, set_up
+from harness.processes.child import (
+    NOWHERE,
+    POLL_SECONDS,
+    Death,
+    Failure,
+    Stopped,
+    end_with_parent,
+    exit_reason,
+    set_up,
+)
 from harness.processes.server import server
 
 if TYPE_CHECKING:
@@ -95,6 +104,7 @@ class Task(Generic[T]):
 
 
 def _start() -> None:
+    end_with_parent()
     set_up(NOWHERE)
     # Exporting makes garbage all the time: automatic collection takes a sixth of the run. The tasks collect
     # between two batches instead (see ``engine/worker.py``).

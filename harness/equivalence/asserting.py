@@ -1,0 +1,142 @@
+"""The Python door: ``compare`` returns the report on a model, ``assert_export_equivalent`` raises."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from harness.equivalence.accepting import read_accepted, with_accepted
+from harness.equivalence.deployed import deployed_paths
+from harness.equivalence.here import judge_here
+from harness.equivalence.loading import case_of
+from harness.equivalence.report import FAIL_ON
+from harness.errors import UsageError
+from harness.known.entry import default_corpora
+from harness.paths import available_devices, select_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from torch import nn
+
+    from harness.equivalence.report import FailOn, Found, Report
+    from harness.path import Path
+
+Paths = Literal["default", "all"] | str | tuple[str, ...] | list[str]
+Accept = str | os.PathLike[str] | tuple[str, ...] | list[str]
+
+
+def compare(
+    model: nn.Module | Callable[[], object],
+    args: tuple[Any, ...] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    dynamic_shapes: object = None,
+    paths: Paths = "default",
+    probes: object = None,
+    device: str | None = None,
+    accept: Accept = (),
+) -> Report:
+    """Run a model eagerly and as exported, in this process, and return what differs.
+
+    ``model``: a module, which is copied and stays as it is, or a function that returns a module, ``(module,
+    args)`` or ``(module, args, kwargs)``. ``paths``: ``"default"`` for those that people deploy, ``"all"``,
+    or patterns such as ``"nonstrict:*"``. ``dynamic_shapes``, ``probes``: as in ``torch.export.export``, and
+    a list of ``(args, kwargs)`` with other sizes; values, or functions that return them. ``device``: None for
+    all devices of this machine. ``accept``: a baseline file, or the fingerprints of findings.
+
+    Raises UsageError if something is wrong with the arguments or with the model.
+    """
+    chosen = _paths(paths, device)
+    # Before the model runs: a wrong file must not cost minutes.
+    baseline = read_accepted(pathlib.Path(accept)) if isinstance(accept, str | os.PathLike) else ()
+    case = case_of(model, args, kwargs, dynamic_shapes=dynamic_shapes, probes=probes)
+    report = judge_here(case, chosen, default_corpora())
+    if isinstance(accept, str | os.PathLike):
+        return report.with_found(with_accepted(report.found, baseline))
+    return report.with_found(tuple(_accepted(report.found, frozenset(accept))))
+
+
+def assert_export_equivalent(
+    model: nn.Module | Callable[[], object],
+    args: tuple[Any, ...] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    dynamic_shapes: object = None,
+    paths: Paths = "default",
+    probes: object = None,
+    device: str | None = None,
+    accept: Accept = (),
+    fail_on: FailOn = "any",
+) -> None:
+    """Raise AssertionError if the exported model does not behave like eager, or could not be judged.
+
+    The arguments are those of ``compare``; ``fail_on`` says which findings fail: ``"any"``, ``"new"`` for
+    those that the corpus does not know, ``"silent"`` for those that are wrong without an error.
+    """
+    __tracebackhide__ = True  # pytest shows the line of the test
+    if fail_on not in FAIL_ON:
+        raise UsageError(f"fail_on={fail_on!r}: write one of {', '.join(FAIL_ON)}")
+    report = compare(
+        model,
+        args,
+        kwargs,
+        dynamic_shapes=dynamic_shapes,
+        paths=paths,
+        probes=probes,
+        device=device,
+        accept=accept,
+    )
+    assert_passes(report, fail_on)
+
+
+def assert_passes(report: Report, fail_on: FailOn = "any") -> None:
+    """Raise AssertionError if the report has a finding that fails, or if the model was not judged."""
+    __tracebackhide__ = True
+    if report.exit_code(fail_on):
+        raise AssertionError(explanation(report, fail_on))
+
+
+def explanation(report: Report, fail_on: FailOn) -> str:
+    """Return why a report fails: for each finding what differs, where, by how much, how to see it again."""
+    failing = report.failing(fail_on)
+    if not failing:
+        return f"{report.name} was not judged: {report.why_unjudged()}"
+    agree = sum(each.status == "ok" for each in report.paths)
+    number = "1 finding" if len(failing) == 1 else f"{len(failing)} findings"
+    counts = f"{agree} of {len(report.paths)} paths agree with eager, {number} (torch {report.torch})"
+    return "\n".join([f"{report.name}: {counts}", *(line for each in failing for line in _lines(each))])
+
+
+def _lines(found: Found) -> Iterable[str]:
+    finding = found.finding
+    more = f" and {len(finding.shown_on) - 1} more paths" if len(finding.shown_on) > 1 else ""
+    yield f"{finding.check} {finding.kind} on {finding.path}{more}  [{finding.fingerprint}]"
+    yield from (f"    {line}" for line in finding.message.splitlines())
+    for cause in found.causes:
+        yield f"    known bug of torch: {cause.entry or cause.name}"
+    if found.remark:
+        yield f"    remark: {found.remark}"
+    yield f"    see it again: exportdiff.compare(..., paths={finding.path.without_device!r})"
+
+
+def _paths(paths: Paths, device: str | None) -> Sequence[Path]:
+    devices = available_devices()
+    if device is not None and device not in devices:
+        raise UsageError(f"device={device!r}: torch finds no such device; there are {', '.join(devices)}")
+    devices = devices if device is None else (device,)
+    if paths == "default":
+        return deployed_paths(devices)
+    globs = (paths,) if isinstance(paths, str) else tuple(paths)
+    if not globs:
+        raise UsageError("paths is empty; write 'default', 'all', or patterns such as 'nonstrict:*'")
+    try:
+        return select_paths(() if paths == "all" else globs, devices)
+    except ValueError as error:
+        raise UsageError(f"paths: {error}") from None
+
+
+def _accepted(found: Iterable[Found], fingerprints: frozenset[str]) -> Iterable[Found]:
+    return (replace(each, accepted=each.finding.fingerprint in fingerprints) for each in found)
