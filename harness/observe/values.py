@@ -90,7 +90,7 @@ class LargeValues:
         self.content.read(read.view(np.uint8), start * self.dtype.itemsize)
         return read
 
-    def __array__(self, dtype: npt.DTypeLike = None, copy: bool | None = None) -> Array:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
         """Read all values."""
         whole = self.part(0, self.size).reshape(self.shape)
         return whole if dtype is None else whole.astype(dtype)
