@@ -8,7 +8,7 @@ import linecache
 import sys
 import types
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import torch
@@ -53,6 +53,11 @@ class Case:
     """Returns a list of ``(args, kwargs)``; None: there are no probes."""
     thorough: bool = False
     """True: try every possible deviation; False: try a few, which the source determines."""
+    finite_only: bool = False
+    """True: if eager gives an infinity or NaN, the case is invalid; False: they are compared like any value.
+
+    Drawn programs are to keep their values small: an accidental NaN in all places would hide differences.
+    """
 
     @classmethod
     def of_module(cls, module: Mapping[str, Any], source: str, name: str, make: str = "make") -> Case:
@@ -125,11 +130,12 @@ def _structure(args: tuple[Any, ...], kwargs: dict[str, Any]) -> pytree.TreeSpec
     return pytree.tree_structure((args, sorted(kwargs.items())))
 
 
-def case_from_source(source: str, name: str = "program") -> Case:
+def case_from_source(source: str, name: str = "program", *, finite_only: bool = True) -> Case:
     """Execute ``source`` as a new module; it defines ``make()`` and may define the functions in FURTHER.
 
     The source gets a ``linecache`` entry under a file name made from its hash: without the entry, Dynamo and
-    tracebacks cannot see the lines. Raises what the source raises, and KeyError without ``make``.
+    tracebacks cannot see the lines. ``finite_only`` is a field of Case: False is for a model that somebody
+    has written. Raises what the source raises, and KeyError without ``make``.
     """
     digest = hashlib.sha256(source.encode()).hexdigest()[:16]
     filename = f"<exportdiff {name} {digest}>"
@@ -139,7 +145,7 @@ def case_from_source(source: str, name: str = "program") -> Case:
     # Dynamo imports the module of every function that it inlines, so the module must be importable by name.
     sys.modules[module.__name__] = module
     exec(compile(source, filename, "exec"), module.__dict__)
-    return Case.of_module(module.__dict__, source, name)
+    return replace(Case.of_module(module.__dict__, source, name), finite_only=finite_only)
 
 
 @contextlib.contextmanager

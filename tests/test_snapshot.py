@@ -36,7 +36,7 @@ def test_a_snapshot_does_not_follow_the_tensor() -> None:
     x = torch.zeros(2, 3)
     seen = snapshot(x)
     x.t_().add_(1)
-    assert seen.shape == (2, 3) and seen.values is not None and not seen.values.any()
+    assert seen.shape == (2, 3) and seen.values is not None and not np.asarray(seen.values).any()
 
 
 def test_a_tensor_without_data_is_told() -> None:

@@ -22,10 +22,11 @@ from harness.processes.server import server
 # Functions import the modules that import torch or rich, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from types import FrameType
 
     from harness.cli.types import Subparsers
+    from harness.equivalence.accepting import Accepted
     from harness.equivalence.report import Report
     from harness.path import Path
 
@@ -90,8 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
     target = Target.parse(arguments.target)
     paths = _paths(arguments)
     accepted = read_accepted(arguments.accept) if arguments.accept else ()
-    report = _judged(arguments, target, paths)
-    report = report.with_found(with_accepted(report.found, accepted))
+    report = _judged(arguments, target, paths, accepted)
     if arguments.junit:
         from harness.reporting.junit import write_junit
 
@@ -116,7 +116,9 @@ def _paths(arguments: argparse.Namespace) -> tuple[Path, ...]:
     return deployed_paths(available(arguments.device))
 
 
-def _judged(arguments: argparse.Namespace, target: Target, paths: tuple[Path, ...]) -> Report:
+def _judged(
+    arguments: argparse.Namespace, target: Target, paths: tuple[Path, ...], accepted: Sequence[Accepted]
+) -> Report:
     """Judge the model; unless JSON is wanted, print the rows of the paths as they come, and the findings."""
     # First of all: what is imported below is imported while the server imports torch.
     server("harness.equivalence.inside")
@@ -130,6 +132,7 @@ def _judged(arguments: argparse.Namespace, target: Target, paths: tuple[Path, ..
         report = judge_target(
             target, paths, seconds=arguments.limit, corpora=corpora, tell=rows.tell, stop=stop
         )
+    report = report.with_found(with_accepted(report.found, accepted))
     if report.invalid:
         print(f"exportdiff check: {target.written}: {report.invalid}", file=sys.stderr)
     else:

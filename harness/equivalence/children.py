@@ -12,7 +12,7 @@ from harness.equivalence.report import Found, Report
 from harness.equivalence.steps import Confirming, Explaining, PathDone, Step
 from harness.errors import UsageError
 from harness.findings import Finding
-from harness.judge.causes import over_paths
+from harness.judge.causes import folded, over_paths
 from harness.judge.results import PathResult, Unjudged
 from harness.processes.child import Child, Death, Failure, Stopped
 
@@ -207,7 +207,7 @@ class _Run:
 
     def findings(self) -> tuple[Finding, ...]:
         """Return the findings so far; one signature on several paths is one finding."""
-        return (*over_paths(list(self._judged.items())), *self._deadly)
+        return folded((*over_paths(list(self._judged.items())), *self._deadly))
 
     def report(self) -> Report:
         """Return the report so far, with nothing confirmed or explained."""

@@ -34,8 +34,8 @@ def load(target: Target) -> Case:
         kind = type(factory).__name__
         raise UsageError(f"{target.written} is a {kind}; name a callable that returns (model, args)")
     source = pathlib.Path(file).read_text(encoding="utf-8") if file and file.endswith(".py") else ""
-    further = {name: _function(getattr(module, name, None)) for name in FURTHER}
-    case = Case(target.written, source, factory, **further, thorough=True)
+    shapes, probes = (_function(getattr(module, name, None)) for name in FURTHER)
+    case = Case(target.written, source, factory, shapes, probes, thorough=True)
     check(case, file)
     return case
 

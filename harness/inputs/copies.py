@@ -151,7 +151,11 @@ class _Flat(NamedTuple):
 def _affine(scale: float, shift: float) -> Change:
     def change(flat: torch.Tensor) -> None:
         if flat.dtype.is_floating_point or flat.dtype.is_complex:
+            # A mask of -inf stays one: with +inf, a softmax gives NaN alone.
+            special = None if (finite := flat.isfinite()).all() else flat[~finite]
             flat.mul_(scale).add_(shift)
+            if special is not None:
+                flat[~finite] = special
         elif flat.dtype is torch.bool:
             flat.logical_not_()
 

@@ -25,6 +25,7 @@ from harness.judge.results import PathResult, Unjudged, Verdict
 from harness.observe.observation import CompiledObservation, PipelinedObservation
 from harness.observe.shortcuts import shortcuts
 from harness.observe.tensors import TensorSnapshot
+from harness.observe.values import parts
 from harness.paths import variation
 from harness.paths.run.eager import observe_eager
 from harness.paths.run.tree import observe_paths
@@ -127,6 +128,8 @@ def _invalid(reference: EagerObservation) -> str:
         if call.failure is not None:
             first_line = call.failure.message.strip().partition("\n")[0]
             return f"eager raised {call.failure.name} in {_called(number)}: {first_line}"
+        if not reference.finite_only:
+            continue
         leaves = [leaf.value for leaf in (*call.inputs.leaves, *_output_leaves(call.outputs))]
         for value in (*leaves, *call.state.tensors.values()):
             if isinstance(value, TensorSnapshot) and not _finite(value):
@@ -144,7 +147,9 @@ def _output_leaves(outputs: Tree | None) -> tuple[Leaf, ...]:
 
 def _finite(tensor: TensorSnapshot) -> bool:
     values = tensor.values
-    return values is None or values.dtype.kind not in "fc" or bool(np.isfinite(values).all())
+    if values is None or values.dtype.kind not in "fc":
+        return True
+    return all(bool(np.isfinite(part).all()) for _, (part,) in parts(values))
 
 
 def _unstable(first: EagerObservation, second: EagerObservation) -> str:

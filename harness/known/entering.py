@@ -118,7 +118,7 @@ def explained(file: pathlib.Path, path: str, corpora: pathlib.Path) -> tuple[str
     from harness.known.knowledge import knowledge
     from harness.paths import parse
 
-    case = case_from_source(file.read_text(encoding="utf-8"))
+    case = case_from_source(file.read_text(encoding="utf-8"), finite_only=False)
     parts = explain(case, judge_case(case, (parse(path),)), (), knowledge(corpora))
     if not all(part.causes for part in parts):
         return ()

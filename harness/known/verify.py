@@ -100,7 +100,7 @@ def entry_signatures(
     own = parse(path)
     routes = dict.fromkeys((*select_paths(["nonstrict:*"], ["cpu"]), own))
     # Of the calls that leave the spec, compiling makes a few only, and the bug may be in another one.
-    case = case_from_source(file.read_text(encoding="utf-8"))
+    case = case_from_source(file.read_text(encoding="utf-8"), finite_only=False)
     case = replace(case, thorough=own.mode == "compile")
     with applied(fixes):
         found = judge_case(case, tuple(routes)).findings

@@ -55,6 +55,8 @@ class Question:
     """Applied while judging, so that a bug that they mend is not taken for the finding."""
     thorough: bool = False
     """Whether to try every deviation; else a few, and the source decides which."""
+    finite_only: bool = True
+    """Whether a program with infinities or NaN does not count; a drawn one has none."""
 
     @classmethod
     def about(cls, finding: Finding, folders: Collection[str] = (), fixes: Collection[Fix] = ()) -> Question:
@@ -104,6 +106,8 @@ class Judge:
             return self(source)
         if self(source) is None and not self._question.thorough:
             self._question = replace(self._question, thorough=True)
+            if self(source) is None:  # it may be a user's own, with a mask of -inf
+                self._question = replace(self._question, finite_only=False)
         # Once more, to measure the time without imports and caches.
         started = time.monotonic()
         answer = self(source)
@@ -150,7 +154,7 @@ def find(question: Question, source: str) -> Finding | None:
 
 def find_all(folders: Collection[str], source: str, paths: Collection[str]) -> Verdict | str:
     """Judge a source along several paths, with all deviations; return a message if it cannot be judged."""
-    question = Question("", "", "", (), tuple(folders), thorough=True)
+    question = Question("", "", "", (), tuple(folders), thorough=True, finite_only=False)
     try:
         case = _case(question, source)
         case.build()
@@ -187,7 +191,7 @@ def _case(question: Question, source: str) -> Case:
     for folder in question.folders:
         if folder not in sys.path:
             sys.path.insert(0, folder)
-    case = case_from_source(source)
+    case = case_from_source(source, finite_only=question.finite_only)
     if "torch" not in vars(sys.modules[case.make.__module__]):
         raise KeyError("torch")  # the code that a repro file adds needs it
     return replace(case, thorough=question.thorough)

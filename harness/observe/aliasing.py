@@ -17,6 +17,7 @@ from harness.observe.tensors import (
     snapshot,
     storage_id,
 )
+from harness.observe.values import identical
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -112,4 +113,4 @@ def write_to(tensor: torch.Tensor) -> bool:
 def _differs(one: TensorSnapshot, other: TensorSnapshot) -> bool:
     if one.values is None or other.values is None:
         return False
-    return one.values.tobytes() != other.values.tobytes()
+    return not identical(one.values, other.values)

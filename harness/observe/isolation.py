@@ -14,11 +14,14 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 
 from harness.observe.tensors import live_state, named_constants, storage_id
+from harness.observe.values import LARGE, content, holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from torch import nn
+
+    from harness.observe.values import Array, Content
 
 
 class _View(NamedTuple):
@@ -43,7 +46,7 @@ class Isolation:
 
     def __init__(self, tensors: Iterable[torch.Tensor]) -> None:
         """Copy each storage once, and each tensor's view of it."""
-        self._values: dict[int, tuple[torch.UntypedStorage, torch.UntypedStorage]] = {}
+        self._values: dict[int, tuple[torch.UntypedStorage, torch.UntypedStorage | Content]] = {}
         self._views: list[_View] = []
         for tensor in tensors:
             # A fake tensor, which a failed export may leave in the model, has no memory.
@@ -51,7 +54,7 @@ class Isolation:
                 continue
             storage = tensor.untyped_storage()
             if storage_id(tensor) not in self._values:
-                self._values[storage_id(tensor)] = (storage, _clone(storage))
+                self._values[storage_id(tensor)] = (storage, _saved(storage))
             self._views.append(
                 _View(
                     tensor,
@@ -77,9 +80,7 @@ class Isolation:
             return False
         with torch.no_grad():
             for storage, values in self._values.values():
-                if storage.nbytes() != values.nbytes():
-                    storage.resize_(values.nbytes())
-                storage.copy_(values)
+                _write(storage, values)
             for tensor in moved:
                 tensor.detach_()
             for tensor, storage, offset, shape, stride, requires_grad, _ in self._views:
@@ -126,6 +127,32 @@ def _attributes(module: nn.Module) -> tuple[dict[str, Any], ...]:
     return tuple(dict(store) for store in _stores(module))
 
 
-def _clone(storage: torch.UntypedStorage) -> torch.UntypedStorage:
+def _saved(storage: torch.UntypedStorage) -> torch.UntypedStorage | Content:
+    """Return a copy; for many bytes, what keeps them outside of memory, together with the snapshots."""
+    if storage.nbytes() >= LARGE and (readable := _bytes(storage)) is not None:
+        return content(readable)
     copy: torch.UntypedStorage = storage.clone()  # type: ignore[no-untyped-call]  # torch leaves it bare
     return copy
+
+
+def _write(storage: torch.UntypedStorage, saved: torch.UntypedStorage | Content) -> None:
+    size = saved.nbytes() if isinstance(saved, torch.UntypedStorage) else saved.nbytes
+    if storage.nbytes() != size:
+        storage.resize_(size)
+    if isinstance(saved, torch.UntypedStorage):
+        storage.copy_(saved)
+        return
+    target = _bytes(storage)
+    assert target is not None, "it could be read before"
+    if not holds(saved, target):  # most of the time nothing has changed: no need to read the file
+        saved.read(target)
+
+
+def _bytes(storage: torch.UntypedStorage) -> Array | None:
+    """Return the memory of a storage, not a copy; None if Python cannot have it."""
+    if storage.device.type != "cpu":
+        return None
+    try:
+        return torch.empty(0, dtype=torch.uint8).set_(storage).numpy()
+    except RuntimeError:  # of a fake tensor, or one that export has barred
+        return None

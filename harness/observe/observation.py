@@ -162,6 +162,8 @@ class EagerObservation(Observation):
     """Why the model cannot be judged; empty: it can."""
     first_call_only: bool = False
     """Whether the model changes itself, so that its first call alone can be compared."""
+    finite_only: bool = False
+    """Whether an infinity or NaN makes the case invalid, as the case says."""
     prints: bool = False
     """Whether the model itself prints."""
 

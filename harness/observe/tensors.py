@@ -6,17 +6,16 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 import torch
 from torch import nn
 from torch.utils import _pytree as pytree
 
+from harness.observe.values import keep
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    import numpy.typing as npt
-
-    Array = npt.NDArray[Any]
+    from harness.observe.values import Values
 
 _HAS_NUMPY = {
     torch.bool,
@@ -48,7 +47,7 @@ class TensorSnapshot:
     offset: Size
     requires_grad: bool
     device: str
-    values: Array | None
+    values: Values | None
     """None when there is no data to read: a fake, meta or sparse tensor that leaked out."""
     type: str = "Tensor"
     """``Parameter`` and other names for a tensor that is not a plain one."""
@@ -56,7 +55,7 @@ class TensorSnapshot:
     """Whether it is a lazy conjugate of its memory."""
     neg: bool = False
     """Whether it is a lazy negative of its memory."""
-    exact: Array | None = None
+    exact: Values | None = None
     """In eager, on demand: the values that float64 gives (harness/judge/precision.py)."""
 
     def __str__(self) -> str:
@@ -97,7 +96,7 @@ def _type(tensor: torch.Tensor) -> str:
 _PLAIN = (torch.Tensor, nn.Parameter)
 
 
-def _values(tensor: torch.Tensor) -> Array | None:
+def _values(tensor: torch.Tensor) -> Values | None:
     if type(tensor) not in _PLAIN or tensor.is_meta:
         return None
     plain = tensor.detach()
@@ -110,7 +109,7 @@ def _values(tensor: torch.Tensor) -> Array | None:
         plain = plain.resolve_conj()
     if plain.is_neg():
         plain = plain.resolve_neg()
-    return np.array((plain if _has_pointer(plain) else plain.clone()).numpy(), order="C")
+    return keep((plain if _has_pointer(plain) else plain.clone()).numpy())
 
 
 def _has_pointer(tensor: torch.Tensor) -> bool:

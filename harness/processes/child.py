@@ -12,6 +12,7 @@ import sys
 import time
 import warnings
 from dataclasses import dataclass
+from multiprocessing import forkserver
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from harness.processes.server import server
@@ -134,10 +135,16 @@ def _main(pipe: Connection, output: pathlib.Path | None, body: Body, args: tuple
 
 
 def end_with_parent() -> None:
-    """Ask Linux to kill this process when the fork server ends, which ends when the command is gone.
+    """Let this process end when the command is gone, even if that was killed.
 
-    Otherwise a child goes on after the command was killed. Elsewhere it notices when it next answers.
+    The fork server ends when nobody holds the other end of its pipe; multiprocessing gives that end to every
+    child as well. Linux is asked to kill this process when the server ends; elsewhere it ends when it next
+    answers.
     """
+    alive = getattr(forkserver._forkserver, "_forkserver_alive_fd", None)
+    if alive is not None:
+        os.close(alive)
+        forkserver._forkserver._forkserver_alive_fd = None  # type: ignore[attr-defined]  # private
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 

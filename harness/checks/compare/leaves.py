@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from harness.checks.compare.elements import furthest, is_rounding, signs_of_zero_differ
 from harness.observe.tensors import TensorSnapshot
+from harness.observe.values import identical
 
 if TYPE_CHECKING:
-    from harness.observe.tensors import Array, Size
+    from harness.observe.tensors import Size
 
 
 @dataclass(frozen=True)
@@ -138,65 +140,21 @@ def _compare_values(expected: TensorSnapshot, seen: TensorSnapshot) -> LeafDiffe
         if (a is None) == (b is None):
             return None
         return LeafDifference("kind", f"{expected.type} {expected}", f"{seen.type} {seen}")
-    if a.tobytes() == b.tobytes():
+    if identical(a, b):
         return None
-    differs = ~((a == b) | (_isnan(a) & _isnan(b)))
-    if not differs.any():
-        return _sign_of_zero(a, b)
     with np.errstate(all="ignore"):
-        apart = _apart(a, b, differs)
-        place = tuple(int(i) for i in np.unravel_index(int(np.argmax(apart)), a.shape))
-        largest = float(apart[place])
-        close = a.dtype.kind in "fc" and _rounding(expected, a, b, largest)
+        found = furthest(a, b)
+        if found is None:
+            return LeafDifference("sign-of-zero", "", "") if signs_of_zero_differ(a, b) else None
+        eps = _EPS.get(expected.dtype, 2.0**-23)
+        close = a.dtype.kind in "fc" and is_rounding(a, b, expected.exact, eps)
     return ValuesDiffer(
         "rounding" if close else "value",
-        str(a[place]),
-        str(b[place]),
+        found.ours,
+        found.theirs,
         tensor=str(expected),
-        differing=int(differs.sum()),
+        differing=found.differing,
         elements=int(a.size),
-        place=place,
-        apart=largest,
+        place=found.place,
+        apart=found.apart,
     )
-
-
-def _rounding(expected: TensorSnapshot, a: Array, b: Array, largest: float) -> bool:
-    """Tell rounding from a wrong value: by the float64 reference, or else by the size of the values."""
-    eps = _EPS.get(expected.dtype, 2.0**-23)
-    if expected.exact is None or expected.exact.shape != a.shape:
-        return largest <= 16 * eps * float(np.nan_to_num(np.abs(_wide(a))).max())
-    exact = _wide(expected.exact)
-    ours, theirs = np.abs(_wide(a) - exact), np.abs(_wide(b) - exact)
-    # What eager itself may lose at its worst place, and a few units in the last one.
-    allowed = 2 * np.nan_to_num(ours).max() + 4 * eps * np.abs(exact)
-    return bool((theirs <= allowed).all())
-
-
-def _isnan(a: Array) -> Any:
-    return np.isnan(a) if a.dtype.kind in "fc" else np.zeros(a.shape, dtype=bool)
-
-
-def _wide(a: Array) -> Array:
-    return a.astype(np.complex128 if a.dtype.kind == "c" else np.float64)
-
-
-def _apart(a: Array, b: Array, differs: Array) -> Array:
-    apart = np.abs(_wide(a) - _wide(b))
-    # A NaN on one side only is as far apart as can be.
-    return np.where(differs, np.where(np.isnan(apart), np.inf, apart), 0.0)
-
-
-def _sign_of_zero(a: Array, b: Array) -> LeafDifference | None:
-    """Tell 0.0 from -0.0, but no NaN from another.
-
-    The same operators on the same device give the same sign, and 1/x shows it: it is a difference.
-    """
-    if a.dtype.kind == "c":
-        signs = (np.signbit(a.real) != np.signbit(b.real)) | (np.signbit(a.imag) != np.signbit(b.imag))
-    elif a.dtype.kind == "f":
-        signs = np.signbit(a) != np.signbit(b)
-    else:
-        return None
-    if not bool((signs & ~_isnan(a)).any()):
-        return None
-    return LeafDifference("sign-of-zero", "", "")

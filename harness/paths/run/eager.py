@@ -14,6 +14,7 @@ from harness.observe.tensors import named_constants, named_state, partition, sta
 from harness.path import Path
 from harness.paths.read.hierarchy import CallRecorder
 from harness.paths.run.calls import ModelCaller, plan_calls, run_calls
+from harness.paths.run.leftovers import free_leftovers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -37,6 +38,18 @@ def observe_eager(
     ``modes`` are those of the paths to compare with; without modes, only the ordinary calls are made.
     ``run`` turns the model into what is called in its place.
     """
+    seen = _observe(case, device, clock, modes, run)
+    free_leftovers(seen.before)
+    return seen
+
+
+def _observe(
+    case: Case,
+    device: str,
+    clock: Stopwatch,
+    modes: Collection[str],
+    run: Callable[[nn.Module], Callable[..., object]] | None,
+) -> EagerObservation:
     forget_compiled()
     model, examples = build(case, device)
     shares_memory = examples.shares_memory(model)
@@ -73,6 +86,7 @@ def observe_eager(
         hierarchy=recorder.hierarchy if recorder else None,
         invalid="an example input shares memory with the model's state" if shares_memory else "",
         first_call_only=bool(changed),
+        finite_only=case.finite_only,
         prints=bool(printed.texts()),
         **ran._asdict(),
     )

@@ -26,6 +26,7 @@ from harness.paths.read.program import read_exported
 from harness.paths.read.rebuilt import read_rebuilt
 from harness.paths.run.aspects import without
 from harness.paths.run.calls import ModelCaller, plan_calls, run_calls
+from harness.paths.run.leftovers import free_leftovers
 from harness.paths.runners import RUNNERS
 from harness.paths.transforms.apply import (
     apart,
@@ -121,15 +122,21 @@ def observe_exported(
     else:
         common = exported.failed(paths[0])
     nodes = _node_names(exported.program)
+    state = exported.effect.before.state
     for path in paths:
         intact = _node_names(exported.program) == nodes
         if not isolation.restore() or not intact:
+            del exported, isolation
+            free_leftovers(state)
             exported = _export(case, path, clock, modes)
             isolation = Isolation(_tensors(exported.program))
         seen = common
         if exported.program is not None:
             seen = _lower_and_run(exported, exported.program, common, case, path, clock)
+        free_leftovers(state)
         yield replace(without(seen, drops(path)), path=path)
+    del exported, isolation
+    free_leftovers(state)
 
 
 def _lower_and_run(

@@ -1,0 +1,28 @@
+"""Freeing what a path leaves behind, where that is much."""
+
+from __future__ import annotations
+
+import gc
+from typing import TYPE_CHECKING
+
+from harness.observe.caches import forget_compiled
+from harness.observe.values import LargeValues
+
+if TYPE_CHECKING:
+    from harness.observe.tensors import State
+
+MUCH = 16 * 2**20
+"""From so many bytes of state on, it pays to collect garbage; that takes up to half a second."""
+
+
+def free_leftovers(state: State | None) -> None:
+    """Free the copies of a large model that a path has made; its state before the first call says how large.
+
+    Programs and modules refer to themselves, so that they outlive their last use until garbage is collected.
+    """
+    if state is None:
+        return
+    large = {id(t.values): t.values for t in (*state.tensors.values(), *state.constants.values())}
+    if sum(values.content.nbytes for values in large.values() if isinstance(values, LargeValues)) >= MUCH:
+        forget_compiled()
+        gc.collect()

@@ -1,0 +1,51 @@
+"""Nobody gets exit code 0 for a model that was not judged."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+from unjudged_models import HEAD, MODELS
+
+from harness.cli import main
+
+ARGUMENTS = {
+    "no colon": ["{file}"],
+    "no name": ["{file}:"],
+    "other name": ["{file}:nothing"],
+    "no such file": ["gone.py:make"],
+    "no such module": ["gone.module:make"],
+    "a folder": ["{folder}:make"],
+    "no path": ["{file}:make", "--paths", "nothing:*"],
+    "a path that names nothing on this device": ["{file}:make", "--paths", "nonstrict:module@tpu"],
+    "paths and all": ["{file}:make", "--all", "--paths", "nonstrict:*"],
+    "no baseline": ["{file}:make", "--accept", "gone.json"],
+    "a broken baseline": ["{file}:make", "--accept", "{file}"],
+    "no time": ["{file}:make", "--limit", "0.1s"],
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_that_is_not_judged_is_2(
+    name: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "model.py"
+    file.write_text(HEAD + MODELS[name])
+    code = main(["check", f"{file}:make", "--paths", "nonstrict:module", "nonstrict:unflatten"])
+    told = capfd.readouterr()
+    assert code == 2, told.out
+    assert told.err.count("\n") == 1 or "was not judged: " in told.out
+    assert "Traceback" not in told.err
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_wrong_arguments_are_2_and_one_line(
+    name: str, tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "model.py"
+    file.write_text(f"{HEAD}def make():\n    return Plain(), X\n")
+    code = main(["check", *(each.format(file=file, folder=tmp_path) for each in ARGUMENTS[name])])
+    told = capfd.readouterr()
+    assert code == 2, told.out
+    assert told.err.count("\n") == 1 or "was not judged: " in told.out
