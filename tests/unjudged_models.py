@@ -107,7 +107,7 @@ MODELS: dict[str, str] = {
     # torch refuses on every path.
     "branch on a value": _forward("return x if x.sum() > 0 else -x"),
     "value as a number": _forward("return torch.ones(int(x.sum()))"),
-    "list of values": _forward("return x + len(x.tolist())"),
+    "values as an array": _forward("return torch.from_numpy(x.numpy() + 1)"),
     "set as input": "class Model(nn.Module):\n    def forward(self, x):\n        return 1\n"
     "def make():\n    return Model(), ({1, 2},)\n",
     # Dynamic shapes and probes.

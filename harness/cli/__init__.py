@@ -36,16 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     0: nothing found; 1: found; 2: an argument or the environment is wrong, or nothing could be judged; 3:
     exportdiff itself failed.
     """
-    parser = _Parser(
-        prog="exportdiff",
-        description="Differential testing of torch.export: run random models eagerly and exported, and "
-        "report every difference.",
-        epilog="exportdiff COMMAND --help describes a command",
-    )
-    parser.add_argument("--version", action="version", version=f"exportdiff {_version()}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in COMMANDS:
-        command.add(commands)
+    parser = make_parser()
     arguments = parser.parse_args(argv)
     try:
         return int(arguments.run(arguments))
@@ -58,6 +49,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         traceback.print_exc()
         print(_INTERNAL.format(command=shlex.join(sys.argv[1:] if argv is None else argv)), file=sys.stderr)
         return 3
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    parser = _Parser(
+        prog="exportdiff",
+        description="Differential testing of torch.export: run random models eagerly and exported, and "
+        "report every difference.",
+        epilog="exportdiff COMMAND --help describes a command",
+    )
+    parser.add_argument("--version", action="version", version=f"exportdiff {_version()}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for command in COMMANDS:
+        command.add(commands)
+    return parser
 
 
 def _version() -> str:

@@ -66,11 +66,12 @@ def add_path_options(parser: argparse.ArgumentParser) -> None:
     """Add ``--paths`` and ``--device``."""
     parser.add_argument(
         "--paths",
-        action="append",
+        nargs="+",
+        action="extend",
         default=[],
         metavar="GLOB",
-        help="use only the paths that match GLOB, e.g. 'nonstrict:*'; repeat it for more (default: all "
-        "paths, but 'fuzz' and 'faults' leave out paths that take seconds)",
+        help="use only the paths that match a GLOB, e.g. 'nonstrict:*' (default: all paths, but 'fuzz' and "
+        "'faults' leave out paths that take seconds)",
     )
     add_device_option(parser)
 

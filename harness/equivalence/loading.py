@@ -8,6 +8,8 @@ import importlib.util
 import pathlib
 import sys
 import traceback
+from collections.abc import Mapping
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -17,10 +19,14 @@ from harness.case import FURTHER, Built, Case, InvalidFactory
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from types import ModuleType
 
     from harness.equivalence.target import Target
+
+
+_SHAPES = (NoneType, Mapping, tuple, list, torch.export.ShapesCollection, torch.export.AdditionalInputs)
+"""What ``torch.export.export`` takes as dynamic shapes."""
 
 
 def load(target: Target) -> Case:
@@ -113,14 +119,17 @@ def check(case: Case, file: str | None) -> None:
     """Build the case twice, and raise UsageError if it cannot be judged: what is wrong, and where."""
     try:
         first, second = case.build(), case.build()
-        case.shapes()
+        shapes = case.shapes()
     except InvalidFactory as error:
         raise UsageError(str(error)) from None
     except UsageError:
         raise
     except Exception as error:
         raise UsageError(f"{case.name} raised {described(error, file)}") from None
-    refuse_wrapped(first.model, f"{case.name} returned a model that")
+    refuse_wrapped(first.model, f"{case.name}: the model")
+    if not isinstance(shapes, _SHAPES):
+        kind = type(shapes).__name__
+        raise UsageError(f"{case.name}: dynamic_shapes is a {kind}; torch.export takes a dict, tuple or list")
     _refuse_without_values(first, case.name)
     if _shared(first.model, second.model):
         raise UsageError(
@@ -135,6 +144,10 @@ def refuse_wrapped(model: nn.Module, what: str) -> None:
         raise UsageError(f"{what} is a ScriptModule, and torch.export takes none: do not script it")
     if isinstance(model, torch._dynamo.eval_frame.OptimizedModule):
         raise UsageError(f"{what} is wrapped by torch.compile: give the module itself")
+    for name, module in model.named_modules():
+        if module._compiled_call_impl is not None:
+            part = f"its submodule {name}" if name else "it"
+            raise UsageError(f"{what} is compiled, {part} by Module.compile(): do not compile it")
 
 
 def _refuse_without_values(built: Built, name: str) -> None:
