@@ -16,7 +16,9 @@ from harness.inputs.copies import CALLS, Examples
 from harness.judge.precision import in_float64
 from harness.judge.verdict import judge
 from harness.observe.tensors import snapshot
-from harness.paths import Stopwatch, observe_eager, select_paths
+from harness.paths import select_paths
+from harness.paths.run.eager import observe_eager
+from harness.paths.stopwatch import Stopwatch
 
 INF, NAN = float("inf"), float("nan")
 PATHS = select_paths(["nonstrict:*", "nonstrict+decompose:module"])
