@@ -27,6 +27,8 @@ PATHS = select_paths(["nonstrict:*", "nonstrict+decompose:module"])
 class Attends(nn.Module):
     """Attention under a causal mask of -inf."""
 
+    mask: torch.Tensor
+
     def __init__(self) -> None:
         super().__init__()
         self.register_buffer("mask", torch.full((4, 4), -INF).triu(1))
@@ -44,6 +46,8 @@ def attention() -> Case:
 
 class Unordered(nn.Module):
     """Has NaN in its state and gives NaN and infinities."""
+
+    state: torch.Tensor
 
     def __init__(self) -> None:
         super().__init__()
