@@ -106,7 +106,7 @@ def test_every_path_sees_what_eager_sees(case: Callable[[str, str], Case]) -> No
 def test_calls_see_other_values_and_a_moving_state(case: Callable[[str, str], Case]) -> None:
     calls = observe_eager(case(MODEL, ARGS), "cpu", Stopwatch()).calls
     counts = [call.state.tensors["count"].values for call in calls]
-    assert [str(count) for count in counts] == ["1", "2", "3"]
+    assert [str(count) for count in counts] == ["1.0", "2.0", "3.0"]
     inputs = [call.inputs.leaves[0].value for call in calls]
     texts = [str(leaf.values) for leaf in inputs if isinstance(leaf, TensorSnapshot)]
     assert all(one != other for one, other in pairwise(texts))
