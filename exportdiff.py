@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from harness.equivalence.asserting import assert_export_equivalent, assert_passes, compare
     from harness.equivalence.report import Found, Report
     from harness.errors import UsageError
+    from harness.pytest_plugin import ExportEquivalence
     from harness.variants import call_variants, swap_attribute, swap_module
 
 _HOMES = {
+    "ExportEquivalence": "harness.pytest_plugin",
     "Found": "harness.equivalence.report",
     "Report": "harness.equivalence.report",
     "UsageError": "harness.errors",
@@ -31,6 +33,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "ExportEquivalence",
     "Found",
     "Report",
     "UsageError",

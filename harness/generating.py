@@ -29,7 +29,11 @@ if TYPE_CHECKING:
     from harness.case import Case
     from harness.programs import Program
 
-__all__ = ["DrawnModel", "models", "profile_names", "programs", "switch_names", "tag_names"]
+__all__ = ["IN_PLACE", "DrawnModel", "models", "profile_names", "programs", "switch_names", "tag_names"]
+
+IN_PLACE = ("inplace.*", "op.inplace.*", "update.*", "state.own")
+"""Patterns for ``forbid``: models whose forward changes nothing in place, neither tensors nor attributes. What
+``nn`` layers do themselves stays, such as the running statistics of a batch norm in training."""
 
 
 def models(
@@ -41,10 +45,10 @@ def models(
       ``"dynamic"`` draws dynamic shapes in every model.
     - ``allow``: patterns such as ``"control.*"`` for the switches that may be on, in place of a profile; each
       is on in three of four models. ``()`` leaves a single class that computes with its input.
-    - ``forbid``: patterns for the switches that are off in any case. ``("inplace.*", "op.inplace.*",
-      "update.*", "state.counter")`` gives models that change nothing in place.
+    - ``forbid``: patterns for the switches that are off in any case, such as ``["region.*"]``; ``IN_PLACE``
+      has those for models that change nothing in place.
 
-    ``switch_names()`` lists the switches. Examples shrink towards a single module that returns ``x + 1`` for a
+    ``switch_names()`` lists the switches. Examples shrink towards one module that returns ``x + 1`` for a
     2 x 2 tensor of float32: each switch shrinks to off, and each choice to the first and simplest one. The
     fewer switches may be on, the smaller is the example at the end.
 
