@@ -10,6 +10,12 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+    from strategies import Program as Program
 
 DEFAULT_PROFILE = "default"
 IMPORTS = ("harness.programs", "strategies")
@@ -29,6 +35,36 @@ def profile_names() -> tuple[str, ...]:
     from strategies.profiles import PROFILES
 
     return tuple(dict.fromkeys((DEFAULT_PROFILE, *PROFILES)))
+
+
+def switch_names() -> tuple[str, ...]:
+    """Return every switch: what drawing may use, and may be told not to use."""
+    from strategies.profiles import BASE
+
+    return tuple(BASE)
+
+
+def drawn_programs(
+    profile: str, switches: frozenset[str] | None, forbidden: frozenset[str]
+) -> SearchStrategy[Program]:
+    """Return the strategy for Programs; ``switches``, if given, replace the profile."""
+    from strategies import programs
+
+    return programs(profile=profile, switches=switches, forbidden=forbidden)
+
+
+def source_of(program: Program) -> str:
+    """Return the source of a Program: a module that defines ``make()``."""
+    from strategies import render
+
+    return render(program)
+
+
+def tags_in(program: Program) -> frozenset[str]:
+    """Return the tags of a Program."""
+    from strategies import tags_of
+
+    return tags_of(program)
 
 
 def tag_names() -> tuple[str, ...]:

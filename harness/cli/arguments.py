@@ -7,6 +7,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
+from harness.durations import seconds_of
 from harness.errors import UsageError
 from harness.programs import DEFAULT_PROFILE, profile_names
 
@@ -16,16 +17,16 @@ if TYPE_CHECKING:
 
     from harness.path import Path
 
-_DURATION = re.compile(r"(?P<number>\d+(\.\d+)?)(?P<unit>[smh]?)")
-_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
-
 
 def duration(text: str) -> float:
     """Read ``90s``, ``10m``, ``1h``, or a bare number of seconds."""
-    match = _DURATION.fullmatch(text)
-    if match is None or not float(match["number"]):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a duration; write 90s, 10m or 1h")
-    return float(match["number"]) * _UNITS[match["unit"]]
+    try:
+        seconds = seconds_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    if not seconds:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time; write 90s, 10m or 1h")
+    return seconds
 
 
 def duration_or_none(text: str) -> float:

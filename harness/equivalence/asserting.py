@@ -5,26 +5,24 @@ from __future__ import annotations
 import os
 import pathlib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from harness.equivalence.accepting import read_accepted, with_accepted
-from harness.equivalence.deployed import deployed_paths
+from harness.equivalence.choosing import chosen
 from harness.equivalence.here import judge_here
 from harness.equivalence.loading import case_of
 from harness.equivalence.report import FAIL_ON
 from harness.errors import UsageError
 from harness.known.entry import default_corpora
-from harness.paths import available_devices, select_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     from torch import nn
 
+    from harness.equivalence.choosing import Paths
     from harness.equivalence.report import FailOn, Found, Report
-    from harness.path import Path
 
-Paths = Literal["default", "all"] | str | tuple[str, ...] | list[str]
 Accept = str | os.PathLike[str] | tuple[str, ...] | list[str]
 
 
@@ -49,11 +47,11 @@ def compare(
 
     Raises UsageError if something is wrong with the arguments or with the model.
     """
-    chosen = _paths(paths, device)
+    selected = chosen(paths, device)
     # Before the model runs: a wrong file must not cost minutes.
     baseline = read_accepted(pathlib.Path(accept)) if isinstance(accept, str | os.PathLike) else ()
     case = case_of(model, args, kwargs, dynamic_shapes=dynamic_shapes, probes=probes)
-    report = judge_here(case, chosen, default_corpora())
+    report = judge_here(case, selected, default_corpora())
     if isinstance(accept, str | os.PathLike):
         return report.with_found(with_accepted(report.found, baseline))
     return report.with_found(tuple(_accepted(report.found, frozenset(accept))))
@@ -120,22 +118,6 @@ def _lines(found: Found) -> Iterable[str]:
     if found.remark:
         yield f"    remark: {found.remark}"
     yield f"    see it again: exportdiff.compare(..., paths={finding.path.without_device!r})"
-
-
-def _paths(paths: Paths, device: str | None) -> Sequence[Path]:
-    devices = available_devices()
-    if device is not None and device not in devices:
-        raise UsageError(f"device={device!r}: torch finds no such device; there are {', '.join(devices)}")
-    devices = devices if device is None else (device,)
-    if paths == "default":
-        return deployed_paths(devices)
-    globs = (paths,) if isinstance(paths, str) else tuple(paths)
-    if not globs:
-        raise UsageError("paths is empty; write 'default', 'all', or patterns such as 'nonstrict:*'")
-    try:
-        return select_paths(() if paths == "all" else globs, devices)
-    except ValueError as error:
-        raise UsageError(f"paths: {error}") from None
 
 
 def _accepted(found: Iterable[Found], fingerprints: frozenset[str]) -> Iterable[Found]:

@@ -14,6 +14,8 @@ from harness.minimizing.outline import FACTORY
 from harness.repro.program import program_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from harness.findings import Finding
 
 
@@ -72,6 +74,18 @@ def read_subject(written: str) -> Subject:
     )
 
 
+def with_functions(source: str, functions: Mapping[str, str | None]) -> str:
+    """Rename functions of a source: ``{"make": NAME, "probes": None}`` makes NAME the factory.
+
+    What has such a name already becomes ``make_other``, ``probes_other``.
+    """
+    for wanted, name in functions.items():
+        source = (
+            _renamed(source, wanted, f"{wanted}_other") if name is None else _called(source, wanted, name)
+        )
+    return source
+
+
 def _defined(module: cst.Module) -> set[str]:
     """Return the names that a module defines at its top level."""
     names: set[str] = set()
@@ -94,15 +108,20 @@ def _bound(statement: cst.BaseSmallStatement) -> set[str]:
 
 def _with_factory(source: str, name: str) -> str:
     """Rename the factory to ``make``, and anything else of that name to ``make_other``."""
-    if name == FACTORY:
+    return _called(source, FACTORY, name)
+
+
+def _called(source: str, wanted: str, name: str) -> str:
+    """Rename a function to the wanted name, and anything else of that name out of the way."""
+    if name == wanted:
         return source
-    source = _renamed(source, FACTORY, "make_other")
+    source = _renamed(source, wanted, f"{wanted}_other")
     if any(
         isinstance(line, cst.FunctionDef) and line.name.value == name
         for line in cst.parse_module(source).body
     ):
-        return _renamed(source, name, FACTORY)
-    return f"{source.rstrip()}\n\n\ndef {FACTORY}():\n    return {name}()\n"
+        return _renamed(source, name, wanted)
+    return f"{source.rstrip()}\n\n\ndef {wanted}():\n    return {name}()\n"
 
 
 def _renamed(source: str, old: str, new: str) -> str:

@@ -37,17 +37,25 @@ class Example(NamedTuple):
 
 
 @st.composite
-def examples(draw: Draw, *, profile: str = "default", switches: frozenset[str] | None = None) -> Example:
+def examples(
+    draw: Draw,
+    *,
+    profile: str = "default",
+    switches: frozenset[str] | None = None,
+    forbidden: frozenset[str] = frozenset(),
+) -> Example:
     """Programs that eager accepts for three consecutive calls and every probe.
 
     ``profile`` is a name of PROFILES, or "default". ``switches``, if given, replace the profile: all others
-    are off. Shrinks towards one class that returns ``x + 1``, without children, arguments, branches or state.
-    Raises KeyError for an unknown profile.
+    are off. The ``forbidden`` switches are off in any case. Shrinks towards one class that returns ``x + 1``,
+    without children, arguments, branches or state. Raises KeyError for an unknown profile.
     """
     if switches is not None:
         weights: Mapping[str, int] = {name: 75 if name in switches else 0 for name in BASE}
     else:
         weights = PROFILES[MIX[draw(_MIXED)] if profile == "default" else profile]
+    if forbidden:
+        weights = {**weights, **dict.fromkeys(forbidden, 0)}
     choose = Chooser(draw, weights)
     program = with_unusual_names(_draw_program(choose), choose)
     trace = Trace()
@@ -59,10 +67,14 @@ def examples(draw: Draw, *, profile: str = "default", switches: frozenset[str] |
 
 
 def programs(
-    *, profile: str = "default", switches: frozenset[str] | None = None
+    *,
+    profile: str = "default",
+    switches: frozenset[str] | None = None,
+    forbidden: frozenset[str] = frozenset(),
 ) -> st.SearchStrategy[Program]:
     """The Programs of ``examples``, with the same arguments and errors."""
-    return examples(profile=profile, switches=switches).map(lambda example: example.program)
+    drawn = examples(profile=profile, switches=switches, forbidden=forbidden)
+    return drawn.map(lambda example: example.program)
 
 
 _MIXED = st.integers(0, len(MIX) - 1)

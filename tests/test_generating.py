@@ -1,0 +1,222 @@
+"""``exportdiff.strategies``: models drawn by Hypothesis, for people who test their own passes and backends."""
+
+from __future__ import annotations
+
+import copy
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import HealthCheck, find, given, reject, settings
+from hypothesis import strategies as st
+from hypothesis.errors import InvalidArgument
+
+import exportdiff
+from harness.generating import DrawnModel
+
+Pass = Callable[[torch.fx.GraphModule], None]
+
+ENOUGH = settings(
+    database=None,
+    derandomize=True,
+    max_examples=500,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def lines(source: str) -> int:
+    return sum(bool(line.strip()) for line in source.splitlines())
+
+
+# --- what is drawn ---
+
+
+@settings(max_examples=40)
+@given(exportdiff.strategies.models())
+def test_a_drawn_model_builds_the_same_each_time_and_its_repr_makes_it_again(drawn: DrawnModel) -> None:
+    (one, args, kwargs), (other, again, _) = drawn.build(), drawn.build()
+    assert one is not other and isinstance(one, torch.nn.Module) and isinstance(kwargs, dict)
+    for mine, theirs in zip(one.state_dict().values(), other.state_dict().values(), strict=True):
+        assert torch.equal(mine, theirs) or mine.isnan().any()
+    assert len(args) == len(again)
+    assert drawn.tags <= set(exportdiff.strategies.tag_names()) and drawn.tags
+    assert eval(repr(drawn), {"exportdiff": exportdiff}) == drawn
+
+
+@settings(max_examples=100)
+@given(exportdiff.strategies.models(forbid=exportdiff.strategies.IN_PLACE))
+def test_what_is_forbidden_is_not_drawn(drawn: DrawnModel) -> None:
+    assert not [tag for tag in drawn.tags if tag.startswith(("inplace.", "update."))]
+
+
+def test_without_forbidding_it_is_drawn() -> None:
+    find(
+        exportdiff.strategies.models(),
+        lambda m: any(t.startswith("inplace.") for t in m.tags),
+        settings=ENOUGH,
+    )
+
+
+@settings(max_examples=20)
+@given(exportdiff.strategies.models(profile="dynamic"))
+def test_dynamic_shapes_and_probes_are_there(drawn: DrawnModel) -> None:
+    _, args, kwargs = drawn.build()
+    assert isinstance(drawn.dynamic_shapes, dict) and drawn.probes
+    for more, further in drawn.probes:
+        assert len(more) == len(args) and further.keys() == kwargs.keys()
+
+
+def test_a_model_written_by_hand() -> None:
+    drawn = exportdiff.strategies.DrawnModel(
+        "import torch\n\ndef make():\n    return torch.nn.ReLU(), (torch.ones(2),)\n"
+    )
+    model, args, kwargs = drawn.build()
+    assert torch.equal(model(*args, **kwargs), torch.ones(2))
+    assert (drawn.tags, drawn.dynamic_shapes, drawn.probes) == (frozenset(), None, [])
+
+
+@pytest.mark.parametrize("source", ["x = 1\n", "no end", "'''\n\"\"\"\n", "back\\slash\n", '"""\n', "a\r\n"])
+def test_the_repr_of_any_source_makes_it_again(source: str) -> None:
+    assert eval(repr(DrawnModel(source)), {"exportdiff": exportdiff}).source == source
+
+
+def test_programs_are_plain_data() -> None:
+    one = find(exportdiff.strategies.programs(allow=()), lambda program: True, settings=ENOUGH)
+    assert len(one.classes) == 1 and hash(one) is not None
+
+
+# --- mistakes ---
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"profile": "wild"}, "there is no such profile; there are default"),
+        ({"forbid": ["in_place"]}, "forbid: no switch matches 'in_place'"),
+        ({"allow": ["nothing.*"]}, "allow: no switch matches"),
+        ({"allow": "control.*"}, r"give a list of patterns, such as \['control"),
+        ({"allow": ["control.*"], "profile": "core"}, "give one of them"),
+    ],
+)
+def test_a_mistake_is_said(arguments: dict[str, Any], said: str) -> None:
+    with pytest.raises(InvalidArgument, match=said):
+        exportdiff.strategies.models(**arguments)
+
+
+# --- shrinking ---
+
+
+def smallest(wanted: Callable[[DrawnModel], bool], allow: list[str]) -> str:
+    return find(exportdiff.strategies.models(allow=allow), wanted, settings=ENOUGH).source
+
+
+def test_an_in_place_op_shrinks_to_a_few_lines() -> None:
+    source = smallest(lambda m: "inplace.value" in m.tags, ["inplace.*", "op.inplace.value", "control.*"])
+    assert lines(source) <= 10 and "_(" in source, source
+
+
+def test_two_modules_shrink_to_a_few_lines() -> None:
+    source = smallest(lambda m: m.source.count("(nn.Module)") == 2, ["hierarchy.*", "calls.*"])
+    assert lines(source) <= 15, source
+
+
+def test_anything_shrinks_to_one_module_that_adds_one() -> None:
+    source = find(exportdiff.strategies.models(), lambda drawn: True, settings=ENOUGH).source
+    assert source.count("class ") == 1 and "return x + 1" in source and lines(source) <= 7
+
+
+FAILS = """\
+import exportdiff
+from hypothesis import given, settings
+
+
+@settings(derandomize=True, database=None, max_examples=20)
+@given(exportdiff.strategies.models(allow=["control.if"]))
+def test_it(drawn):
+    assert "impossible" in drawn.source
+
+
+test_it()
+"""
+
+
+def test_a_failing_example_prints_what_can_be_pasted() -> None:
+    run = subprocess.run([sys.executable, "-c", FAILS], capture_output=True, text=True, check=False)
+    start = run.stderr.index("exportdiff.strategies.DrawnModel(")
+    pasted = run.stderr[start : run.stderr.index('""")', start) + 4]
+    model, args, _ = eval(pasted, {"exportdiff": exportdiff}).build()
+    assert torch.equal(model(*args), args[0] + 1)
+
+
+# --- a compiler pass: the README shows this test ---
+
+
+def run_pass(drawn: DrawnModel, graph_pass: Pass) -> tuple[object, object]:
+    """What a drawn model computes without and with a pass over its graph."""
+    results = []
+    for change in (None, graph_pass):
+        model, args, kwargs = drawn.build()
+        try:
+            program = torch.export.export(model, args, kwargs)
+        except Exception:
+            reject()  # export refuses some models
+        module = program.module()
+        if change is not None:
+            change(module)
+            module.recompile()
+        results.append(module(*args, **kwargs))
+    return results[0], results[1]
+
+
+def fold_zero(module: torch.fx.GraphModule) -> None:
+    """A right pass: ``x + 0`` becomes ``x`` where nothing else changes."""
+    for node in list(module.graph.find_nodes(op="call_function", target=torch.ops.aten.neg.default)):
+        (twice,) = node.args
+        if twice.target is torch.ops.aten.neg.default:
+            node.replace_all_uses_with(twice.args[0])
+            module.graph.erase_node(node)
+
+
+def forget_alpha(module: torch.fx.GraphModule) -> None:
+    """A wrong pass: it takes every subtraction for an addition."""
+    for node in module.graph.nodes:
+        if node.target is torch.ops.aten.sub.Tensor:
+            node.target = torch.ops.aten.add.Tensor
+
+
+def check_pass(graph_pass: Pass, examples: int) -> None:
+    @settings(deadline=None, max_examples=examples, database=None, derandomize=True, print_blob=False)
+    @given(exportdiff.strategies.models(allow=["op.*", "hierarchy.*"], forbid=exportdiff.strategies.IN_PLACE))
+    def passes(drawn: DrawnModel) -> None:
+        expected, seen = run_pass(drawn, graph_pass)
+        torch.testing.assert_close(seen, expected, rtol=0, atol=0, equal_nan=True)
+
+    passes()
+
+
+def test_a_right_pass_passes() -> None:
+    check_pass(fold_zero, 25)
+
+
+def test_a_wrong_pass_is_found_and_shrinks() -> None:
+    with pytest.raises(AssertionError, match="not equal") as caught:
+        check_pass(forget_alpha, 200)
+    text = "\n".join(caught.value.__notes__)
+    assert "DrawnModel" in text and "- " in text
+    start, end = text.index('("""'), text.index('""")')
+    assert lines(text[start:end]) <= 10, text
+
+
+def test_a_drawn_model_goes_to_the_other_doors() -> None:
+    """By ``st.just``, or ``@example``: a model of one's own among the drawn ones."""
+    source = "import torch\n\ndef make():\n    return torch.nn.Tanh(), (torch.ones(2),)\n"
+    drawn = find(st.just(exportdiff.strategies.DrawnModel(source)), lambda each: True)
+    report = exportdiff.compare(
+        drawn.build, dynamic_shapes=drawn.dynamic_shapes, probes=drawn.probes, paths="nonstrict:module"
+    )
+    assert report.judged and not report.found
+    assert copy.deepcopy(drawn) == drawn
