@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["IN_PLACE", "DrawnModel", "models", "profile_names", "programs", "switch_names", "tag_names"]
 
 IN_PLACE = ("inplace.*", "op.inplace.*", "update.*", "state.own")
-"""Patterns for ``forbid``: models whose forward changes nothing in place, neither tensors nor attributes. What
-``nn`` layers do themselves stays, such as the running statistics of a batch norm in training."""
+"""Patterns for ``forbid``: models whose forward changes nothing in place, neither tensors nor attributes.
+What ``nn`` layers do themselves stays, such as the running statistics of a batch norm in training."""
 
 
 def models(

@@ -427,3 +427,15 @@ def test_the_time_limit_holds_and_is_no_pass(
     assert main(["check", f"{file}:make", "--limit", "10s"]) == 2
     assert time.monotonic() - begun < 20
     assert "was not judged: the time limit was reached" in capsys.readouterr().out
+
+
+def test_a_finding_is_minimized_to_a_file_that_shows_it(
+    wrong: str, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "repros"
+    command = ["check", wrong, "--paths", "nonstrict:unflatten", "--fail-on", "silent"]
+    assert main([*command, "--minimize", "10s", "--repros", str(folder)]) == 1
+    (file,) = folder.iterdir()
+    assert f"python {file}" in capsys.readouterr().err
+    done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1, done.stderr

@@ -1,4 +1,4 @@
-"""``exportdiff.strategies``: models drawn by Hypothesis, for people who test their own passes and backends."""
+"""``exportdiff.strategies``: models drawn by Hypothesis, for people who test their own passes."""
 
 from __future__ import annotations
 

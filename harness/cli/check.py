@@ -77,11 +77,25 @@ def add(commands: Subparsers) -> None:
         "--junit", type=pathlib.Path, metavar="FILE", help="write the verdict as JUnit XML as well"
     )
     parser.add_argument(
+        "--minimize",
+        type=duration,
+        metavar="TIME",
+        help="reduce the model for each finding that fails, as far as its file allows, and write repro files; "
+        "stop after TIME for each, e.g. 60s",
+    )
+    parser.add_argument(
+        "--repros",
+        type=pathlib.Path,
+        default=pathlib.Path("exportdiff-repros"),
+        metavar="DIR",
+        help="the folder of the repro files (default: exportdiff-repros)",
+    )
+    parser.add_argument(
         "--limit",
         type=duration,
         default=600.0,
         metavar="TIME",
-        help="time limit for everything, e.g. 90s (default: 10m)",
+        help="time limit for judging, e.g. 90s (default: 10m)",
     )
     parser.set_defaults(run=run)
 
@@ -98,6 +112,8 @@ def run(arguments: argparse.Namespace) -> int:
         write_junit(arguments.junit, [report], arguments.fail_on)
     if arguments.json:
         print(json.dumps(report.as_dict(), indent=1, ensure_ascii=False))
+    if arguments.minimize:
+        _minimize(arguments, target, report)
     for each in no_longer_shown(report, accepted):
         what = f"{each.check} {each.kind} on {', '.join(sorted(each.paths))}"
         print(f"{arguments.accept}: no longer shown, take it out: {what}", file=sys.stderr)
@@ -138,6 +154,31 @@ def _judged(
     else:
         print_report(report, console, arguments.fail_on, corpora)
     return report
+
+
+def _minimize(arguments: argparse.Namespace, target: Target, report: Report) -> None:
+    """Write a repro file for each finding that fails; say on standard error what came of it."""
+    from harness.checks.alive import ALIVE
+    from harness.equivalence.reproducing import NoSourceError, Source, write_repro
+    from harness.minimizing.subject import read_subject
+
+    findings = [each.finding for each in report.failing(arguments.fail_on) if each.finding.check != ALIVE]
+    if not target.module.endswith(".py"):
+        print("--minimize needs the file of the model: name it as FILE.py:NAME", file=sys.stderr)
+        return
+    file = pathlib.Path(target.module).resolve()
+    source = Source(read_subject(f"{file}:{target.name}").source, file, target.name)
+    for finding in findings:
+        try:
+            repro = arguments.repros / f"{finding.fingerprint}.py"
+            written = write_repro(source, finding, repro, arguments.minimize)
+        except NoSourceError as error:
+            print(f"{finding.fingerprint}: no repro file: {error}", file=sys.stderr)
+            continue
+        except OSError as error:
+            raise UsageError(f"--repros {arguments.repros}: {error.strerror or error}") from None
+        remark = f" (it does not show it: {written.problem})" if written.problem else ""
+        print(f"{finding.fingerprint}: python {written.file}{remark}", file=sys.stderr)
 
 
 @contextmanager
