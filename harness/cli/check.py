@@ -80,8 +80,8 @@ def add(commands: Subparsers) -> None:
         "--minimize",
         type=duration,
         metavar="TIME",
-        help="reduce the model for each finding that fails, as far as its file allows, and write repro files; "
-        "stop after TIME for each, e.g. 60s",
+        help="write a repro file for each finding that fails, with the model reduced as far as its file "
+        "allows; stop after TIME for each, e.g. 60s",
     )
     parser.add_argument(
         "--repros",
