@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental import proxy_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +29,14 @@ def forget_predictions() -> None:
     the programs that ran before.
     """
     FakeTensorMode.cache_clear()
+
+
+def forget_last_export() -> None:
+    """Empty a table of torch that keeps the last graph alive, and with it the module made of that graph.
+
+    make_fx writes it for a warning of ``export``, and empties it only when it next traces.
+    """
+    getattr(proxy_tensor, "_FAKE_TENSOR_ID_TO_PROXY_MAP_FOR_EXPORT", {}).clear()
 
 
 @contextlib.contextmanager

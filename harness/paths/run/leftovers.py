@@ -7,7 +7,7 @@ import gc
 import sys
 from typing import TYPE_CHECKING
 
-from harness.observe.caches import forget_compiled
+from harness.observe.caches import forget_compiled, forget_last_export
 from harness.observe.values import LargeValues
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ def free_leftovers(state: State | None) -> None:
     large = {id(t.values): t.values for t in (*state.tensors.values(), *state.constants.values())}
     if sum(values.content.nbytes for values in large.values() if isinstance(values, LargeValues)) >= MUCH:
         forget_compiled()
+        forget_last_export()
         gc.collect()
         _return_memory()
 
