@@ -28,11 +28,12 @@ CORPORA = ROOT / "corpora"
 SHOWN = Shown("outputs", "crash", "run", ("outputs", "crash"), ("graph_copies_keep_names",))
 FINE = Row("export_db/a", {"strict:module": Cell("ok"), "strict:unflatten": Cell("ok", "", ("a-limit",))})
 BAD = Row(
-    "timm/b",
+    "transformers/b",
     {"strict:module": Cell("refused", "user-error"), "strict:unflatten": Cell("finding", findings=(SHOWN,))},
 )
 NEW = Row(
-    "timm/c", {"strict:module": Cell("finding", findings=(Shown("state", "mismatch", "run", ("state",)),))}
+    "transformers/c",
+    {"strict:module": Cell("finding", findings=(Shown("state", "mismatch", "run", ("state",)),))},
 )
 LOST = Row("module_db/d", not_judged="cannot be built: KeyError: 'd'")
 
@@ -67,16 +68,16 @@ def test_each_kind_of_difference_is_a_line() -> None:
         "module_db/d: recorded: not judged (cannot be built: KeyError: 'd'); now: ok"
     ]
     (line,) = differences([], [BAD])
-    assert line.startswith("timm/b: not recorded yet; now: strict:module refused (user-error)")
+    assert line.startswith("transformers/b: not recorded yet; now: strict:module refused (user-error)")
     (line,) = differences([FINE], [])
     assert line == "export_db/a: recorded: ok; now: there is no such model"
 
 
 def test_rows_judged_now_replace_the_old_ones() -> None:
     record = Record({}, (NEW, BAD, LOST, FINE))
-    fresh = Row("timm/b", {"strict:module": Cell("ok")})
-    rows = record.merged([fresh], {"timm": ("timm/b", "timm/z")})
-    # timm/c is in its source no more; timm/z was not judged; the other sources were not listed.
+    fresh = Row("transformers/b", {"strict:module": Cell("ok")})
+    rows = record.merged([fresh], {"transformers": ("transformers/b", "transformers/z")})
+    # transformers/c is in its source no more; transformers/z was not judged; the other sources were not listed.
     assert rows == (fresh, LOST, FINE)
 
 
@@ -88,7 +89,7 @@ def test_the_table_names_every_cell_and_cause() -> None:
     assert rows["| b"].endswith("| refused: user-error | outputs crash[^graph_copies_keep_names] |")
     assert "state mismatch[^unexplained]" in rows["| c"]
     assert "- module_db/d: cannot be built" in text
-    assert rows["| timm"] == "| timm | 2 | 0 | 0 | 1 | 2 | 1 |"
+    assert rows["| transformers"] == "| transformers | 2 | 0 | 0 | 1 | 2 | 1 |"
     notes = re.findall(r"^\[\^(\w+)\]: (.+)", text, re.MULTILINE)
     assert [name for name, _ in notes] == ["graph_copies_keep_names", "unexplained"]
     (link,) = re.findall(r"\]\((\S+?)\)", notes[0][1])

@@ -29,7 +29,7 @@ def add(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "zoo",
         help="judge real models, and compare with the recorded table",
-        description="Judge real models (transformers and timm in tiny form, PyTorch's own modules and "
+        description="Judge real models (transformers in tiny form, PyTorch's own modules and "
         "examples) on the paths that people deploy, and compare with the table in harness/zoo. Nothing is "
         "downloaded. Exit code: 0 all is as recorded, 1 a row differs, 2 a package is missing or an argument "
         "is wrong.",
@@ -63,11 +63,13 @@ def add(commands: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Judge the chosen models; return 0, or 1 if a row is not as recorded."""
+    from harness.processes.server import server
     from harness.zoo.record import JSON, installed, read
     from harness.zoo.run import Settings, judge_all
 
     if not CORPORA.is_dir():
         raise UsageError("there is no folder corpora here; run it in a checkout of exportdiff")
+    server("harness.zoo.preload", "harness.zoo.judging")
     listed = _listed(arguments.models)
     every = [name for names in listed.values() for name in names]
     chosen = [name for name in every if _matches(name, arguments.models)]
@@ -84,9 +86,12 @@ def run(arguments: argparse.Namespace) -> int:
         remarks = "".join(f"; {remark}" for remark in judged.remarks)
         done = f"{len(fresh)}/{len(chosen)} {judged.row.model}{remarks}"
         print(done, file=sys.stderr, flush=True)
+        if arguments.write:  # at once: the whole zoo takes long, and who interrupts it keeps these rows
+            _write(recorded, fresh, listed)
     fresh.sort(key=lambda row: chosen.index(row.model))
     if arguments.write:
-        return _write(recorded, fresh, listed)
+        print(_write(recorded, fresh, listed))
+        return 0
     if recorded.versions != installed():
         print(
             f"recorded with {_versions(recorded.versions)}; here is {_versions(installed())}", file=sys.stderr
@@ -142,7 +147,8 @@ def _compare(recorded: Sequence[Row], fresh: Sequence[Row]) -> int:
     return 1 if lines else 0
 
 
-def _write(recorded: Record, fresh: Sequence[Row], listed: Mapping[str, Sequence[str]]) -> int:
+def _write(recorded: Record, fresh: Sequence[Row], listed: Mapping[str, Sequence[str]]) -> str:
+    """Write both files; return a line that says so."""
     from harness.zoo.record import JSON, MARKDOWN, Record, installed, write
     from harness.zoo.table import markdown
 
@@ -150,5 +156,4 @@ def _write(recorded: Record, fresh: Sequence[Row], listed: Mapping[str, Sequence
     write(record, JSON)
     MARKDOWN.write_text(markdown(record, CORPORA), encoding="utf-8")
     unexplained = sum(row.unexplained for row in record.rows)
-    print(f"wrote {len(record.rows)} rows to {MARKDOWN} and {JSON.name}; unexplained: {unexplained}")
-    return 0
+    return f"wrote {len(record.rows)} rows to {MARKDOWN} and {JSON.name}; unexplained: {unexplained}"

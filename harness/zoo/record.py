@@ -19,7 +19,7 @@ MARKDOWN = HERE / "README.md"
 
 SOURCE_NAMES = tuple(source.name for source in SOURCES)
 
-VERSIONED = ("torch", "transformers", "timm")
+VERSIONED = ("torch", "transformers")
 """The packages on whose versions the table depends."""
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from harness.zoo import export_examples, module_database, timm_models
+from harness.zoo import export_examples, module_database
 from harness.zoo.families import FAMILIES
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ def _families() -> Iterator[ZooModel]:
 
 SOURCES = (
     Source("transformers", "Families of transformers, in tiny form", ("transformers",), _families),
-    Source("timm", "Models of timm, in tiny form", ("timm",), timm_models.models),
     # The database imports PyTorch's own helpers for tests, and these import expecttest.
     Source("module_db", "PyTorch's database of modules", ("expecttest",), module_database.models),
     Source("export_db", "The examples of torch._export.db", (), export_examples.models),
