@@ -77,7 +77,7 @@ def test_rows_judged_now_replace_the_old_ones() -> None:
     record = Record({}, (NEW, BAD, LOST, FINE))
     fresh = Row("transformers/b", {"strict:module": Cell("ok")})
     rows = record.merged([fresh], {"transformers": ("transformers/b", "transformers/z")})
-    # transformers/c is in its source no more; transformers/z was not judged; the other sources were not listed.
+    # transformers/c is in its source no more; transformers/z was not judged; the others were not listed.
     assert rows == (fresh, LOST, FINE)
 
 

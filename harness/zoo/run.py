@@ -55,7 +55,8 @@ def judge_all(names: Sequence[str], settings: Settings) -> Iterator[Judged]:
         first = [pool.submit(settings.limit, judge_model, name, settings.paths) for name in names]
         explaining: list[_Explaining] = []
         for name, task in zip(names, first, strict=True):
-            ready = _after_judging(name, _answer(task), settings, pool)
+            answer = _answer(task)
+            ready = _after_judging(name, answer, settings, pool)
             if isinstance(ready, Judged):
                 yield ready
             else:
