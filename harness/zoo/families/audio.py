@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from harness.zoo.families.family import VOCABULARY, Family, tokens
+from harness.zoo.families.family import BATCH, VOCABULARY, Family, tokens
 
 _WAVES = {
     "vocab_size": VOCABULARY,
@@ -22,13 +22,13 @@ _WAVES = {
 
 
 def wave() -> dict[str, torch.Tensor]:
-    """Return a tenth of a second of sound, at a low rate."""
-    return {"input_values": torch.randn(1, 160)}
+    """Return short sounds."""
+    return {"input_values": torch.randn(BATCH, 160)}
 
 
 def heard_and_written() -> dict[str, torch.Tensor]:
-    """Return the spectrum of a sound, and the beginning of what was said."""
-    return {"input_features": torch.randn(1, 8, 16), "decoder_input_ids": tokens(4)}
+    """Return the spectra of sounds, and the beginnings of what was said."""
+    return {"input_features": torch.randn(BATCH, 8, 16), "decoder_input_ids": tokens(4)}
 
 
 FAMILIES = (

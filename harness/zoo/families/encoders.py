@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from harness.zoo.families.family import VOCABULARY, Family, text
+from harness.zoo.families.family import BATCH, VOCABULARY, Family, text
 
 _SIZES = {
     "vocab_size": VOCABULARY,
@@ -17,8 +17,8 @@ _SIZES = {
 
 
 def page() -> dict[str, torch.Tensor]:
-    """Return a text, and the box on the page that each token stands in."""
-    left_top = torch.randint(0, 8, (1, 6, 2))
+    """Return texts, and the box on the page that each token stands in."""
+    left_top = torch.randint(0, 8, (BATCH, 6, 2))
     return {**text(), "bbox": torch.cat([left_top, left_top + 4], -1)}
 
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 VOCABULARY = 32
 """How many tokens every model of text knows."""
+BATCH = 2
+"""Of texts, images or sounds: a batch of one hides strides, and export treats the size 1 specially."""
 
 
 @dataclass(frozen=True)
@@ -41,27 +43,27 @@ class Family:
 
 
 def tokens(count: int = 6) -> torch.Tensor:
-    """Return the numbers of some tokens, for one text; 0 to 2 are left out, where models keep their marks."""
-    return torch.randint(3, VOCABULARY, (1, count))
+    """Return the numbers of some tokens; 0 to 2 are left out, where models keep their marks."""
+    return torch.randint(3, VOCABULARY, (BATCH, count))
 
 
 def text() -> dict[str, torch.Tensor]:
-    """Return one text, of which the last token is padding."""
-    mask = torch.ones(1, 6, dtype=torch.int64)
+    """Return texts; the last token of the first is padding."""
+    mask = torch.ones(BATCH, 6, dtype=torch.int64)
     mask[0, -1] = 0
     return {"input_ids": tokens(), "attention_mask": mask}
 
 
 def prompt() -> dict[str, torch.Tensor]:
-    """Return one text without padding."""
+    """Return texts without padding."""
     return {"input_ids": tokens()}
 
 
 def translation() -> dict[str, torch.Tensor]:
-    """Return a text and the beginning of what it becomes."""
+    """Return texts and the beginnings of what they become."""
     return {"input_ids": tokens(), "decoder_input_ids": tokens(4)}
 
 
 def image(size: int = 32) -> Callable[[], dict[str, torch.Tensor]]:
-    """Return a function that makes one square image."""
-    return lambda: {"pixel_values": torch.randn(1, 3, size, size)}
+    """Return a function that makes square images."""
+    return lambda: {"pixel_values": torch.randn(BATCH, 3, size, size)}

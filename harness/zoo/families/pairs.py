@@ -38,12 +38,12 @@ _TWO_TOWERS = {
 
 
 def captioned() -> dict[str, torch.Tensor]:
-    """Return an image and a text about it."""
+    """Return images and texts about them."""
     return {"input_ids": tokens(), **image(16)()}
 
 
 def captioned_and_masked() -> dict[str, torch.Tensor]:
-    """Return an image, and a text about it of which a token is padding."""
+    """Return images and texts about them, with padding."""
     return {**text(), **image(16)()}
 
 
