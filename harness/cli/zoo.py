@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from harness.cli.types import Subparsers
-    from harness.zoo.record import Record
     from harness.zoo.row import Row
     from harness.zoo.sources import Source
 
@@ -87,10 +86,10 @@ def run(arguments: argparse.Namespace) -> int:
         done = f"{len(fresh)}/{len(chosen)} {judged.row.model}{remarks}"
         print(done, file=sys.stderr, flush=True)
         if arguments.write:  # at once: the whole zoo takes long, and who interrupts it keeps these rows
-            _write(recorded, fresh, listed)
+            _write(fresh, listed)
     fresh.sort(key=lambda row: chosen.index(row.model))
     if arguments.write:
-        print(_write(recorded, fresh, listed))
+        print(_write(fresh, listed))
         return 0
     if recorded.versions != installed():
         print(
@@ -147,12 +146,12 @@ def _compare(recorded: Sequence[Row], fresh: Sequence[Row]) -> int:
     return 1 if lines else 0
 
 
-def _write(recorded: Record, fresh: Sequence[Row], listed: Mapping[str, Sequence[str]]) -> str:
-    """Write both files; return a line that says so."""
-    from harness.zoo.record import JSON, MARKDOWN, Record, installed, write
+def _write(fresh: Sequence[Row], listed: Mapping[str, Sequence[str]]) -> str:
+    """Put the rows into both files, as they are on disk now; return a line that says so."""
+    from harness.zoo.record import JSON, MARKDOWN, Record, installed, read, write
     from harness.zoo.table import markdown
 
-    record = Record(installed(), recorded.merged(fresh, listed))
+    record = Record(installed(), read(JSON).merged(fresh, listed))
     write(record, JSON)
     MARKDOWN.write_text(markdown(record, CORPORA), encoding="utf-8")
     unexplained = sum(row.unexplained for row in record.rows)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-CellStatus = Literal["ok", "refused", "finding", "not applicable"]
+CellStatus = Literal["ok", "refused", "finding"]
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ def _summary(rows: Sequence[Row]) -> Iterator[str]:
         counts = (
             len(own),
             sum(bool(row.not_judged) for row in own),
-            sum(bool(each) and each <= {"ok", "not applicable"} for each in statuses),
+            sum(each == {"ok"} for each in statuses),
             sum("refused" in each for each in statuses),
             sum("finding" in each for each in statuses),
             sum(row.unexplained for row in own),
