@@ -9,13 +9,26 @@ import traceback
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, NoReturn
 
-from harness.cli import bench, check, corpus, faults, features, fuzz, issue, minimize, paths, replay, show
+from harness.cli import (
+    bench,
+    check,
+    corpus,
+    faults,
+    features,
+    fuzz,
+    issue,
+    minimize,
+    paths,
+    replay,
+    show,
+    zoo,
+)
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS = (fuzz, check, minimize, replay, corpus, issue, show, features, faults, bench, paths)
+COMMANDS = (fuzz, check, minimize, replay, corpus, issue, show, features, faults, bench, paths, zoo)
 
 
 _INTERNAL = """exportdiff {command}: this is an error of exportdiff itself, not of your model.

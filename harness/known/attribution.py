@@ -53,12 +53,13 @@ def explain(
     judge: Judge = judge_case,
     *,
     mended: Verdict | None = None,
+    seconds: float = SECONDS,
 ) -> tuple[Explained, ...]:
     """Say which root causes explain the findings that plain torch shows.
 
     Each finding of the verdict comes back once, or once for each part of its paths that has other causes.
     ``features``: the tags of the program. ``mended``: the verdict with all fixes in place, if there is one.
-    Judges the case again, a few times.
+    Judges the case again, a few times, for at most ``seconds`` of CPU.
     """
     if not verdict.findings:
         return ()
@@ -67,7 +68,7 @@ def explain(
     trial.put(frozenset(), paths, verdict)
     if mended is not None:
         trial.put(frozenset(known.together), [result.path for result in mended.paths], mended)
-    search = _Search(trial, features)
+    search = _Search(trial, features, seconds)
     return tuple(part for finding in verdict.findings for part in search.parts(finding))
 
 
@@ -94,11 +95,11 @@ def recorded(finding: Finding, fixes: Collection[str], known: Knowledge) -> Entr
 class _Search:
     """Looks for the causes of the findings of one program, one finding after the other."""
 
-    def __init__(self, trial: Trial, features: Collection[str]) -> None:
+    def __init__(self, trial: Trial, features: Collection[str], seconds: float) -> None:
         self._trial = trial
         self._known = trial.known
         self._features = features
-        self._until = time.process_time() + SECONDS
+        self._until = time.process_time() + seconds
         self._answers: list[tuple[str, ...]] = []
         """What explained the other findings of this program: one bug mostly shows in several ways."""
 

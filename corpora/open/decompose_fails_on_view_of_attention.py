@@ -1,0 +1,52 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "run_decompositions fails on attention over a batch whose heads are joined by a view"
+# path = "nonstrict+decompose:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs", "crash", "lower", "ValueError", "fake_impls.py:_view_meta",
+#         "__init__.py:_reshape_view_helper", "__init__.py:_reshape_view_helper_core_alg",
+#     ],
+# ]
+# fix = "decomposed_attention_is_laid_out_as_its_query"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/_decomp/decompositions.py, scaled_dot_product_flash_attention_for_cpu: layout of the result"
+# ///
+"""Attention gives its result the layout of the query, its decomposition another one: length, batch, heads.
+
+The query is heads cut out of a projection, so that heads and lengths can be joined again by a view. The
+decomposition permutes its result for nn.MultiheadAttention, whose query is laid out by length first; for any
+other query, the strides differ, and with more than one text in a batch the view raises ValueError.
+"""
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        heads = x.transpose(1, 2)
+        x = nn.functional.scaled_dot_product_attention(heads, heads, heads)
+        return x.transpose(1, 2).view(6, 8)
+
+
+def make():
+    return Model(), (torch.ones(2, 3, 2, 4),)
+
+
+if __name__ == "__main__":
+    ep = torch.export.export(*make())
+    try:
+        ep.run_decompositions()
+        seen = "nothing"
+    except ValueError as error:
+        seen = f"{type(error).__name__}: {error}".partition("\n")[0]
+    print(f"{'ok' if seen == 'nothing' else 'BUG'}: run_decompositions raises {seen}")
+    raise SystemExit(seen != "nothing")

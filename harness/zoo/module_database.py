@@ -1,0 +1,45 @@
+"""PyTorch's own database of modules, with which its tests run each ``nn`` module once.
+
+Importing it changes how torch behaves in the process (it freezes backend flags), so only children do that.
+"""
+
+from __future__ import annotations
+
+import importlib
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from harness.zoo.model import ZooModel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MODULE = "torch.testing._internal.common_modules"
+
+
+def models() -> Iterator[ZooModel]:
+    """Yield a model for each module that has samples in float32 on the CPU; the first sample of each.
+
+    A lazy module is left out: before its first call there is nothing to export.
+    """
+    for info in importlib.import_module(MODULE).module_db:
+        if not info.is_lazy and torch.float32 in info.supported_dtypes("cpu"):
+            yield ZooModel(
+                f"module_db/{info.name}", f"{info.name}, as {MODULE} calls it", partial(_make, info)
+            )
+
+
+def _make(info: Any) -> tuple[torch.nn.Module, tuple[Any, ...], dict[str, Any]]:
+    sample = _first_sample(info)
+    build, call = sample.constructor_input, sample.forward_input
+    model = info.module_cls(*build.args, **build.kwargs).eval()
+    return model, tuple(call.args), dict(call.kwargs)
+
+
+def _first_sample(info: Any) -> Any:
+    samples = info.module_inputs_func(
+        info, device="cpu", dtype=torch.float32, requires_grad=False, training=False
+    )
+    return next(sample for sample in samples if sample.forward_input is not None)
