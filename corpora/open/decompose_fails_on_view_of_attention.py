@@ -15,9 +15,8 @@
 #     ],
 # ]
 # fix = "decomposed_attention_is_laid_out_as_its_query"
-# upstream = ""
 # affected = "2.13.0"
-# at-fault = "torch/_decomp/decompositions.py, scaled_dot_product_flash_attention_for_cpu: layout of the result"
+# at-fault = "torch/_decomp/decompositions.py, scaled_dot_product_flash_attention_for_cpu: strides"
 # ///
 """Attention gives its result the layout of the query, its decomposition another one: length, batch, heads.
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import pathlib
     from collections.abc import Sequence
 
-    from harness.judge.verdict import Verdict
-    from harness.known.attribution import Explained
+    from harness.judge.results import Verdict
+    from harness.known.explained import Explained
     from harness.path import Path
 
 

@@ -10,8 +10,8 @@ from harness.zoo.row import Cell, Row, Shown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from harness.judge.verdict import PathResult, Verdict
-    from harness.known.attribution import Explained
+    from harness.judge.results import PathResult, Verdict
+    from harness.known.explained import Explained
 
 
 def row_of(name: str, verdict: Verdict, parts: Sequence[Explained]) -> Row:

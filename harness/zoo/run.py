@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from harness.engine.postmortem import post_mortem
 from harness.equivalence.deployed import deployed_paths
-from harness.judge.verdict import PathResult, Verdict
-from harness.known.attribution import Explained
+from harness.judge.results import PathResult, Verdict
+from harness.known.explained import Explained
 from harness.processes.child import Death, Failure
 from harness.processes.pool import Workers
 from harness.zoo.judging import Confirmed, NotBuilt, confirm_and_explain, judge_model
