@@ -53,6 +53,9 @@ class Case:
     """Returns a list of ``(args, kwargs)``; None: there are no probes."""
     thorough: bool = False
     """True: try every possible deviation; False: try a few, which the source determines."""
+    may_ask: bool = False
+    """Whether the model may ask if it is being exported, and run other operators then, as transformers do: a
+    difference in rounding proves nothing on any path."""
     finite_only: bool = False
     """True: if eager gives an infinity or NaN, the case is invalid; False: they are compared like any value.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 import torch
 from evidence_of import limit_name
 from torch import nn
@@ -11,7 +12,9 @@ from torch import nn
 from harness.case import Case
 from harness.checks.outputs import outputs
 from harness.judge.precision import in_float64, with_exact_values
+from harness.judge.verdict import judge
 from harness.observe.observation import EagerObservation, Observation
+from harness.paths import select_paths
 from harness.paths.run.eager import observe_eager
 from harness.paths.stopwatch import Stopwatch
 
@@ -68,3 +71,25 @@ def test_a_wrong_value_is_wrong_everywhere() -> None:
     wrong = observed(backwards=True, error=0.5)
     for same in (True, False):
         assert words(EXACT, replace(wrong, same_operators=same)) == ["value"]
+
+
+class Asks(nn.Module):
+    """Adds up in another order when it is exported, as models do that avoid branches then."""
+
+    def __init__(self, error: float) -> None:
+        super().__init__()
+        self.eager = Sum(backwards=False)
+        self.exported = Sum(backwards=True, error=error)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.exported(x) if torch.compiler.is_exporting() else self.eager(x)
+
+
+@pytest.mark.parametrize(
+    ("may_ask", "error", "found"), [(False, 0.0, True), (True, 0.0, False), (True, 1.0, True)]
+)
+def test_a_model_that_may_ask_may_round(may_ask: bool, error: float, found: bool) -> None:
+    x = torch.linspace(0.1, 100.0, 50) ** 2
+    asked = Case("asks", "", lambda: (Asks(error), (x,)), may_ask=may_ask)
+    verdict = judge(asked, select_paths(["nonstrict:module"]))
+    assert any(each.check == "outputs" for each in verdict.findings) == found

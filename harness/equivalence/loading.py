@@ -41,7 +41,7 @@ def load(target: Target) -> Case:
         raise UsageError(f"{target.written} is a {kind}; name a callable that returns (model, args)")
     source = pathlib.Path(file).read_text(encoding="utf-8") if file and file.endswith(".py") else ""
     shapes, probes = (_function(getattr(module, name, None)) for name in FURTHER)
-    case = Case(target.written, source, factory, shapes, probes, thorough=True)
+    case = Case(target.written, source, factory, shapes, probes, thorough=True, may_ask=True)
     check(case, file)
     return case
 
@@ -75,7 +75,7 @@ def case_of(
         raise UsageError(
             f"the model is a {type(model).__name__}; give an nn.Module or a function that returns one"
         )
-    case = Case(written, "", make, _function(dynamic_shapes), _function(probes), thorough=True)
+    case = Case(written, "", make, _function(dynamic_shapes), _function(probes), thorough=True, may_ask=True)
     check(case, None)
     return case
 

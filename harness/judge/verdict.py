@@ -86,6 +86,8 @@ def judge(
         for observed in observe_paths(case, paths, clock):
             observation, refused = until_refused(observed, refusals)
             path = observation.path
+            if case.may_ask:
+                observation = replace(observation, same_operators=False)
             reference = references[variation(path)]
             if isinstance(observation, CompiledObservation | PipelinedObservation):
                 reference = _judgeable(observation.reference)

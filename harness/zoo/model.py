@@ -28,4 +28,4 @@ class ZooModel:
 
     def case(self) -> Case:
         """Return what the harness judges."""
-        return Case(self.name, self.source, self.make, self.dynamic_shapes, self.probes)
+        return Case(self.name, self.source, self.make, self.dynamic_shapes, self.probes, may_ask=True)
