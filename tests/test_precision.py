@@ -82,7 +82,8 @@ class Asks(nn.Module):
         self.exported = Sum(backwards=True, error=error)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.exported(x) if torch.compiler.is_exporting() else self.eager(x)
+        total: torch.Tensor = self.exported(x) if torch.compiler.is_exporting() else self.eager(x)
+        return total
 
 
 @pytest.mark.parametrize(
