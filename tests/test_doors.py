@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import pathlib
+import subprocess
 import sys
 from dataclasses import dataclass
 from typing import Any
@@ -195,10 +197,7 @@ def pytest_runtest_makereport(item, call):
 def by_pytest(
     files: dict[str, pathlib.Path], tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, dict[str, Any]]:
-    """What the fixture ``export_equivalence`` says: the outcome of each test, and the report it failed with."""
-    import os
-    import subprocess
-
+    """What the fixture says: the outcome of each test, and the report that a failed one carries."""
     folder = tmp_path_factory.mktemp("project")
     (folder / "test_models.py").write_text(TESTS.format(names=list(MODELS)))
     (folder / "conftest.py").write_text(CONFTEST)
