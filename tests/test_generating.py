@@ -17,7 +17,7 @@ from hypothesis.errors import InvalidArgument
 import exportdiff
 from harness.generating import DrawnModel
 
-Pass = Callable[[torch.fx.GraphModule], None]
+Pass = Callable[[torch.fx.Graph], None]
 
 ENOUGH = settings(
     database=None,
@@ -119,18 +119,13 @@ def smallest(wanted: Callable[[DrawnModel], bool], allow: list[str]) -> str:
 
 
 def test_an_in_place_op_shrinks_to_a_few_lines() -> None:
-    source = smallest(lambda m: "inplace.value" in m.tags, ["inplace.*", "op.inplace.value", "control.*"])
+    source = smallest(lambda m: "inplace.value" in m.tags, ["inplace.*", "op.inplace.value"])
     assert lines(source) <= 10 and "_(" in source, source
 
 
 def test_two_modules_shrink_to_a_few_lines() -> None:
-    source = smallest(lambda m: m.source.count("(nn.Module)") == 2, ["hierarchy.*", "calls.*"])
+    source = smallest(lambda m: m.source.count("(nn.Module)") == 2, [])
     assert lines(source) <= 15, source
-
-
-def test_anything_shrinks_to_one_module_that_adds_one() -> None:
-    source = find(exportdiff.strategies.models(), lambda drawn: True, settings=ENOUGH).source
-    assert source.count("class ") == 1 and "return x + 1" in source and lines(source) <= 7
 
 
 FAILS = """\
@@ -159,56 +154,46 @@ def test_a_failing_example_prints_what_can_be_pasted() -> None:
 # --- a compiler pass: the README shows this test ---
 
 
-def run_pass(drawn: DrawnModel, graph_pass: Pass) -> tuple[object, object]:
-    """What a drawn model computes without and with a pass over its graph."""
-    results = []
-    for change in (None, graph_pass):
+def drop_double_negation(graph: torch.fx.Graph) -> None:
+    """A right pass: ``-(-x)`` becomes ``x``."""
+    for node in graph.find_nodes(op="call_function", target=torch.ops.aten.neg.default):
+        (once,) = node.args
+        if once.target is torch.ops.aten.neg.default:
+            node.replace_all_uses_with(once.args[0])
+            graph.erase_node(node)
+
+
+def mix_up(graph: torch.fx.Graph) -> None:
+    """A wrong pass: it takes every subtraction for an addition."""
+    for node in graph.find_nodes(op="call_function", target=torch.ops.aten.sub.Tensor):
+        node.target = torch.ops.aten.add.Tensor
+
+
+def check_pass(my_pass: Pass, examples: int, **drawn_with: Any) -> None:
+    @settings(deadline=None, max_examples=examples, database=None, derandomize=True, print_blob=False)
+    @given(exportdiff.strategies.models(**drawn_with))
+    def test_my_pass(drawn: DrawnModel) -> None:
         model, args, kwargs = drawn.build()
         try:
-            program = torch.export.export(model, args, kwargs)
+            module = torch.export.export(model, args, kwargs).module()
+            expected = module(*args, **kwargs)
         except Exception:
-            reject()  # export refuses some models
-        module = program.module()
-        if change is not None:
-            change(module)
-            module.recompile()
-        results.append(module(*args, **kwargs))
-    return results[0], results[1]
+            reject()  # torch.export refuses some models, and has bugs of its own on others
+        my_pass(module.graph)
+        module.recompile()
+        torch.testing.assert_close(module(*args, **kwargs), expected, rtol=0, atol=0, equal_nan=True)
 
-
-def fold_zero(module: torch.fx.GraphModule) -> None:
-    """A right pass: ``x + 0`` becomes ``x`` where nothing else changes."""
-    for node in list(module.graph.find_nodes(op="call_function", target=torch.ops.aten.neg.default)):
-        (twice,) = node.args
-        if twice.target is torch.ops.aten.neg.default:
-            node.replace_all_uses_with(twice.args[0])
-            module.graph.erase_node(node)
-
-
-def forget_alpha(module: torch.fx.GraphModule) -> None:
-    """A wrong pass: it takes every subtraction for an addition."""
-    for node in module.graph.nodes:
-        if node.target is torch.ops.aten.sub.Tensor:
-            node.target = torch.ops.aten.add.Tensor
-
-
-def check_pass(graph_pass: Pass, examples: int) -> None:
-    @settings(deadline=None, max_examples=examples, database=None, derandomize=True, print_blob=False)
-    @given(exportdiff.strategies.models(allow=["op.*"], forbid=exportdiff.strategies.IN_PLACE))
-    def passes(drawn: DrawnModel) -> None:
-        expected, seen = run_pass(drawn, graph_pass)
-        torch.testing.assert_close(seen, expected, rtol=0, atol=0, equal_nan=True)
-
-    passes()
+    test_my_pass()
 
 
 def test_a_right_pass_passes() -> None:
-    check_pass(fold_zero, 25)
+    plain = [*exportdiff.strategies.IN_PLACE, "output.*", "calls.group*"]
+    check_pass(drop_double_negation, 40, forbid=plain)
 
 
 def test_a_wrong_pass_is_found_and_shrinks() -> None:
     with pytest.raises(AssertionError, match="not equal") as caught:
-        check_pass(forget_alpha, 200)
+        check_pass(mix_up, 100, allow=["op.zip"])
     text = "\n".join(caught.value.__notes__)
     assert "DrawnModel" in text and "- " in text
     start, end = text.index('("""'), text.index('""")')
@@ -227,5 +212,7 @@ def test_a_drawn_model_goes_to_the_other_doors() -> None:
 
 
 def test_the_dynamic_profile_draws_dynamic_shapes() -> None:
-    drawn = find(exportdiff.strategies.models(allow=["dynamic.*"]), lambda m: bool(m.probes), settings=ENOUGH)
+    drawn = find(
+        exportdiff.strategies.models(allow=["dynamic.shapes"]), lambda m: bool(m.probes), settings=ENOUGH
+    )
     assert isinstance(drawn.dynamic_shapes, dict) and lines(drawn.source) <= 15, drawn
