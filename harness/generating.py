@@ -33,7 +33,7 @@ __all__ = ["IN_PLACE", "DrawnModel", "models", "profile_names", "programs", "swi
 
 IN_PLACE = ("inplace.*", "op.inplace.*", "update.*", "state.own")
 """Patterns for ``forbid``: models whose forward changes nothing in place, neither tensors nor attributes.
-What ``nn`` layers do themselves stays, such as the running statistics of a batch norm in training."""
+What ``nn`` layers do by themselves stays, such as the running statistics of a batch norm in training."""
 
 
 def models(
@@ -42,7 +42,7 @@ def models(
     """Draw models that run in eager: hierarchies, state, branches, in-place operations, dynamic shapes.
 
     - ``profile``: what is drawn more often, one of ``profile_names()``. ``"core"`` is the plainest;
-      ``"dynamic"`` draws dynamic shapes in every model.
+      ``"dynamic"`` draws dynamic shapes in nearly every model.
     - ``allow``: patterns such as ``"control.*"`` for the switches that may be on, in place of a profile; each
       is on in three of four models. ``()`` leaves a single class that computes with its input.
     - ``forbid``: patterns for the switches that are off in any case, such as ``["region.*"]``; ``IN_PLACE``

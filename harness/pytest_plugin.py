@@ -5,7 +5,10 @@ pytest loads it in every project that has exportdiff installed, so it imports no
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import logging
+import os
 import pathlib
 import re
 import traceback
@@ -18,7 +21,7 @@ from harness.durations import seconds_of
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping
+    from collections.abc import Callable, Generator, Iterator, Mapping
 
     from torch import nn
 
@@ -186,20 +189,34 @@ class ExportEquivalence:
         if fail_on is not None and fail_on not in FAIL_ON:
             raise UsageError(f"fail_on={fail_on!r}: write one of {', '.join(FAIL_ON)}")
         fail_on = fail_on or options.fail_on
-        report = compare(
-            model,
-            args,
-            kwargs,
-            dynamic_shapes=dynamic_shapes,
-            paths=_one(paths if paths is not None else self.marked or options.paths or "default"),
-            probes=probes,
-            device=device or options.device,
-            accept=accept,
-        )
+        with _without_trace():
+            report = compare(
+                model,
+                args,
+                kwargs,
+                dynamic_shapes=dynamic_shapes,
+                paths=_one(paths if paths is not None else self.marked or options.paths or "default"),
+                probes=probes,
+                device=device or options.device,
+                accept=accept,
+            )
         report = report.with_found(with_accepted(report.found, options.accepted))
         if report.exit_code(fail_on):
             given = (model, dynamic_shapes, probes)
             raise ExportDifference(explanation(report, fail_on), report, report.failing(fail_on), given)
+
+
+@contextlib.contextmanager
+def _without_trace() -> Iterator[None]:
+    """Keep the log for TORCH_TRACE, which exporting fills, out of the logs that pytest shows for a test."""
+    log = logging.getLogger("torch.__trace")
+    before = log.level
+    if not os.environ.get("TORCH_TRACE"):
+        log.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
 
 
 def _one(paths: Paths) -> Paths:

@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from harness.equivalence.report import Found, Report
+from harness.judge.results import Unjudged
 from harness.judge.verdict import judge
 from harness.known.attribution import explain
 from harness.known.knowledge import knowledge
@@ -30,7 +31,10 @@ def judge_here(case: Case, paths: Sequence[Path], corpora: pathlib.Path | None =
     if not paths:
         return report
     verdict = judge(case, paths)
-    report = replace(report, paths=verdict.paths, unjudged=verdict.unjudged, invalid=verdict.invalid_reason)
+    known = {*(each.path for each in verdict.paths), *(each.path for each in verdict.unjudged)}
+    left = tuple(Unjudged(path, verdict.invalid_reason) for path in paths if path not in known)
+    unjudged = (*verdict.unjudged, *left)
+    report = replace(report, paths=verdict.paths, unjudged=unjudged, invalid=verdict.invalid_reason)
     if not verdict.findings:
         return report
     confirmed = _confirmed(case, verdict)
