@@ -113,6 +113,40 @@ class Model(nn.Module):
     assert verdict.paths[0].excused == ("slices-have-names-of-their-own",)
 
 
+ASSIGNED = """
+class Child(nn.Module):
+    def forward(self, x):
+        return x + self.scaled
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+        self.child.scaled = torch.zeros(2, 3)
+        self.factor = 10
+
+    def forward(self, x):
+        BODY
+        return self.child(x)
+"""
+
+
+def test_a_replacement_is_not_given_what_the_parent_assigns(case: Callable[[str], Case]) -> None:
+    path = parse("nonstrict+preserve+swap:unflatten")
+    verdict = judge(case(ASSIGNED.replace("BODY", "self.child.scaled = x")), [path])
+    assert verdict.findings == ()
+    assert "replacements-are-assigned-nothing" in verdict.paths[0].excused
+
+
+def test_an_argument_too_many_is_a_finding_where_nothing_is_assigned(case: Callable[[str], Case]) -> None:
+    """The constant of a child with two names is passed as an argument."""
+    named_twice = ASSIGNED.replace("BODY", "x = self.other(x)").replace(
+        "self.factor = 10", "self.other = self.child"
+    )
+    verdict = judge(case(named_twice), [parse("nonstrict+preserve+swap:unflatten")])
+    assert [finding.kind for finding in verdict.findings] == ["crash"]
+
+
 def test_what_unflatten_clears_away_is_there_for_the_next_path(case: Callable[[str], Case]) -> None:
     paths = ["nonstrict:unflatten", "nonstrict+retie:module"]
     verdict = judge(case(CLEARED), [parse(path) for path in paths])

@@ -83,6 +83,21 @@ _SWAPS = frozenset(("swap", "swap_leaves", "swap_one"))
 
 @limit(
     LIMITS,
+    says="A tensor that is assigned to a submodule is passed on in the graph, and reaches the state after "
+    "the call, if at all: what replaces the submodule reads what it was before.",
+    documented="github.com/pytorch/pytorch/pull/137999: 'preserving call signatures for multiple calls to a "
+    "module when buffers are mutated is not supported yet'; "
+    "torch/_functorch/_aot_autograd/frontend_utils.py: 'must be registered as a buffer'",
+)
+def replacements_are_assigned_nothing(question: Question) -> bool:
+    """Ask whether submodules are replaced that eager assigns tensors to."""
+    eager = question.eager
+    replaces = not _SWAPS.isdisjoint(question.path.transforms)
+    return replaces and any("." in name for name in eager.assigned | eager.rebound)
+
+
+@limit(
+    LIMITS,
     says="An export that fails shows on standard error what it has traced so far.",
     documented="torch/export/_trace.py, _log_export_wrapper: print(..., file=sys.stderr)",
 )

@@ -1,0 +1,62 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "A preserved submodule gets one more argument if it reads a dynamic size"
+# path = "nonstrict+preserve+swap:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     ["outputs", "crash", "run", "TypeError", "takes positional arguments but were given"],
+# ]
+# fix = "unflatten_reads_sizes_of_arguments"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, _ModuleFrame.copy_sym_call_function: remap_input, x.args"
+# ///
+"""unflatten calls `child(x, x + 1)`, although the signature of `child` is preserved and takes one argument.
+
+The batch size has one node in the graph: sym_size of the model's input `x`. unflatten computes it again in
+`child`, and passes `x` in front of the argument, instead of reading the size from the argument.
+"""
+
+import torch
+
+
+class Child(torch.nn.Module):
+    def forward(self, x):
+        return x.view(x.shape[0], 6)
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+
+    def forward(self, x):
+        return self.child(x + 1)
+
+
+def make():
+    return Model(), (torch.ones(4, 2, 3),)
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim("batch")}}
+
+
+if __name__ == "__main__":
+    model, args = make()
+    ep = torch.export.export(
+        model, args, dynamic_shapes=dynamic_shapes(), preserve_module_call_signature=("child",)
+    )
+    unflattened = torch.export.unflatten(ep)
+    unflattened.child = model.child
+    try:
+        unflattened(*args)
+    except TypeError as error:
+        print(f"BUG: {error}")
+        raise SystemExit(1) from None
+    print("ok: the eager child can take the place of the unflattened one")
