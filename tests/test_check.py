@@ -262,7 +262,7 @@ def test_a_baseline_accepts_what_it_names_and_nothing_else(
     (entry,) = json.loads(baseline.read_text())["accepted"]
     assert (entry["check"], entry["paths"]) == ("outputs", ["nonstrict:unflatten"])
     assert main([*command, "--accept", str(baseline)]) == 0
-    assert "1 findings are accepted" in capsys.readouterr().out
+    assert "findings that the baseline accepts: 1" in capsys.readouterr().out
     more = [*command, "strict:unflatten", "--accept", str(baseline), "--json"]
     assert main(more) == 1
     findings = json.loads(capsys.readouterr().out)["findings"]

@@ -140,16 +140,19 @@ def summary(report: Report, fail_on: FailOn) -> list[str]:
     refused = sum(each.status == "unsupported" for each in report.paths)
     lines = []
     if report.unconfirmed:
-        lines.append(f"{report.unconfirmed} differences did not show in a second process, and do not count")
+        lines.append(
+            f"differences that a second process did not show, and that do not count: {report.unconfirmed}"
+        )
     accepted = sum(each.accepted for each in report.found)
     if accepted:
-        lines.append(f"{accepted} findings are accepted by the baseline")
+        lines.append(f"findings that the baseline accepts: {accepted}")
     counts = f"{agree} of {len(report.paths)} paths agree with eager"
     if refused:
         counts += f", torch refuses {refused}"
     if failing:
+        number = "1 finding" if len(failing) == 1 else f"{len(failing)} findings"
         known = sum(each.known for each in failing)
-        lines.append(f"{report.name}: {counts}; {len(failing)} findings, {known} of them known bugs of torch")
+        lines.append(f"{report.name}: {counts}; {number}, of which torch bugs that the corpus knows: {known}")
     elif report.judged:
         lines.append(f"{report.name}: {counts}; nothing fails")
     else:
