@@ -141,7 +141,7 @@ def summary(report: Report, fail_on: FailOn) -> list[str]:
     lines = []
     if report.unconfirmed:
         lines.append(
-            f"differences that a second process did not show, and that do not count: {report.unconfirmed}"
+            f"differences that a second process did not show (they do not count): {report.unconfirmed}"
         )
     accepted = sum(each.accepted for each in report.found)
     if accepted:
