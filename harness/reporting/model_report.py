@@ -140,9 +140,7 @@ def summary(report: Report, fail_on: FailOn) -> list[str]:
     refused = sum(each.status == "unsupported" for each in report.paths)
     lines = []
     if report.unconfirmed:
-        lines.append(
-            f"differences that a second process did not show (they do not count): {report.unconfirmed}"
-        )
+        lines.append(f"not counted, because a second process did not show it: {report.unconfirmed}")
     accepted = sum(each.accepted for each in report.found)
     if accepted:
         lines.append(f"findings that the baseline accepts: {accepted}")
