@@ -43,7 +43,7 @@ def test_the_python_in_the_documents_runs(number: int, tmp_path: pathlib.Path) -
     _, text = PYTHON[number]
     file = tmp_path / "block.py"
     # Where it defines tests, they run: three examples of a property are enough to see that it is right.
-    tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "harness.pytest_plugin"]
+    tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider"]
     command = [*tests, str(file)] if "def test_" in text else [str(file)]
     file.write_text(text.replace("@settings(deadline=None)", "@settings(deadline=None, max_examples=3)"))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
