@@ -64,11 +64,19 @@ class Model(nn.Module):
     def forward(self, x):
         return self.child(x, torch.neg)
 """
+FILLS_DIAGONAL_OF_VIEW = """
+class Model(nn.Module):
+    def forward(self, x):
+        x = x + 1
+        x.narrow(0, 0, 2).fill_diagonal_(0)
+        return x
+"""
 
 
 @pytest.mark.parametrize(
     ("body", "path", "reason"),
     [
+        (FILLS_DIAGONAL_OF_VIEW, "nonstrict+decompose:module", "as-strided-mutated"),
         (CALLS_WITH_FUNCTION, "nonstrict+preserve:unflatten", "preserved-call"),
         (OUTPUTS, "nonstrict:module", "output-type"),
         (OUTPUTS, "strict:module", "output-type"),
@@ -150,6 +158,13 @@ def test_a_refusal_of_dynamic_shapes_is_recognized(
 )
 def test_an_internal_error_is_not_a_refusal(kind: str, message: str) -> None:
     assert refusal(Failure("export", (kind, "Exception"), message, ())) is None
+
+
+def test_functionalization_refuses_set_to_a_plain_tensor() -> None:
+    # Plain torch gets there only past other bugs.
+    says = "set__functionalize: We do not currently support x.set_(y) where y is not a FunctionalTensor."
+    rule = refusal(Failure("lower", ("RuntimeError", "Exception"), says, ()))
+    assert rule is not None and rule.name == "set-to-plain-tensor"
 
 
 def test_a_refusal_does_not_cover_an_error_in_a_run() -> None:

@@ -111,6 +111,22 @@ REFUSALS: tuple[Refusal, ...] = (
         stage="lower",
     ),
     Refusal(
+        "as-strided-mutated",
+        "RuntimeError",
+        "github.com/pytorch/pytorch/issues/104505; pull 122502, 'ban mutations on non-compositional uses of "
+        "as_strided'",
+        r"encountered a mutation on a view chain of length \d+, where view \d+ was an as_strided\(\) call",
+        stage="lower",
+    ),
+    Refusal(
+        "set-to-plain-tensor",
+        "RuntimeError",
+        "aten/src/ATen/FunctionalizeFallbackKernel.cpp, set__functionalize: 'We do not currently support "
+        "x.set_(y) where y is not a FunctionalTensor'",
+        r"^set__functionalize: We do not currently support x\.set_\(y\) where y is not a FunctionalTensor",
+        stage="lower",
+    ),
+    Refusal(
         "input-metadata-mutation",
         "AssertionError",
         "torch/_functorch/_aot_autograd/functional_utils.py, _check_if_mutation_can_be_in_graph: 'This is "
