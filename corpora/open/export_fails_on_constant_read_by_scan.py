@@ -8,7 +8,17 @@
 # check = "outputs"
 # kind = "crash"
 # status = "open"
-# signatures = [["outputs", "crash", "export", "RuntimeError", "scan.py:trace_scan", "scan.py:<listcomp>", "utils.py:clone_input"]]
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "RuntimeError",
+#         "scan.py:trace_scan",
+#         "scan.py:<listcomp>",
+#         "utils.py:clone_input",
+#     ],
+# ]
 # fix = "clone_constants_under_fake_mode"
 # upstream = ""
 # affected = "2.13.0"
