@@ -89,6 +89,7 @@ class Campaign:
             python=platform.python_version(),
             mended=settings.mends,
             known_every=settings.known_every if settings.mends else 1,
+            left_out=settings.left_out,
         )
 
     def _phases(self, clock: Clock) -> Iterator[events.Event]:

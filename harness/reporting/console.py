@@ -18,6 +18,7 @@ from harness.engine.events import (
 )
 from harness.programs import DEFAULT_PROFILE
 from harness.reporting.screen import counted, end_lines
+from harness.reporting.text import left_out_line
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -101,6 +102,8 @@ class ConsoleReport:
         parts += [f"shard {event.shard[0]}/{event.shard[1]}"] * (event.shard != (1, 1))
         parts += [counted(event.workers, "worker"), counted(len(event.paths), "path"), f"torch {event.torch}"]
         self._console.print(Text(f"fuzzing: {', '.join(parts)}"), width=self._width)
+        if line := left_out_line(event.torch, event.left_out):
+            self._print(Text(line))
         self._print(Text(f"each finding is written at once to {self._folder.findings}"))
         if self._console.is_interactive:
             self._live = Live(
