@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from harness.judge.results import PathResult
 
-EndReason = Literal["examples", "time", "interrupted", "broken"]
+EndReason = Literal["examples", "time", "interrupted", "broken", "errors"]
 
 
 @dataclass(frozen=True)
@@ -176,6 +176,10 @@ class HarnessError(Event):
 
     example: int | None
     traceback: str
+    place: tuple[str, ...] = ()
+    """The type of the exception and the lines of exportdiff that it came through; empty: not known."""
+    source: str = ""
+    """The program, where the error came from judging one."""
 
 
 @dataclass(frozen=True)

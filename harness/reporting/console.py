@@ -16,6 +16,7 @@ from harness.engine.events import (
     HarnessError,
     MinimizingStarted,
 )
+from harness.engine.own_errors import SAME_ERRORS
 from harness.programs import DEFAULT_PROFILE
 from harness.reporting.screen import counted, end_lines
 from harness.reporting.text import left_out_line
@@ -50,6 +51,7 @@ class ConsoleReport:
         self._status = StatusLine()
         self._printed = 0.0
         self._errors: dict[str, int] = {}
+        self._traceback = ""
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
@@ -65,6 +67,7 @@ class ConsoleReport:
         elif isinstance(event, HarnessError):
             last = event.traceback.strip().splitlines()[-1] if event.traceback.strip() else ""
             self._errors[last] = self._errors.get(last, 0) + 1
+            self._traceback = event.traceback
         elif isinstance(event, CampaignFinished):
             self._finish(event)
 
@@ -136,6 +139,11 @@ class ConsoleReport:
             error = Text(f"  {line}")
             error.truncate(self._width, overflow="ellipsis")
             self._print(error)
+        if event.reason == "errors":
+            self._print(Text(f"{self._traceback.strip()}\n"))
+            self._print(
+                Text(f"{SAME_ERRORS} errors of exportdiff from one place: the campaign ends here", "bold red")
+            )
         if event.reason == "interrupted":
             self._print(Text("interrupted; the findings so far are written"))
         for each in end_lines(self._tally, self._folder, self._width):
