@@ -60,8 +60,10 @@ def _check_transforms(text: str, mode: str, transforms: tuple[str, ...]) -> None
 
 
 def core_paths(devices: Sequence[str] = ("cpu",)) -> tuple[Path, ...]:
-    """Return the paths without transforms that cost little, on the given devices."""
-    return tuple(parse(f"{written}@{device}") for device in devices for written in CORE)
+    """Return the paths without transforms that cost little and that this torch has, on the given devices."""
+    return tuple(
+        parse(f"{written}@{device}") for device in devices for written in _available() if written in CORE
+    )
 
 
 def all_paths(devices: Sequence[str] = ("cpu",)) -> tuple[Path, ...]:

@@ -73,7 +73,7 @@ def strict(model: nn.Module, inputs: Inputs, shapes: Any, further: Mapping[str, 
     )
 
 
-_add(Mode("compile", cost=220))
+_add(Mode("compile", cost=220, needs=("torch._dynamo.config.recompile_limit",)))
 _add(Mode("pipeline", cost=60))
 
 

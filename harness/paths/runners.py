@@ -159,6 +159,7 @@ def inductor(model: nn.Module) -> Callable[..., object]:
     expression="packaged(ep)",
     same_operators=False,
     drops=("hierarchy", "state", "gradients", "edits", "deviations"),
+    needs=("torch._inductor.aoti_compile_and_package", "torch._inductor.aoti_load_package"),
 )
 def package(program: ExportedProgram) -> nn.Module:
     """Machine code: compiled by AOTInductor into a package, and loaded from it."""
