@@ -35,6 +35,14 @@ WRITTEN = frozenset(
 """The kinds of outputs that are written back. A torch that lacks one never writes that back."""
 
 
+SHAPES: tuple[type, ...] = tuple(
+    kind
+    for name in ("ShapesCollection", "AdditionalInputs")
+    if (kind := getattr(torch.export, name, None)) is not None
+)
+"""The classes of torch that export takes as dynamic shapes, besides containers."""
+
+
 def is_exporting() -> bool:
     """Whether torch believes that an export is running; False where torch keeps no such flag."""
     asked = getattr(torch.compiler, "is_exporting", None)
