@@ -8,6 +8,7 @@ import pathlib
 from typing import TYPE_CHECKING
 
 import pytest
+from private_names import private_names
 
 import harness
 from harness import programs
@@ -19,7 +20,6 @@ from harness.reporting.text import left_out_line
 from harness.torch_versions import has, names, torch_version
 from harness.torch_versions.running import OPTIONAL
 from strategies.profiles import NEEDS
-from tests.private_names import private_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
