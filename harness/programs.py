@@ -9,8 +9,11 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 from typing import TYPE_CHECKING
+
+from harness.torch_versions import has
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -26,8 +29,21 @@ def program_source(seed: int, index: int, profile: str = DEFAULT_PROFILE) -> tup
     """Draw the program with this seed and index; return its source and its tags."""
     from strategies import draw_program, render, tags_of
 
-    program = draw_program(seed, index, profile)
+    program = draw_program(seed, index, profile, switches_left_out())
     return render(program), tuple(sorted(tags_of(program)))
+
+
+@cache
+def switches_left_out() -> frozenset[str]:
+    """Return the switches that are always off, because this torch lacks what they need."""
+    return frozenset(switches_needing())
+
+
+def switches_needing() -> dict[str, str]:
+    """Return those switches, and the name in torch that each needs."""
+    from strategies.profiles import NEEDS
+
+    return {switch: name for switch, name in NEEDS.items() if not has(name)}
 
 
 def profile_names() -> tuple[str, ...]:
@@ -47,10 +63,10 @@ def switch_names() -> tuple[str, ...]:
 def drawn_programs(
     profile: str, switches: frozenset[str] | None, forbidden: frozenset[str]
 ) -> SearchStrategy[Program]:
-    """Return the strategy for Programs; ``switches``, if given, replace the profile."""
+    """Return the strategy for Programs that this torch can run; ``switches`` replace the profile."""
     from strategies import programs
 
-    return programs(profile=profile, switches=switches, forbidden=forbidden)
+    return programs(profile=profile, switches=switches, forbidden=forbidden | switches_left_out())
 
 
 def source_of(program: Program) -> str:
@@ -102,7 +118,7 @@ def count_tags(seed: int, examples: int, profile: str = DEFAULT_PROFILE) -> TagC
     program_source(seed, 0, profile)  # the imports and caches of the first program must not count
     for index in range(examples):
         started = time.perf_counter()
-        program = draw_program(seed, index, profile)
+        program = draw_program(seed, index, profile, switches_left_out())
         render(program)
         seconds += time.perf_counter() - started
         drawn = sorted(tags_of(program))

@@ -6,8 +6,18 @@ A profile is the base table with other weights for some switches. To add a profi
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
-BASE: dict[str, int] = {
+
+class Needing(NamedTuple):
+    """The weight of a switch for what not every supported torch has."""
+
+    weight: int
+    needs: str
+    """The full name of what torch must have, with the module that defines it."""
+
+
+_SWITCHES: dict[str, int | Needing] = {
     # hierarchy
     "hierarchy.deep": 42,
     "hierarchy.layer": 45,
@@ -91,12 +101,12 @@ BASE: dict[str, int] = {
     "region.no_grad": 50,
     "region.enable_grad": 20,
     "region.autocast": 35,
-    "region.annotate": 30,
+    "region.annotate": Needing(30, "torch.fx.traceback.annotate"),
     "region.checkpoint": 22,
     "region.cond": 38,
     "region.map": 15,
     "region.while_loop": 17,
-    "region.scan": 18,
+    "region.scan": Needing(18, "torch._higher_order_ops.scan.scan"),
     # in-place
     "inplace.on_argument": 50,
     "inplace.on_state": 75,
@@ -159,13 +169,20 @@ BASE: dict[str, int] = {
     "names.fields": 50,
     # dynamic shapes
     "dynamic.shapes": 14,
-    "dynamic.hints": 50,
+    "dynamic.hints": Needing(50, "torch.export.dynamic_shapes.Dim.DYNAMIC"),
     "dynamic.range": 65,
     # the whole model
     "model.training": 35,
     "model.debris": 12,
 }
+
+BASE: dict[str, int] = {
+    name: entry.weight if isinstance(entry, Needing) else entry for name, entry in _SWITCHES.items()
+}
 """Switch -> the percentage of examples in which it is on."""
+
+NEEDS: dict[str, str] = {name: entry.needs for name, entry in _SWITCHES.items() if isinstance(entry, Needing)}
+"""Switch -> what torch must have; the switches that are not here need nothing that a torch may lack."""
 
 
 def _with(**groups: Mapping[str, int]) -> dict[str, int]:

@@ -35,24 +35,30 @@ def _fuzzer(strategy: st.SearchStrategy[Example]) -> Callable[[bytes], object]:
 
 
 @cache
-def _fuzzer_of(profile: str) -> Callable[[bytes], object]:
-    return _fuzzer(examples(profile=profile))
+def _fuzzer_of(profile: str, forbidden: frozenset[str]) -> Callable[[bytes], object]:
+    return _fuzzer(examples(profile=profile, forbidden=forbidden))
 
 
-def draw_program(seed: int, example: int, profile: str = "default") -> Program:
+def draw_program(
+    seed: int, example: int, profile: str = "default", forbidden: frozenset[str] = frozenset()
+) -> Program:
     """The Program of ``draw_example``, with the same arguments and errors."""
-    return draw_example(seed, example, profile).program
+    return draw_example(seed, example, profile, forbidden).program
 
 
-def draw_example(seed: int, example: int, profile: str = "default") -> Example:
+def draw_example(
+    seed: int, example: int, profile: str = "default", forbidden: frozenset[str] = frozenset()
+) -> Example:
     """Draw example number ``example`` of a campaign with this seed and profile.
+
+    The ``forbidden`` switches are off; where drawing asks for none of them, the program stays the same.
 
     Hypothesis runs through ``fuzz_one_input``, on bytes that only depend on the two numbers. If the strategy
     rejects the bytes, the next ones of the same stream follow. Raises ValueError for an unknown profile.
     """
     if profile not in NAMES:
         raise ValueError(f"no profile {profile!r}; there are {', '.join(NAMES)}")
-    return next(_examples(_fuzzer_of(profile), f"exportdiff {seed} {example}"))
+    return next(_examples(_fuzzer_of(profile, forbidden), f"exportdiff {seed} {example}"))
 
 
 def stream(switches: frozenset[str]) -> Iterator[Program]:

@@ -27,6 +27,7 @@ from harness.engine.events import (
     KnownSeen,
 )
 from harness.engine.examples import BATCH, GRACE
+from harness.engine.own_errors import SAME_ERRORS, place_of
 from harness.engine.schedule import paths_for
 from harness.engine.settings import Settings
 from harness.engine.triage import MAX_ATTEMPTS
@@ -136,6 +137,34 @@ def test_a_death_in_a_batch_is_pinned_on_its_example_and_path() -> None:
     assert {event.features for event in done} == {("a.b", "wide")}
     assert by_index[DIES].features == ("a.b", "wide")
     assert isinstance(events[0], CampaignStarted)
+    assert events[-1].as_dict()["reason"] == "examples"
+
+
+def broken(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
+    """Fail at one place of exportdiff for every example, each time with another message."""
+    results = []
+    for index in indices:
+        try:
+            parse(f"no path {index}")
+        except ValueError as error:
+            results.append(ExampleResult(index, None, error=str(error), error_place=place_of(error)))
+    return tuple(results)
+
+
+def test_the_same_error_of_exportdiff_ends_the_campaign() -> None:
+    settings = Settings(NONSTRICT, examples=100, workers=1)
+    events = list(Campaign(settings, work=broken, source=source_of, confirm=yes).run())
+    errors = [event for event in events if isinstance(event, HarnessError)]
+    assert len(errors) == SAME_ERRORS
+    assert errors[0].place[0] == "ValueError"
+    assert "catalog.py:" in errors[0].place[-1]
+    assert len({error.traceback for error in errors}) == SAME_ERRORS
+    assert events[-1].as_dict()["reason"] == "errors"
+
+
+def test_different_errors_of_exportdiff_do_not_end_the_campaign() -> None:
+    settings = Settings(NONSTRICT, examples=16, workers=1, example_seconds=1.0)
+    events = list(Campaign(settings, work=work, source=source_of, confirm=yes).run())
     assert events[-1].as_dict()["reason"] == "examples"
 
 

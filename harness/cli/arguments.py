@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from harness.durations import seconds_of
 from harness.errors import UsageError
-from harness.programs import DEFAULT_PROFILE, profile_names
+from harness.programs import DEFAULT_PROFILE, profile_names, switches_needing
 
 # Functions import the modules that import torch, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
@@ -99,6 +99,23 @@ def chosen_paths(globs: Sequence[str], device: str, *, expensive: bool = True) -
         return tuple(path for path in paths if expensive or globs or cost(path) < EXPENSIVE)
     except ValueError as error:
         raise UsageError(f"--paths {error}") from None
+
+
+def left_out(globs: Sequence[str], *, expensive: bool, switches: bool) -> dict[str, list[str]]:
+    """Return the names that this torch lacks, and what is left out for each.
+
+    Of the paths those that ``chosen_paths`` would have chosen; the switches of drawing only if ``switches``.
+    """
+    from harness import paths
+
+    lacking: dict[str, list[str]] = {}
+    for written, names in paths.left_out(globs).items():
+        if expensive or globs or paths.cost(paths.parse(written)) < paths.EXPENSIVE:
+            for name in names:
+                lacking.setdefault(name, []).append(written)
+    for switch, name in switches_needing().items() if switches else ():
+        lacking.setdefault(name, []).append(switch)
+    return lacking
 
 
 def available(device: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from harness.cli.arguments import add_device_option, available, chosen_paths, duration
+from harness.cli.arguments import add_device_option, available, chosen_paths, duration, left_out
 from harness.equivalence.accepting import no_longer_shown, read_accepted, with_accepted, write_accepted
 from harness.equivalence.deployed import deployed_paths
 from harness.equivalence.report import FAIL_ON
@@ -18,6 +18,7 @@ from harness.equivalence.target import Target
 from harness.errors import UsageError
 from harness.known.entry import default_corpora
 from harness.processes.server import server
+from harness.torch_versions import torch_version
 
 # Functions import the modules that import torch or rich, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
@@ -140,9 +141,13 @@ def _judged(
     server("harness.equivalence.inside")
     from harness.equivalence.children import judge_target
     from harness.reporting.model_report import Rows, print_report
-    from harness.reporting.text import make_console
+    from harness.reporting.text import left_out_line, make_console
 
     console = make_console(quiet=arguments.json)
+    if arguments.all or arguments.paths:
+        lacking = left_out(arguments.paths, expensive=True, switches=False)
+        if line := left_out_line(torch_version(), lacking):
+            console.print(line, markup=False, soft_wrap=True)
     corpora = default_corpora()
     with _interruptible() as stop, Rows(console, paths) as rows:
         report = judge_target(

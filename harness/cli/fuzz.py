@@ -16,6 +16,7 @@ from harness.cli.arguments import (
     chosen_profile,
     duration,
     duration_or_none,
+    left_out,
     natural,
     positive,
     shard,
@@ -144,6 +145,7 @@ def run(arguments: argparse.Namespace) -> int:
         corpora=arguments.corpora.resolve() if arguments.corpora.is_dir() else None,
         plain=arguments.plain,
         known_every=arguments.known_every,
+        left_out=left_out(arguments.paths, expensive=False, switches=True),
     )
     folder = Folder(arguments.out)
     folder.prepare()

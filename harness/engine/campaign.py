@@ -5,8 +5,9 @@ from __future__ import annotations
 import platform
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from harness.engine.clock import Clock
 from harness.engine.confirming import Confirm, Confirmer
 from harness.engine.examples import Examples, Source, Work
 from harness.engine.final_minimizing import FinalMinimizer, Minimize
+from harness.engine.own_errors import ErrorCount, TooManyErrors
 from harness.engine.triage import Witness
 from harness.engine.worker import ExampleResult, run_batch
 from harness.known.standing import NEW
@@ -60,14 +62,21 @@ class Campaign:
         """Run the campaign, and yield each event as it happens."""
         clock = Clock(self._settings.seconds)
         yield self._started()
+        errors = ErrorCount()
         reason: events.EndReason
         try:
-            yield from self._phases(clock)
+            with closing(self._phases(clock)) as happening:
+                for event in happening:
+                    yield event
+                    if isinstance(event, events.HarnessError):
+                        errors.add(event)
             reason = "examples" if self._settings.examples is not None else "time"
             if clock.is_over:
                 reason = "time"
         except Stopped:
             reason = "interrupted"
+        except TooManyErrors:
+            reason = "errors"
         except BrokenProcessPool:
             yield events.HarnessError(clock.now(), None, traceback.format_exc())
             reason = "broken"
@@ -89,9 +98,10 @@ class Campaign:
             python=platform.python_version(),
             mended=settings.mends,
             known_every=settings.known_every if settings.mends else 1,
+            left_out=settings.left_out,
         )
 
-    def _phases(self, clock: Clock) -> Iterator[events.Event]:
+    def _phases(self, clock: Clock) -> Generator[events.Event]:
         """Run the examples, then look for smaller programs among them, then minimize."""
         settings, stop = self._settings, self._stop
         confirmer = Confirmer(self._confirm, clock, settings.corpora)
@@ -107,7 +117,9 @@ class Campaign:
     def _account(self, result: ExampleResult, confirmer: Confirmer, clock: Clock) -> Iterator[events.Event]:
         """Yield the events of one example; findings that the corpus explains are known, the others new."""
         if result.verdict is None:
-            yield events.HarnessError(clock.now(), result.index, result.error)
+            yield events.HarnessError(
+                clock.now(), result.index, result.error, result.error_place, result.source
+            )
             return
         # One program may show a cause on several paths; the first stands for the cause.
         new = {finding.fingerprint: finding for finding in reversed(result.verdict.findings)}

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from harness.engine import events
+from harness.engine.own_errors import place_of
 from harness.engine.triage import Cause, Witness, by_importance
 from harness.known.needed import fixes_named
 from harness.patching.fixes import applied
@@ -66,8 +67,8 @@ class Confirmer:
         try:
             repro = repro_source(finding, source, needs(witness.standing))
             answer = holding(self._confirm, witness.standing, self._corpora)(repro)
-        except Exception:
-            yield events.HarnessError(self._clock.now(), example, traceback.format_exc())
+        except Exception as error:
+            yield events.HarnessError(self._clock.now(), example, traceback.format_exc(), place_of(error))
             return
         if not answer.confirmed:
             if cause.shown is None:

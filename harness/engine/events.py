@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from harness.findings import Finding
 from harness.known.standing import NEW, Standing
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from harness.judge.results import PathResult
 
-EndReason = Literal["examples", "time", "interrupted", "broken"]
+EndReason = Literal["examples", "time", "interrupted", "broken", "errors"]
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,8 @@ class CampaignStarted(Event):
     """Whether programs are judged on torch with the fixes of the corpus in place."""
     known_every: int = 1
     """On one program in so many plain torch is judged too, to count known bugs; 0: never."""
+    left_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Names that this torch lacks, and the paths and switches that are left out for each."""
 
 
 @dataclass(frozen=True)
@@ -172,6 +176,10 @@ class HarnessError(Event):
 
     example: int | None
     traceback: str
+    place: tuple[str, ...] = ()
+    """The type of the exception and the lines of exportdiff that it came through; empty: not known."""
+    source: str = ""
+    """The program, where the error came from judging one."""
 
 
 @dataclass(frozen=True)

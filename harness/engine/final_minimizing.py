@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from harness.engine import events
 from harness.engine.confirming import holding, needs
+from harness.engine.own_errors import place_of
 from harness.known.attribution import knowledge
 from harness.minimizing import Minimized, NotShownError, ship
 from harness.processes.child import Stopped
@@ -118,8 +119,10 @@ class FinalMinimizer:
             raise
         except NotShownError as error:
             yield events.NotMinimized(self._clock.now(), was, str(error))
-        except Exception:
-            yield events.HarnessError(self._clock.now(), witness.example, traceback.format_exc())
+        except Exception as error:
+            yield events.HarnessError(
+                self._clock.now(), witness.example, traceback.format_exc(), place_of(error)
+            )
 
     def _confirmed(self, witness: Witness, small: Minimized) -> events.Event:
         was, standing = witness.finding.fingerprint, witness.standing

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from harness.programs import DEFAULT_PROFILE
 
 if TYPE_CHECKING:
     import pathlib
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from harness.paths import Path
 
@@ -52,6 +52,8 @@ class Settings:
     """Whether to judge plain torch, and not torch with the fixes of the corpus."""
     known_every: int = KNOWN_EVERY
     """On one program in so many, find out which known bugs plain torch shows; 0: never."""
+    left_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Names that this torch lacks, and the paths and switches that are left out for each."""
 
     @property
     def mends(self) -> bool:

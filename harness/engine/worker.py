@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from harness.case import case_from_source, sources_forgotten
+from harness.engine.own_errors import place_of
 from harness.engine.schedule import paths_for
 from harness.engine.settings import KNOWN_EVERY
 from harness.judge.declared_refusals import declared_by
@@ -64,6 +65,8 @@ class ExampleResult:
     """The program, if it shows a finding or if exportdiff failed on it; else empty."""
     seconds: float = 0.0
     error: str = ""
+    error_place: tuple[str, ...] = ()
+    """Where exportdiff failed, as in the event HarnessError."""
     known: tuple[Explained, ...] = ()
     """Those findings of the verdict that the corpus explains."""
     standings: Mapping[str, Standing] = field(default_factory=dict)
@@ -121,9 +124,9 @@ def _run_example(job: Job, index: int, known: Knowledge | None) -> ExampleResult
             result = _on_plain_torch(job, index, case, paths, tags, known)
         else:
             result = _on_mended_torch(job, index, case, paths, tags, known)
-    except Exception:
-        error = f"{traceback.format_exc()}\nwhile judging\n{source}"
-        return ExampleResult(index, None, tags, source, error=error)
+    except Exception as error:
+        text, place = traceback.format_exc(), place_of(error)
+        return ExampleResult(index, None, tags, source, error=text, error_place=place)
     seconds = time.perf_counter() - started
     shown = source if result.verdict is not None and result.verdict.findings else ""
     return replace(result, tags=tags, source=shown, seconds=seconds)

@@ -17,6 +17,7 @@ from torch import nn
 
 from harness.case import FURTHER, Built, Case, InvalidFactory
 from harness.errors import UsageError
+from harness.torch_versions.running import SHAPES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from harness.equivalence.target import Target
 
 
-_SHAPES = (NoneType, Mapping, tuple, list, torch.export.ShapesCollection, torch.export.AdditionalInputs)
+_SHAPES = (NoneType, Mapping, tuple, list, *SHAPES)
 """What ``torch.export.export`` takes as dynamic shapes."""
 
 

@@ -10,6 +10,8 @@ from torch._C import _len_torch_function_stack
 from torch.nn.modules.module import _global_buffer_registration_hooks
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
+from harness.torch_versions.running import is_exporting
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -27,7 +29,7 @@ def read_process_state() -> dict[str, object]:
         "dispatch modes": len(_get_current_dispatch_mode_stack()),
         "function modes": _len_torch_function_stack(),
         "functorch level": _functorch_level(),
-        "whether export is running": torch.compiler.is_exporting(),
+        "whether export is running": is_exporting(),
         "hooks on all modules": len(_global_buffer_registration_hooks),
         "global random number generator": torch.get_rng_state().numpy().tobytes(),
     }

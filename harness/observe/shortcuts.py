@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import contextlib
 from typing import TYPE_CHECKING
-from unittest import mock
 
-import torch
-from torch._dynamo import guards
-from torch._export import utils as export_utils
+from harness.torch_versions.running import no_garbage_collected, no_guards_timed, operators_loaded_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,23 +19,5 @@ def shortcuts() -> Iterator[None]:
     - To log a figure, Dynamo times its guards with an empty processor cache.
     - Export looks at each of about 800 operators several times, to see whether it has loaded all.
     """
-    with (
-        torch._dynamo.config.patch(run_gc_after_compile=False),
-        mock.patch.object(guards, "profile_guard_manager", lambda *_: 0.0),
-        mock.patch.object(export_utils, "_materialize_cpp_cia_ops", _load_new_operators),
-    ):
+    with no_garbage_collected(), no_guards_timed(), operators_loaded_once():
         yield
-
-
-_load_operators = export_utils._materialize_cpp_cia_ops
-_loaded: list[str] = []
-"""The operators that were registered when torch last loaded all of them."""
-
-
-def _load_new_operators() -> None:
-    """Load the operators again only if others are registered: the list alone costs a fifth of the work."""
-    global _loaded
-    registered = torch._C._dispatch_get_registrations_for_dispatch_key("CompositeImplicitAutograd")
-    if registered != _loaded:
-        _load_operators()
-        _loaded = registered

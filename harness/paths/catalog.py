@@ -13,6 +13,7 @@ from harness.path import Path
 from harness.paths.modes import MODES
 from harness.paths.runners import RUNNERS
 from harness.paths.transforms import ORDER, TRANSFORMS
+from harness.torch_versions import has, torch_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -59,13 +60,45 @@ def _check_transforms(text: str, mode: str, transforms: tuple[str, ...]) -> None
 
 
 def core_paths(devices: Sequence[str] = ("cpu",)) -> tuple[Path, ...]:
-    """Return the paths without transforms that cost little, on the given devices."""
-    return tuple(parse(f"{written}@{device}") for device in devices for written in CORE)
+    """Return the paths without transforms that cost little and that this torch has, on the given devices."""
+    return tuple(
+        parse(f"{written}@{device}") for device in devices for written in _available() if written in CORE
+    )
 
 
 def all_paths(devices: Sequence[str] = ("cpu",)) -> tuple[Path, ...]:
-    """Return every listed path on the given devices, in the canonical order: core paths come first."""
-    return tuple(parse(f"{written}@{device}") for device in devices for written in _listed())
+    """Return every listed path that this torch has, on the given devices, in the canonical order.
+
+    Core paths come first.
+    """
+    return tuple(parse(f"{written}@{device}") for device in devices for written in _available())
+
+
+def left_out(globs: Iterable[str] = ()) -> dict[str, tuple[str, ...]]:
+    """Return the paths that this torch lacks, of those that a pattern matches, and what each would need.
+
+    The names of paths are without devices; without patterns all of them are meant.
+    """
+    patterns = list(globs)
+    lacking = {written: lacks(parse(written)) for written in _listed()}
+    return {
+        written: names
+        for written, names in lacking.items()
+        if names and (not patterns or any(parse(written).matches(glob) for glob in patterns))
+    }
+
+
+@cache
+def lacks(path: Path) -> tuple[str, ...]:
+    """Return the names that the path needs and this torch lacks; empty: the path can run."""
+    needed = [MODES[path.mode].needs, RUNNERS[path.runner].needs]
+    needed += [TRANSFORMS[name].needs for name in path.transforms]
+    return tuple(dict.fromkeys(name for names in needed for name in names if not has(name)))
+
+
+@cache
+def _available() -> tuple[str, ...]:
+    return tuple(written for written in _listed() if not lacks(parse(written)))
 
 
 @cache
@@ -99,6 +132,9 @@ def select_paths(globs: Iterable[str], devices: Sequence[str] = ("cpu",)) -> tup
     patterns = list(globs)
     for glob in patterns:
         named = {path for path in everything if path.matches(glob)}
+        if not named and (lacking := left_out([glob])):
+            needed = ", ".join(sorted({name for names in lacking.values() for name in names}))
+            raise ValueError(f"{glob!r} needs {needed}, which torch {torch_version()} lacks")
         if not named:
             raise ValueError(f"{glob!r} names no path; there are {', '.join(map(str, everything))}")
         chosen |= named

@@ -35,6 +35,8 @@ class Mode:
     """Milliseconds of a path without transforms, for a model of the usual size."""
     export: Export | None = None
     """None: the mode exports nothing, and its runners take the model itself."""
+    needs: tuple[str, ...] = ()
+    """Names of torch that it uses and not every supported version has; without one its paths are left out."""
 
 
 MODES: dict[str, Mode] = {}
@@ -45,9 +47,9 @@ def _add(mode: Mode) -> None:
     MODES[mode.name] = mode
 
 
-def _mode(*, cost: float) -> Callable[[Export], Export]:
+def _mode(*, cost: float, needs: tuple[str, ...] = ()) -> Callable[[Export], Export]:
     def add(export: Export) -> Export:
-        _add(Mode(export.__name__, cost, export))
+        _add(Mode(export.__name__, cost, export, needs))
         return export
 
     return add
@@ -71,7 +73,7 @@ def strict(model: nn.Module, inputs: Inputs, shapes: Any, further: Mapping[str, 
     )
 
 
-_add(Mode("compile", cost=220))
+_add(Mode("compile", cost=220, needs=("torch._dynamo.config.recompile_limit",)))
 _add(Mode("pipeline", cost=60))
 
 

@@ -56,6 +56,8 @@ class Runner:
     """Whether it runs the operators that eager runs."""
     drops: frozenset[Aspect] = frozenset()
     """What it does not promise to keep; the checks do not compare it."""
+    needs: tuple[str, ...] = ()
+    """Names of torch that it uses and not every supported version has; without one its paths are left out."""
 
 
 RUNNERS: dict[str, Runner] = {}
@@ -70,6 +72,7 @@ def runner(
     cost: float | None = None,
     same_operators: bool = True,
     drops: tuple[Aspect, ...] = (),
+    needs: tuple[str, ...] = (),
 ) -> Callable[[Function], Function]:
     """Add the decorated function to the table, under its own name; see ``Runner`` for the arguments."""
 
@@ -87,6 +90,7 @@ def runner(
             cost=cost,
             same_operators=same_operators,
             drops=frozenset(drops),
+            needs=needs,
         )
         return function
 
@@ -155,6 +159,7 @@ def inductor(model: nn.Module) -> Callable[..., object]:
     expression="packaged(ep)",
     same_operators=False,
     drops=("hierarchy", "state", "gradients", "edits", "deviations"),
+    needs=("torch._inductor.aoti_compile_and_package", "torch._inductor.aoti_load_package"),
 )
 def package(program: ExportedProgram) -> nn.Module:
     """Machine code: compiled by AOTInductor into a package, and loaded from it."""

@@ -16,8 +16,10 @@ from harness.engine.events import (
     HarnessError,
     MinimizingStarted,
 )
+from harness.engine.own_errors import SAME_ERRORS
 from harness.programs import DEFAULT_PROFILE
 from harness.reporting.screen import counted, end_lines
+from harness.reporting.text import left_out_line
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -49,6 +51,7 @@ class ConsoleReport:
         self._status = StatusLine()
         self._printed = 0.0
         self._errors: dict[str, int] = {}
+        self._traceback = ""
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
@@ -64,6 +67,7 @@ class ConsoleReport:
         elif isinstance(event, HarnessError):
             last = event.traceback.strip().splitlines()[-1] if event.traceback.strip() else ""
             self._errors[last] = self._errors.get(last, 0) + 1
+            self._traceback = event.traceback
         elif isinstance(event, CampaignFinished):
             self._finish(event)
 
@@ -101,6 +105,8 @@ class ConsoleReport:
         parts += [f"shard {event.shard[0]}/{event.shard[1]}"] * (event.shard != (1, 1))
         parts += [counted(event.workers, "worker"), counted(len(event.paths), "path"), f"torch {event.torch}"]
         self._console.print(Text(f"fuzzing: {', '.join(parts)}"), width=self._width)
+        if line := left_out_line(event.torch, event.left_out):
+            self._print(Text(line))
         self._print(Text(f"each finding is written at once to {self._folder.findings}"))
         if self._console.is_interactive:
             self._live = Live(
@@ -133,6 +139,11 @@ class ConsoleReport:
             error = Text(f"  {line}")
             error.truncate(self._width, overflow="ellipsis")
             self._print(error)
+        if event.reason == "errors":
+            self._print(Text(f"{self._traceback.strip()}\n"))
+            self._print(
+                Text(f"{SAME_ERRORS} errors of exportdiff from one place: the campaign ends here", "bold red")
+            )
         if event.reason == "interrupted":
             self._print(Text("interrupted; the findings so far are written"))
         for each in end_lines(self._tally, self._folder, self._width):

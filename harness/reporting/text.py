@@ -11,7 +11,7 @@ from rich.text import Text
 from harness.programs import DEFAULT_PROFILE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from harness.findings import Finding
 
@@ -44,6 +44,12 @@ def show_command(seed: int, example: int, profile: str) -> str:
     """Return the command that prints the program of an example."""
     chosen = f" --profile {profile}" if profile != DEFAULT_PROFILE else ""
     return f"exportdiff show --seed {seed} --example {example}{chosen}"
+
+
+def left_out_line(torch: str, left_out: Mapping[str, Sequence[str]]) -> str:
+    """Return a line that names what this torch lacks, and what is left out for it; empty if it has all."""
+    parts = [f"{name} ({', '.join(users)})" for name, users in left_out.items()]
+    return f"torch {torch} has no {', no '.join(parts)}: left out" if parts else ""
 
 
 def table(*headers: str) -> Table:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import torch
-from torch.export.graph_signature import InputKind, OutputKind
+from torch.export.graph_signature import InputKind
 from torch.utils import _pytree as pytree
 
 from harness.observe.aliasing import INPUT
 from harness.observe.observation import Placeholder
 from harness.observe.tensors import argument, flatten, python_value, snapshot
+from harness.torch_versions.running import WRITTEN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,9 +53,6 @@ def placeholders(
     return tuple(found)
 
 
-_WRITTEN = {OutputKind.BUFFER_MUTATION, OutputKind.PARAMETER_MUTATION, OutputKind.USER_INPUT_MUTATION}
-
-
 def written_back(program: ExportedProgram, handed_in: Tree) -> frozenset[str]:
     """Return the names of the inputs and of the state that the graph returns new values for."""
     signature = program.graph_signature
@@ -64,7 +62,7 @@ def written_back(program: ExportedProgram, handed_in: Tree) -> frozenset[str]:
         getattr(arg, "name", ""): f"{INPUT}{argument(leaf.where)}"
         for arg, leaf in zip(inputs, leaves, strict=False)
     }
-    written = [spec.target for spec in signature.output_specs if spec.kind in _WRITTEN]
+    written = [spec.target for spec in signature.output_specs if spec.kind in WRITTEN]
     return frozenset(places.get(target, target) for target in written if target is not None)
 
 

@@ -21,6 +21,7 @@ from harness.observe.checkpoint import Checkpoint
 from harness.observe.printing import capture_output
 from harness.observe.process_state import restore_modes
 from harness.observe.tensors import flatten, leaf_snapshot
+from harness.torch_versions.running import nothing_compiled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -126,7 +127,7 @@ def _done(model: nn.Module, inputs: Inputs, one: Deviation | None, level: Level)
     """Return the operators of a call, and its output without tensors; None if it raises."""
     seed(0)
     # Otherwise torch.cond and similar operators compile, which takes long and hides their operators.
-    with restore_modes(), capture_output(), torch.compiler.set_stance("force_eager"):
+    with restore_modes(), capture_output(), nothing_compiled():
         try:
             with one.surroundings() if one else nullcontext(), _RECORDERS[level]() as recording:
                 outputs = model(*inputs.args, **inputs.kwargs)

@@ -80,7 +80,13 @@ def deepcopy(ep: ExportedProgram) -> ExportedProgram:
     return copy.deepcopy(ep)
 
 
-@transform("program", "nonstrict:module", in_place=True, cost=30)
+@transform(
+    "program",
+    "nonstrict:module",
+    in_place=True,
+    cost=30,
+    needs=("torch.export.passes.move_to_device_pass",),
+)
 def todevice(ep: ExportedProgram) -> ExportedProgram:
     """A program moved to the device that its state is on stays as it is."""
     from torch.export.passes import move_to_device_pass

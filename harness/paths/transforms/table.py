@@ -59,6 +59,8 @@ class Transform:
     """What is not compared, because no docs promise it."""
     cost: float = 30.0
     """Milliseconds that it adds to a path, for a model of the usual size."""
+    needs: tuple[str, ...] = ()
+    """Names of torch that it uses and not every supported version has; without one its paths are left out."""
 
 
 TRANSFORMS: dict[str, Transform] = {}
@@ -77,6 +79,7 @@ def transform(
     same_operators: bool = True,
     drops: tuple[Aspect, ...] = (),
     cost: float = 30.0,
+    needs: tuple[str, ...] = (),
 ) -> Callable[[Function], Function]:
     """Add the decorated function to the table, under its name; see ``Transform`` for the arguments."""
 
@@ -98,6 +101,7 @@ def transform(
             same_operators,
             frozenset(drops),
             cost,
+            needs,
         )
         return function
 

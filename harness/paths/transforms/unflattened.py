@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     from torch.export import UnflattenedModule
 
 
-@transform("module", "nonstrict:unflatten", "nonstrict+preserve:unflatten", cost=10)
+@transform(
+    "module",
+    "nonstrict:unflatten",
+    "nonstrict+preserve:unflatten",
+    cost=10,
+    needs=("torch.export.unflatten.InterpreterModuleDispatcher",),
+)
 def described(module: UnflattenedModule) -> UnflattenedModule:
     """An unflattened model, and each of its modules, can be printed; that changes nothing."""
     # Methods of the classes: a model may have attributes of their names.
@@ -65,7 +71,13 @@ def adapted(module: UnflattenedModule) -> UnflattenedModule:
     return module
 
 
-@transform("module", "nonstrict:unflatten", "nonstrict+preserve:unflatten", cost=5)
+@transform(
+    "module",
+    "nonstrict:unflatten",
+    "nonstrict+preserve:unflatten",
+    cost=5,
+    needs=("torch.export.unflatten.InterpreterModuleDispatcher",),
+)
 def generated(module: UnflattenedModule) -> UnflattenedModule:
     """Generated code, which is what Dynamo traces, runs the graphs as the interpreter does."""
     for part in module.modules():
