@@ -160,6 +160,7 @@ def test_on_two_workers(project: pytest.Pytester) -> None:
     assert run.returncode == 1, run.stdout + run.stderr
 
 
+@pytest.mark.nightly
 def test_a_baseline_and_no_minimizing(project: pytest.Pytester) -> None:
     project.makepyfile(test_five=FIVE)
     options = ["-p", "no:xdist", "--export-paths", "nonstrict:module", "--export-minimize", "0"]

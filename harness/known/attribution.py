@@ -53,13 +53,13 @@ def explain(
     judge: Judge = judge_case,
     *,
     mended: Verdict | None = None,
-    seconds: float = SECONDS,
+    seconds: float | None = None,
 ) -> tuple[Explained, ...]:
     """Say which root causes explain the findings that plain torch shows.
 
     Each finding of the verdict comes back once, or once for each part of its paths that has other causes.
     ``features``: the tags of the program. ``mended``: the verdict with all fixes in place, if there is one.
-    Judges the case again, a few times, for at most ``seconds`` of CPU.
+    Judges the case again, a few times, for at most ``seconds`` of CPU (None: ``SECONDS``).
     """
     if not verdict.findings:
         return ()
@@ -68,7 +68,7 @@ def explain(
     trial.put(frozenset(), paths, verdict)
     if mended is not None:
         trial.put(frozenset(known.together), [result.path for result in mended.paths], mended)
-    search = _Search(trial, features, seconds)
+    search = _Search(trial, features, SECONDS if seconds is None else seconds)
     return tuple(part for finding in verdict.findings for part in search.parts(finding))
 
 
