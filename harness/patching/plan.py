@@ -77,6 +77,6 @@ def _digest(fixes: tuple[Fix, ...], files: Mapping[str, str]) -> str:
     for path, file in sorted(files.items()):
         digest.update(f"{path}\0{file}\0".encode())
         digest.update(pathlib.Path(file).read_bytes())
-    for module in ("plan", "compiling", "placing"):  # the code that computes the plan
+    for module in ("plan", "compiling", "placing", "aligning", "statements"):  # the code that computes the plan
         digest.update(pathlib.Path(__file__).with_name(f"{module}.py").read_bytes())
     return digest.hexdigest()

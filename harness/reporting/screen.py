@@ -153,7 +153,9 @@ def _known(tally: Tally) -> Iterator[Text]:
     often = sorted(tally.known, key=lambda name: -tally.occurrences[name])
     sample = f", counted on {tally.sampled} of {counted(tally.examples, 'program')}"
     sample *= tally.sampled < tally.examples
-    yield Text(f"known: {counted(len(often), 'bug')}{sample}; all in summary.json")
+    alike = tally.known_by["resemblance"]
+    how = f" ({tally.known_by['fix']} by fix, {alike} by resemblance)" * bool(alike)
+    yield Text(f"known: {counted(len(often), 'bug')}{how}{sample}; all in summary.json")
     for name in often[:FREQUENT]:
         yield Text(f"  {counted(tally.occurrences[name], 'program')}: {name}", style="dim")
 
