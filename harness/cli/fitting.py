@@ -32,9 +32,9 @@ def add_parser(actions: Subparsers) -> None:
         "fit",
         help="try each candidate fix on this torch, or on that of another environment",
         description="Run the entries of each candidate fix without it and with it, and print which fixes are "
-        "usable on this torch. Campaigns on it use these alone from then on. Results are kept by torch, patch "
-        "and entries: only what changed is tried again. Exit code: 0 if each fix is usable or its bug fixed "
-        "upstream, else 1.",
+        "usable on this torch. Campaigns on it use these alone from then on. Results are kept by torch, "
+        "patch and entries: only what changed is tried again. Exit code: 0 if each fix is usable or its bug "
+        "fixed upstream, else 1.",
     )
     parser.add_argument(
         "--torch",
@@ -101,7 +101,7 @@ def _print(rows: Sequence[Row], every: bool) -> None:
     for row in shown:
         why = row.detail
         if row.fixed and row.status != "fixed upstream":
-            why = f"{len(row.fixed)} of its entries fixed upstream: {', '.join(row.fixed)}; {why}".rstrip("; ")
+            why = "; ".join(filter(None, (f"fixed upstream: {', '.join(row.fixed)}", why)))
         patch = "" if row.patch == f"{row.name}.patch" else row.patch
         lines.add_row(row.name, patch, row.status, why)
     make_console().print(lines)

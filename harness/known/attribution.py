@@ -3,8 +3,8 @@
 From outside, two silent wrong values look alike. So fixes explain a finding on a path if and only if, with
 them in place, the path no longer shows it, and shows no finding that plain torch does not show (nor one that
 the corpus records as uncovered by the fix). A fix that merely changes how a crash looks explains nothing; a
-refusal that the fix declares counts as clean, any other does not. Where no fix works, a finding belongs to the
-entry that it resembles; see ``resemblance``.
+refusal that the fix declares counts as clean, any other does not. Where no fix works, a finding belongs to
+the entry that it resembles; see ``resemblance``.
 
 The root cause has the name of the fix, or that of the entry without one. Nothing is remembered from one
 program to the next: which of several sufficient fixes is named must not depend on what a worker ran before.

@@ -25,8 +25,8 @@ UNRESOLVED = Cause("several fixes")
 
 
 By: TypeAlias = Literal["fix", "resemblance"]
-"""``fix``: the finding is gone while the fix is in place. ``resemblance``: it looks as an entry does that has no
-fix which works on this torch."""
+"""``fix``: the finding is gone while the fix is in place. ``resemblance``: it looks as an entry does that no
+fix mends on this torch."""
 
 
 @dataclass(frozen=True)

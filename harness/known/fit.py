@@ -101,9 +101,7 @@ def subjects(corpora: pathlib.Path, entries: Sequence[Entry] | None = None) -> t
     for entry in entries:
         of_fix.setdefault(entry.fix, []).append(entry)
     found = read_candidates(corpora / FIXES)
-    return tuple(
-        Subject(name, candidates, tuple(of_fix.get(name, ()))) for name, candidates in found.items()
-    )
+    return tuple(Subject(name, candidates, tuple(of_fix.get(name, ()))) for name, candidates in found.items())
 
 
 def open_entries(corpora: pathlib.Path) -> tuple[Entry, ...]:

@@ -47,8 +47,9 @@ class Knowledge:
 
 @cache
 def knowledge(corpora: pathlib.Path) -> Knowledge:
-    """Read a corpus; leave out the fixes that do not fit this torch, or do not mend there as a trial has shown,
-    and the entries that pass there.
+    """Read a corpus; leave out the fixes that are of no use on this torch, and the entries that pass there.
+
+    A fix that was not tried there counts as useful if it fits.
 
     A process reads it once. What was read is kept on disk too, by content: parsing takes most of a second.
     """

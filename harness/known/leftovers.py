@@ -71,9 +71,9 @@ def sort_leftovers(
 ) -> tuple[Explained | Leftover, ...]:
     """Sort the findings that show with all fixes in place.
 
-    An entry that no fix mends explains a finding that resembles it; then it is known. ``plain``: the verdict on
-    plain torch along the same paths, if there is one. ``search``: whether to look for the fixes that uncover
-    what plain torch does not show.
+    An entry that no fix mends explains a finding that resembles it; then it is known. ``plain``: the
+    verdict on plain torch along the same paths, if there is one. ``search``: whether to look for the fixes
+    that uncover what plain torch does not show.
     """
     if not mended.findings:
         return ()

@@ -31,9 +31,7 @@ ALIKE = 0.9
 """The share of its words, weighted, that a program must have in common with the program of an entry."""
 
 
-def resembling(
-    finding: Finding, case: Case, features: Collection[str], known: Knowledge
-) -> Explained | None:
+def resembling(finding: Finding, case: Case, features: Collection[str], known: Knowledge) -> Explained | None:
     """Return the finding with the entries that it resembles and no fix mends; None if there is none."""
     owners = [entry.file.stem for entry in known.entries if _triggered(entry, finding, features)]
     if owners:

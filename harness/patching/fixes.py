@@ -13,8 +13,8 @@ from importlib.metadata import version
 from types import FunctionType
 from typing import TYPE_CHECKING
 
-from harness.patching.code import exchanged
 from harness.patching.binding import check_bound
+from harness.patching.code import exchanged
 from harness.patching.compiling import added_names
 from harness.patching.fix import Fix, FixError, read_candidates, read_fix
 from harness.patching.live import live_functions
@@ -60,7 +60,8 @@ def chosen(candidates: tuple[Fix, ...]) -> Fix:
         numbers = _numbers(fix.version)
         if not numbers:
             return 1, ()
-        return (0, tuple(-number for number in numbers)) if numbers <= here else (2, numbers)
+        # 2.5.1 before 2.5
+        return (0, (*(-number for number in numbers), 1)) if numbers <= here else (2, numbers)
 
     ordered = sorted(candidates, key=order)
     plain = next((fix for fix in ordered if not fix.version), ordered[0])

@@ -101,7 +101,8 @@ def _added_at_top_level(hunk: Hunk) -> tuple[str, ...]:
         body = ast.parse("\n".join(added)).body
     except SyntaxError:
         return ()
-    return added if all(isinstance(node, ast.FunctionDef | ast.Import | ast.ImportFrom) for node in body) else ()
+    allowed = (ast.FunctionDef, ast.Import, ast.ImportFrom)
+    return added if all(isinstance(node, allowed) for node in body) else ()
 
 
 def _at_free_places(
