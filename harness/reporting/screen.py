@@ -153,9 +153,11 @@ def _known(tally: Tally) -> Iterator[Text]:
     often = sorted(tally.known, key=lambda name: -tally.occurrences[name])
     sample = f", counted on {tally.sampled} of {counted(tally.examples, 'program')}"
     sample *= tally.sampled < tally.examples
-    alike = tally.known_by["resemblance"]
-    how = f" ({tally.known_by['fix']} by fix, {alike} by resemblance)" * bool(alike)
-    yield Text(f"known: {counted(len(often), 'bug')}{how}{sample}; all in summary.json")
+    yield Text(f"known: {counted(len(often), 'bug')}{sample}; all in summary.json")
+    number = tally.known_by
+    if number["resemblance"]:
+        line = f"  explained by fix: {number['fix']}, by resemblance to an entry: {number['resemblance']}"
+        yield Text(line, style="dim")
     for name in often[:FREQUENT]:
         yield Text(f"  {counted(tally.occurrences[name], 'program')}: {name}", style="dim")
 
