@@ -222,6 +222,7 @@ def test_summary_has_the_promised_shape(folder: Folder) -> None:
         },
         "features": {"op.map": 5},
         "known": {},
+        "known_by": {"fix": 0, "resemblance": 0},
         "known_sample": {"every": 1, "programs": 5},
         "masked": [],
         "regressions": [],
