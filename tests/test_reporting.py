@@ -114,7 +114,19 @@ def test_known_findings_point_to_their_files(folder: Folder) -> None:
     assert other["remark"] == "attribution ran out of time"
     assert document["known"] == {"add_rightly": 1, "nameless": 1}
     assert document["known_sample"]["programs"] == 1
+    assert document["known_by"] == {"fix": 2, "resemblance": 0}
     assert tally.new == tally.unconfirmed == 0
+
+
+def test_what_only_resembles_an_entry_is_counted_apart(folder: Folder) -> None:
+    tally = Tally()
+    alike = KnownSeen(2.0, "fits_no_more", "adds_wrongly", FINDING, 4, by="resemblance")
+    seen = [STARTED, KnownSeen(1.0, "add_rightly", "", FINDING, 3), alike, CampaignFinished(3.0, "examples")]
+    shown = shown_at_the_end(folder, seen, tally)
+    assert "  explained by fix: 1, by resemblance to an entry: 1\n" in shown
+    document = summary_document(tally)
+    assert document["known_by"] == {"fix": 1, "resemblance": 1}
+    assert [each["by"] for each in document["findings"]] == ["fix", "resemblance"]
 
 
 def test_masked_findings_and_regressions_are_lists_of_their_own(folder: Folder) -> None:
@@ -210,6 +222,7 @@ def test_summary_has_the_promised_shape(folder: Folder) -> None:
         },
         "features": {"op.map": 5},
         "known": {},
+        "known_by": {"fix": 0, "resemblance": 0},
         "known_sample": {"every": 1, "programs": 5},
         "masked": [],
         "regressions": [],

@@ -6,6 +6,7 @@ import pathlib
 import signal
 import threading
 from contextlib import contextmanager
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from harness.cli.arguments import (
@@ -25,7 +26,8 @@ from harness.cli.arguments import (
 from harness.engine.settings import KNOWN_EVERY, MINIMIZED, Settings
 from harness.errors import UsageError
 from harness.known.entry import CORPORA, FIXES
-from harness.patching.fixes import read_fixes
+from harness.known.fit import untried
+from harness.patching.fixes import read_candidates
 from harness.processes.server import server
 from harness.programs import IMPORTS
 from harness.reporting.folder import Folder
@@ -124,7 +126,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.corpora != CORPORA and not arguments.corpora.is_dir():
         raise UsageError(f"--corpora {arguments.corpora}: there is no such folder")
     # Here, so that a broken fix is reported once, not by every worker.
-    read_fixes(arguments.corpora / FIXES)
+    candidates = read_candidates(arguments.corpora / FIXES)
     # Before the imports below, so that the server and this process import torch at the same time.
     server("harness.engine.worker", *IMPORTS)
     from harness.engine.campaign import Campaign
@@ -147,6 +149,10 @@ def run(arguments: argparse.Namespace) -> int:
         known_every=arguments.known_every,
         left_out=left_out(arguments.paths, expensive=False, switches=True),
     )
+    missing = () if settings.corpora is None or settings.plain else untried(settings.corpora)
+    if missing:
+        which = "the fixes were" if len(missing) == len(candidates) else f"{len(missing)} fixes were"
+        print(f"{which} not tried on torch {version('torch')}: exportdiff corpus fit", flush=True)
     folder = Folder(arguments.out)
     folder.prepare()
     tally = Tally(folder.root, arguments.corpora)

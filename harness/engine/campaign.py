@@ -133,7 +133,7 @@ class Campaign:
                 if cause.name not in self._known:
                     self._known.add(cause.name)
                     yield events.KnownSeen(
-                        clock.now(), cause.name, cause.entry, part.finding, result.index, part.remark
+                        clock.now(), cause.name, cause.entry, part.finding, result.index, part.remark, part.by
                     )
         for fingerprint, finding in sorted(new.items()):
             standing = result.standings.get(fingerprint, NEW)

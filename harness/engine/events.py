@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from harness.findings import Finding
+from harness.known.explained import By
 from harness.known.standing import NEW, Standing
 
 if TYPE_CHECKING:
@@ -106,6 +107,8 @@ class KnownSeen(Event):
     example: int
     remark: str = ""
     """Why the cause is not the whole answer."""
+    by: By = "fix"
+    """Whether the fix mends the finding, or the finding resembles the entry."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from harness.engine.settings import KNOWN_EVERY
 from harness.judge.declared_refusals import declared_by
 from harness.judge.judge_case import judge_case
 from harness.known.attribution import explain, on_first_paths
-from harness.known.knowledge import cache_folder, knowledge
+from harness.known.fit import cache_folder
+from harness.known.knowledge import knowledge
 from harness.known.leftovers import Leftover, sort_leftovers, uncover
 from harness.known.standing import Standing
 from harness.observe.caches import forget_predictions

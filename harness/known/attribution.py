@@ -3,8 +3,8 @@
 From outside, two silent wrong values look alike. So fixes explain a finding on a path if and only if, with
 them in place, the path no longer shows it, and shows no finding that plain torch does not show (nor one that
 the corpus records as uncovered by the fix). A fix that merely changes how a crash looks explains nothing; a
-refusal that the fix declares counts as clean. To an entry without a fix a finding belongs if it shows as that
-entry does (mode, signature), on a program that has the tags of its trigger.
+refusal that the fix declares counts as clean, any other does not. Where no fix works, a finding belongs to
+the entry that it resembles; see ``resemblance``.
 
 The root cause has the name of the fix, or that of the entry without one. Nothing is remembered from one
 program to the next: which of several sufficient fixes is named must not depend on what a worker ran before.
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from harness.judge.judge_case import judge_case
 from harness.known.explained import UNRESOLVED, Cause, Explained, on_paths
 from harness.known.knowledge import Knowledge, knowledge
+from harness.known.resemblance import resembling, shows_as
 from harness.known.smallest import LADDER, Smallest
 from harness.known.trial import Budget, OutOfBudget, Trial
 from harness.paths import parse
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from harness.known.entry import Entry
     from harness.path import Path
 
-__all__ = ["Cause", "Explained", "Knowledge", "explain", "explained_by_trigger", "knowledge", "likely_order"]
+__all__ = ["Cause", "Explained", "Knowledge", "explain", "knowledge", "likely_order"]
 
 JUDGEMENTS = 20
 """For each finding. To find one fix among 153 takes 13 at most: five larger and larger sets, of which the
@@ -79,13 +80,6 @@ def likely_order(finding: Finding, case: Case, known: Knowledge) -> list[str]:
     return [name for name in dict.fromkeys([*order, *known.together]) if name in together]
 
 
-def explained_by_trigger(finding: Finding, features: Collection[str], known: Knowledge) -> Explained | None:
-    """Return the finding with the entries without a fix that explain it; None if none does."""
-    owners = [entry for entry in known.entries if _triggered(entry, finding, features)]
-    causes = tuple(Cause(name, name) for name in sorted(entry.file.stem for entry in owners))
-    return Explained(finding, causes) if causes else None
-
-
 def recorded(finding: Finding, fixes: Collection[str], known: Knowledge) -> Entry | None:
     """Return an entry of one of these fixes that says: the fix uncovers what this finding shows."""
     owners = (entry for entry in known.entries if entry.fix in fixes)
@@ -126,8 +120,8 @@ class _Search:
         except OutOfBudget as spent:
             remark = f"attribution {spent}"
         if not best.names:
-            triggered = explained_by_trigger(finding, self._features, self._known)
-            return triggered or Explained(finding, remark=remark)
+            alike = resembling(finding, self._trial.case, self._features, self._known)
+            return alike or Explained(finding, remark=remark)
         part = on_paths(finding, best.paths)
         if remark and len(best.names) > 1:
             # The fixes mend it, that is verified; it is open which of them it takes.
@@ -187,11 +181,12 @@ class _Search:
             path
             for path in finding.shown_on
             if after[path].status != "invalid"
+            and (after[path].status != "unsupported" or after[path].reason in names)
             and finding.signature not in after[path].signatures
             and all(
                 each.signature in before[path].signatures | before[path].consequences
                 or recorded(each, names, self._known) is not None
-                or explained_by_trigger(each, self._features, self._known) is not None
+                or resembling(each, self._trial.case, self._features, self._known) is not None
                 for each in after[path].findings
             )
         )
@@ -222,21 +217,8 @@ def _likely_entries(finding: Finding, case: Case, known: Knowledge) -> list[Entr
     return sorted(
         known.entries,
         key=lambda entry: (
-            not _shows_as(entry, finding),
+            not shows_as(entry, finding),
             parse(entry.path).transforms != finding.transforms,
             -scores[entry],
         ),
     )
-
-
-def _triggered(entry: Entry, finding: Finding, features: Collection[str]) -> bool:
-    if entry.fix:
-        return False
-    if not entry.trigger:
-        return entry.fingerprint == finding.fingerprint
-    return set(entry.trigger) <= set(features) and _shows_as(entry, finding)
-
-
-def _shows_as(entry: Entry, finding: Finding) -> bool:
-    """Whether mode and signature agree. The runner may differ: the corpus names one path of several."""
-    return parse(entry.path).mode == finding.mode and any(map(finding.matches, entry.signatures))

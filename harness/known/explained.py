@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from harness.findings import Finding
@@ -24,6 +24,11 @@ UNRESOLVED = Cause("several fixes")
 """The attribution ended before it was known which of several fixes a finding takes."""
 
 
+By: TypeAlias = Literal["fix", "resemblance"]
+"""``fix``: the finding is gone while the fix is in place. ``resemblance``: it looks as an entry does that no
+fix mends on this torch."""
+
+
 @dataclass(frozen=True)
 class Explained:
     """A finding on those of its paths that have the same causes."""
@@ -33,6 +38,8 @@ class Explained:
     """Empty: the finding is new."""
     remark: str = ""
     """Why the causes are not the whole answer: the attribution ran out of time."""
+    by: By = "fix"
+    """How it was found out."""
 
 
 def on_paths(finding: Finding, paths: tuple[Path, ...]) -> Finding:

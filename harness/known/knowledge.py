@@ -13,11 +13,10 @@ from functools import cache, cached_property
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-import platformdirs
-
-from harness.known.entry import FIXES, Entry, find_files, read_entry
+from harness.known.entry import FIXES, Entry, find_files
+from harness.known.fit import cache_folder, open_entries, subjects
 from harness.known.likeness import Likeness
-from harness.patching.fixes import Fix, FixError, applied, read_fixes, remember
+from harness.patching.fixes import Fix, FixError, applied, chosen, find_functions, remember
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -32,6 +31,8 @@ class Knowledge:
     """By name: each fits when it is applied alone."""
     together: tuple[str, ...]
     """The names of the fixes that a process can hold at the same time."""
+    without: frozenset[str] = frozenset()
+    """The names of the fixes that cannot be used on this torch. Their entries explain by resemblance."""
 
     @cached_property
     def likeness(self) -> Likeness:
@@ -44,14 +45,11 @@ class Knowledge:
         return tuple(self.fixes[name] for name in self.together)
 
 
-def cache_folder() -> pathlib.Path:
-    """Return the folder of this user where results are kept that take long to compute."""
-    return pathlib.Path(platformdirs.user_cache_dir("exportdiff"))
-
-
 @cache
 def knowledge(corpora: pathlib.Path) -> Knowledge:
-    """Read a corpus; a fix that does not fit this torch is left out.
+    """Read a corpus; leave out the fixes that are of no use on this torch, and the entries that pass there.
+
+    A fix that was not tried there counts as useful if it fits.
 
     A process reads it once. What was read is kept on disk too, by content: parsing takes most of a second.
     """
@@ -74,12 +72,18 @@ def knowledge(corpora: pathlib.Path) -> Knowledge:
 
 
 def _read(corpora: pathlib.Path) -> Knowledge:
-    entries = tuple(entry for entry in map(read_entry, find_files([corpora])) if entry.status == "open")
-    fixes = read_fixes(corpora / FIXES)
-    if _fit(tuple(fixes.values())):
-        return Knowledge(entries, fixes, tuple(fixes))
-    fitting = {name: fix for name, fix in fixes.items() if _fit((fix,))}
-    return Knowledge(entries, fitting, tuple(_together(fitting)))
+    entries = open_entries(corpora)
+    found = subjects(corpora, entries)
+    rows = {each.name: row for each in found if (row := each.row) is not None}
+    passing = {stem for row in rows.values() for stem in row.fixed}
+    entries = tuple(entry for entry in entries if entry.file.stem not in passing)
+    wanted = [each for each in found if each.name not in rows or rows[each.name].status == "usable"]
+    fixes = {each.name: chosen(each.candidates) for each in wanted}
+    if not _fit(tuple(fixes.values())):
+        find_functions(fixes.values())
+        fixes = {name: fix for name, fix in fixes.items() if _fit((fix,))}
+    without = frozenset(each.name for each in found if each.name not in fixes)
+    return Knowledge(entries, fixes, tuple(_together(fixes)), without)
 
 
 def _fit(fixes: tuple[Fix, ...]) -> bool:
@@ -93,15 +97,18 @@ def _fit(fixes: tuple[Fix, ...]) -> bool:
 
 
 def _together(fixes: Mapping[str, Fix]) -> Iterator[str]:
-    """Choose fixes that fit together: each that fits with those before it."""
-    chosen: tuple[Fix, ...] = ()
+    """Choose fixes that fit together: all if they do; else each that fits with those before it."""
+    if _fit(tuple(fixes.values())):
+        yield from fixes
+        return
+    fitting: tuple[Fix, ...] = ()
     for name, fix in fixes.items():
         try:
-            with applied((*chosen, fix)):
+            with applied((*fitting, fix)):
                 pass
         except FixError:
             continue
-        chosen = (*chosen, fix)
+        fitting = (*fitting, fix)
         yield name
 
 
@@ -109,10 +116,12 @@ def _digest(corpora: pathlib.Path) -> str:
     """Return a digest of everything that the knowledge depends on."""
     digest = hashlib.sha256(f"{sys.version}\0{version('torch')}\0{corpora}\0".encode())
     here = pathlib.Path(__file__).parent
-    own = [here / f"{name}.py" for name in ("knowledge", "entry", "likeness")]
+    own = [here / f"{name}.py" for name in ("knowledge", "entry", "fit", "likeness")]
     own += sorted((here.parent / "patching").glob("*.py"))
     for file in (*own, *find_files([corpora]), *sorted((corpora / FIXES).glob("*.patch"))):
         with suppress(OSError):
             content = file.read_bytes()
             digest.update(f"{file}\0{len(content)}\0".encode() + content)
+    # The rows of trials: the name of each is a digest of what it is about.
+    digest.update("\0".join(sorted(file.name for file in (cache_folder() / "fit").glob("*.json"))).encode())
     return digest.hexdigest()

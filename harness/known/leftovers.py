@@ -21,11 +21,11 @@ from harness.judge.judge_case import judge_case
 from harness.known.attribution import (
     Cause,
     Explained,
-    explained_by_trigger,
     likely_order,
     recorded,
 )
 from harness.known.explained import on_paths
+from harness.known.resemblance import resembling
 from harness.known.smallest import Smallest
 from harness.known.standing import NEW, Standing
 from harness.known.trial import Budget, OutOfBudget, Shown, Trial
@@ -71,9 +71,9 @@ def sort_leftovers(
 ) -> tuple[Explained | Leftover, ...]:
     """Sort the findings that show with all fixes in place.
 
-    An entry without a fix explains a finding by its trigger; then it is known. ``plain``: the verdict on
-    plain torch along the same paths, if there is one. ``search``: whether to look for the fixes that uncover
-    what plain torch does not show.
+    An entry that no fix mends explains a finding that resembles it; then it is known. ``plain``: the
+    verdict on plain torch along the same paths, if there is one. ``search``: whether to look for the fixes
+    that uncover what plain torch does not show.
     """
     if not mended.findings:
         return ()
@@ -82,14 +82,14 @@ def sort_leftovers(
     trial.put(everything, [result.path for result in mended.paths], mended)
     if plain is not None:
         trial.put(frozenset(), [result.path for result in mended.paths], plain)
-    triggered = {finding: explained_by_trigger(finding, features, known) for finding in mended.findings}
-    left = [finding for finding, answer in triggered.items() if answer is None]
+    alike = {finding: resembling(finding, case, features, known) for finding in mended.findings}
+    left = [finding for finding, answer in alike.items() if answer is None]
     paths = dict.fromkeys(path for finding in left for path in finding.shown_on)
     shown = trial.on(frozenset(), paths, Budget(1, SECONDS)) if left else {}
     sorting = _Sorting(trial, shown, search)
     answers: list[Explained | Leftover] = []
     for finding in mended.findings:
-        explained = triggered[finding]
+        explained = alike[finding]
         answers += [explained] if explained is not None else sorting.parts(finding)
     return tuple(answers)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from harness.errors import UsageError
 from harness.known.entry import FIXES
-from harness.patching.fixes import read_fix
+from harness.patching.fixes import chosen, read_fix
 
 if TYPE_CHECKING:
     import pathlib
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def fixes_named(names: Sequence[str], corpora: pathlib.Path) -> tuple[Fix, ...]:
     """Read fixes of a corpus by name. Raises UsageError if one is missing or broken."""
     folder = corpora / FIXES
-    missing = [name for name in names if not (folder / f"{name}.patch").is_file()]
+    files = {name: sorted((*folder.glob(f"{name}.patch"), *folder.glob(f"{name}@*.patch"))) for name in names}
+    missing = [name for name in names if not files[name]]
     if missing:
         raise UsageError(f"{folder} has no {missing[0]}.patch; name the corpus that has it with --corpora")
-    return tuple(read_fix(folder / f"{name}.patch") for name in names)
+    return tuple(chosen(tuple(map(read_fix, files[name]))) for name in names)

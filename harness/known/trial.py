@@ -55,6 +55,8 @@ class Shown:
     """``ok``, ``unsupported`` or ``finding``; ``invalid`` where the case cannot be judged; empty: the path
     does not apply."""
     findings: tuple[Finding, ...] = ()
+    reason: str = ""
+    """For ``unsupported``: the name of the fix that declares the refusal, or of the documented refusal."""
     consequences: frozenset[Signature] = frozenset()
     """Of the differences that follow from the findings of its mode, or are no findings because of these."""
 
@@ -104,11 +106,12 @@ def shown_by_path(paths: Iterable[Path], verdict: Verdict | None) -> dict[Path, 
     """Return what each of these paths shows in a verdict; None: the case could not be judged."""
     if verdict is None or not verdict.valid:
         return {path: Shown("invalid") for path in paths}
-    statuses: dict[Path, str] = {result.path: result.status for result in verdict.paths}
+    results = {result.path: result for result in verdict.paths}
     return {
         path: Shown(
-            statuses.get(path, ""),
+            results[path].status if path in results else "",
             tuple(each for each in verdict.findings if path in each.shown_on),
+            results[path].reason if path in results else "",
             frozenset(
                 words
                 for each in verdict.findings

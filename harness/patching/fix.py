@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,10 @@ from harness.errors import UsageError
 
 if TYPE_CHECKING:
     import pathlib
+    from collections.abc import Iterable
+
+
+_VERSION = re.compile(r"\d+(\.\d+)*")
 
 
 class FixError(UsageError):
@@ -38,6 +43,16 @@ class Hunk:
     """The lines that the file must contain, including context."""
     edits: tuple[Edit, ...]
     """The edits, with line numbers relative to the hunk's first line."""
+    within: str = ""
+    """The header of the function or class that the patch names for the hunk: what follows ``@@``."""
+
+    def after(self, start: int, stop: int, edits: Iterable[Edit]) -> tuple[str, ...]:
+        """Return what some of the edits make of the lines from ``start`` up to ``stop`` of ``source``."""
+        lines: list[str] = []
+        for edit in edits:
+            lines += [*self.source[start : edit.start], *edit.lines]
+            start = edit.stop
+        return (*lines, *self.source[start:stop])
 
 
 @dataclass(frozen=True)
@@ -58,18 +73,33 @@ class Fix:
     message: str
     """Which function of torch is wrong and why, and what the patch changes."""
     fits: tuple[str, ...]
-    """The versions of torch with which the fix was tried: the patch's ``Fits:`` line."""
+    """The patch's ``Fits:`` line: releases of torch on which its author tried it. There it counts as usable
+    without a trial of its own, because the tests of the corpus are that trial."""
     files: tuple[tuple[str, tuple[Hunk, ...]], ...]
     """The hunks of each file, with its path in PyTorch's repository: ``torch/export/unflatten.py``."""
     diff: str
     """The text of the patch without the message."""
     refuses: tuple[Refused, ...] = ()
     """What the patched torch raises for models that it refuses: the patch's ``Refuses:`` lines."""
+    version: str = ""
+    """``2.14`` of NAME@2.14.patch, which is for the torch of that version; empty: NAME.patch."""
+
+    @property
+    def patch(self) -> str:
+        """The name of the patch file."""
+        return f"{self.name}@{self.version}.patch" if self.version else f"{self.name}.patch"
 
 
-def read_fixes(folder: pathlib.Path) -> dict[str, Fix]:
-    """Return all fixes of a folder by name; an empty dict if there are none. Raises FixError."""
-    return {file.stem: read_fix(file) for file in sorted(folder.glob("*.patch"))}
+def read_candidates(folder: pathlib.Path) -> dict[str, tuple[Fix, ...]]:
+    """Return all patches of a folder by the name of their fix; an empty dict if there are none.
+
+    Raises FixError.
+    """
+    found: dict[str, list[Fix]] = {}
+    for file in sorted(folder.glob("*.patch")):
+        fix = read_fix(file)
+        found.setdefault(fix.name, []).append(fix)
+    return {name: tuple(found[name]) for name in sorted(found)}
 
 
 def read_fix(file: pathlib.Path) -> Fix:
@@ -89,7 +119,10 @@ def read_fix(file: pathlib.Path) -> Fix:
     message, _, diff = text.partition("\n---\n")
     versions = tuple(version.strip() for line in _fields(message, "Fits") for version in line.split(","))
     refuses = tuple(_refused(file, line) for line in _fields(message, "Refuses"))
-    return Fix(file.stem, message.strip(), versions, tuple(files), diff, refuses)
+    name, at, version = file.stem.partition("@")
+    if at and not _VERSION.fullmatch(version):
+        raise FixError(f"{file}: name it {name}@2.14.patch, with the version of torch that it is for")
+    return Fix(name, message.strip(), versions, tuple(files), diff, refuses, version)
 
 
 def _fields(message: str, name: str) -> list[str]:
@@ -124,4 +157,4 @@ def _hunk(hunk: PatchHunk) -> Hunk:
                 edits[-1] = Edit(edits[-1].start, at + 1, edits[-1].lines)
             else:
                 edits.append(Edit(at, at + 1, ()))
-    return Hunk(first, tuple(source), tuple(edits))
+    return Hunk(first, tuple(source), tuple(edits), (hunk.section_header or "").strip())

@@ -6,23 +6,89 @@ Each function that a patch changes gets the code that it has in the patched file
 from __future__ import annotations
 
 import importlib
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import version
+from types import FunctionType
 from typing import TYPE_CHECKING
 
+from harness.patching.binding import check_bound
 from harness.patching.code import exchanged
 from harness.patching.compiling import added_names
-from harness.patching.fix import Fix, FixError, read_fix, read_fixes
+from harness.patching.fix import Fix, FixError, read_candidates, read_fix
 from harness.patching.live import live_functions
 from harness.patching.plan import plan_of, remember_plan
 
 if TYPE_CHECKING:
     import pathlib
     from collections.abc import Collection, Iterable, Iterator, Mapping
-    from types import CodeType, FunctionType, ModuleType
+    from types import CodeType, ModuleType
 
-__all__ = ["Fix", "FixError", "applied", "read_fix", "read_fixes", "remember"]
+__all__ = [
+    "Fix",
+    "FixError",
+    "applied",
+    "chosen",
+    "find_functions",
+    "misfit",
+    "read_candidates",
+    "read_fix",
+    "read_fixes",
+    "remember",
+]
+
+
+def read_fixes(folder: pathlib.Path) -> dict[str, Fix]:
+    """Return all fixes of a folder by name, each as the patch that is chosen for this torch; see ``chosen``.
+
+    An empty dict if there are none. Raises FixError.
+    """
+    return {name: chosen(candidates) for name, candidates in read_candidates(folder).items()}
+
+
+def chosen(candidates: tuple[Fix, ...]) -> Fix:
+    """Return the first patch of a fix that fits this torch; if none does, NAME.patch, or else the first.
+
+    In this order: those for this torch or an older one, the newest first; NAME.patch; those for a newer one.
+    """
+    if len(candidates) == 1:
+        return candidates[0]
+    here = _numbers(version("torch"))
+
+    def order(fix: Fix) -> tuple[int, tuple[int, ...]]:
+        numbers = _numbers(fix.version)
+        if not numbers:
+            return 1, ()
+        # 2.5.1 before 2.5
+        return (0, (*(-number for number in numbers), 1)) if numbers <= here else (2, numbers)
+
+    ordered = sorted(candidates, key=order)
+    plain = next((fix for fix in ordered if not fix.version), ordered[0])
+    return next((fix for fix in ordered if not misfit(fix)), plain)
+
+
+def _numbers(release: str) -> tuple[int, ...]:
+    parts = release.partition("+")[0].split(".")
+    return tuple(int(part) for part in parts if part.isdigit())
+
+
+def find_functions(fixes: Iterable[Fix]) -> None:
+    """Find the functions that the fixes change, of all files at once: that takes as long as of one file."""
+    files = []
+    for fix in fixes:
+        with suppress(FixError):
+            files += list(_files(_modules((fix,))).values())
+    live_functions(files)
+
+
+def misfit(fix: Fix) -> str:
+    """Say why a fix does not fit this torch; empty if it does. Changes nothing."""
+    try:
+        _patched((fix,))
+    except FixError as error:
+        return str(error)
+    return ""
 
 
 @contextmanager
@@ -66,12 +132,18 @@ def _patched(fixes: tuple[Fix, ...]) -> _Patched:
     names: list[tuple[dict[str, object], str, object]] = []
     for path, chunks in plan.items():
         module = modules[path]
+        added = {id(changed): added_names(module, changed) for changed in chunks}
+        bound = {*module.__dict__, *(name for new in added.values() for name in new)}
         for changed in chunks:
             for key, code in changed.codes:
                 functions = live[str(module.__file__)].get(key, [])
                 _check_replaceable(path, functions, code)
+                check_bound(changed.fix_names, path, code, [each.__code__ for each in functions], bound)
                 codes.extend((function, code) for function in functions)
-            names.extend((module.__dict__, *new) for new in added_names(module, changed).items())
+            for name, value in added[id(changed)].items():
+                if isinstance(value, FunctionType) and value.__globals__ is module.__dict__:
+                    check_bound(changed.fix_names, path, value.__code__, [], bound)
+                names.append((module.__dict__, name, value))
     return _Patched(tuple(codes), tuple(names))
 
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 Plan: TypeAlias = "dict[str, tuple[Changed, ...]]"
 """The changes to each file, by the file's path in PyTorch's repository."""
 
+_OWN = ("plan", "compiling", "placing", "aligning", "statements")
+"""The files of this package that compute the plan."""
+
 _PLANS: dict[tuple[Fix, ...], Plan] = {}
 
 
@@ -77,6 +80,6 @@ def _digest(fixes: tuple[Fix, ...], files: Mapping[str, str]) -> str:
     for path, file in sorted(files.items()):
         digest.update(f"{path}\0{file}\0".encode())
         digest.update(pathlib.Path(file).read_bytes())
-    for module in ("plan", "compiling", "placing"):  # the code that computes the plan
+    for module in _OWN:
         digest.update(pathlib.Path(__file__).with_name(f"{module}.py").read_bytes())
     return digest.hexdigest()

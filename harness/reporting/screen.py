@@ -154,6 +154,10 @@ def _known(tally: Tally) -> Iterator[Text]:
     sample = f", counted on {tally.sampled} of {counted(tally.examples, 'program')}"
     sample *= tally.sampled < tally.examples
     yield Text(f"known: {counted(len(often), 'bug')}{sample}; all in summary.json")
+    number = tally.known_by
+    if number["resemblance"]:
+        line = f"  explained by fix: {number['fix']}, by resemblance to an entry: {number['resemblance']}"
+        yield Text(line, style="dim")
     for name in often[:FREQUENT]:
         yield Text(f"  {counted(tally.occurrences[name], 'program')}: {name}", style="dim")
 

@@ -20,6 +20,7 @@ from harness.engine.events import (
     KnownSeen,
     NotMinimized,
 )
+from harness.known.explained import By
 from harness.known.standing import NEW, Kind, Standing
 
 if TYPE_CHECKING:
@@ -62,13 +63,15 @@ class Shown:
     """Of a known one: the corpus entry that shows most as this finding does; empty: there is none."""
     remark: str = ""
     """Why it may not be the whole answer whether the finding is known."""
+    by: By = "fix"
+    """Of a known one: how that was found out."""
 
     @classmethod
     def first(cls, event: FindingFound | KnownSeen) -> Shown:
         """Return the finding of its first event."""
         shown = cls(event.finding, event.example, event.at, event.example)
         if isinstance(event, KnownSeen):
-            shown.entry, shown.remark = event.entry, event.remark
+            shown.entry, shown.remark, shown.by = event.entry, event.remark, event.by
         else:
             shown.standing, shown.remark = event.standing, event.standing.remark
         return shown
@@ -194,6 +197,12 @@ class Tally:
         """How many causes of each kind were tried in a fresh process, none with success."""
         kinds = [standing.kind for standing in self.dropped.values()]
         return {kind: kinds.count(kind) for kind in get_args(Kind)}
+
+    @property
+    def known_by(self) -> dict[By, int]:
+        """How many root causes of ``known`` a fix has shown, and how many only resemble an entry."""
+        found = [shown.by for shown in self.known.values()]
+        return {by: found.count(by) for by in get_args(By)}
 
     def of_kind(self, kind: Kind) -> dict[str, Shown]:
         """Return those of ``shown`` that plain torch shows, that a known bug masks, or that a fix causes."""

@@ -1,0 +1,74 @@
+"""Tries the fixes of a corpus on the installed torch: their entries run without them and with them."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING
+
+from harness.known.fit import Row
+from harness.patching.fixes import applied, chosen, find_functions, misfit
+from harness.processes.script import Run, run_file
+from harness.processes.server import server
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from harness.known.entry import Entry
+    from harness.known.fit import Subject
+    from harness.patching.fixes import Fix
+
+SECONDS = 120.0
+"""For each run of an entry."""
+
+
+def try_fixes(
+    found: Sequence[Subject], workers: int, tell: Callable[[Row], None] = lambda row: None
+) -> Iterator[Row]:
+    """Yield a row for each fix, in their order; rows that are kept already cost nothing.
+
+    ``tell`` gets each row as soon as it is there.
+    """
+    server()  # before the threads
+    missing = [each for each in found if each.row is None]
+    find_functions(fix for each in missing for fix in each.candidates)
+    # Here, because it imports what the fixes change: threads would do that at the same time.
+    choice = {each.name: (fix := chosen(each.candidates), misfit(fix)) for each in missing}
+    with ThreadPoolExecutor(workers) as pool:
+
+        def row(subject: Subject) -> Row:
+            kept = subject.row
+            if kept is None:
+                kept = tried(subject, *choice[subject.name])
+                subject.keep(kept)
+            tell(kept)
+            return kept
+
+        yield from pool.map(row, found)
+
+
+def tried(subject: Subject, fix: Fix, problem: str) -> Row:
+    """Run the entries of a fix without it and with it; ``problem``: why it does not fit."""
+    without = {entry: run_file(entry.file, SECONDS) for entry in subject.entries}
+    fixed = tuple(entry.file.stem for entry, run in without.items() if run.code == 0)
+    broken = [f"{entry.file.stem}: {run.problem}" for entry, run in without.items() if run.problem]
+    if not subject.entries:
+        return Row(subject.name, fix.patch, "not tried", "no entry names it")
+    if len(broken) == len(without):
+        return Row(subject.name, fix.patch, "not tried", broken[0])
+    if not any(run.code == 1 for run in without.values()):
+        return Row(subject.name, fix.patch, "fixed upstream", "; ".join(broken), fixed)
+    if problem:
+        return Row(subject.name, fix.patch, "does not fit", problem, fixed)
+    for entry in subject.entries:
+        if without[entry].problem:
+            continue
+        run = _with(entry, fix)
+        if run.code != 0:
+            detail = f"{entry.file.stem}: {run.problem or run.last_line}"
+            return Row(subject.name, fix.patch, "does not mend", detail, fixed)
+    return Row(subject.name, fix.patch, "usable", "; ".join(broken), fixed)
+
+
+def _with(entry: Entry, fix: Fix) -> Run:
+    return run_file(entry.file, SECONDS, partial(applied, (fix,)))
