@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from harness.equivalence.target import Target
 
 
-_SHAPES = (NoneType, Mapping, tuple, list, *SHAPES)
+_SHAPES: tuple[type, ...] = (NoneType, Mapping, tuple, list, *SHAPES)
 """What ``torch.export.export`` takes as dynamic shapes."""
 
 
