@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 
 import pytest
 
@@ -275,7 +276,18 @@ def test_fuzz_writes_its_folder_and_show_agrees(
     assert "# features: " + " ".join(done[4]["features"]) in capsys.readouterr().out
 
 
-def test_ctrl_c_ends_a_campaign_with_its_summary_written(tmp_path: pathlib.Path) -> None:
+def ctrl_c(pid: int) -> None:
+    os.killpg(pid, signal.SIGINT)  # a terminal sends it to the whole group
+
+
+def terminate(pid: int) -> None:
+    os.kill(pid, signal.SIGTERM)
+
+
+@pytest.mark.parametrize("ask", [ctrl_c, terminate], ids=["Ctrl-C", "SIGTERM"])
+def test_a_signal_ends_a_campaign_with_its_summary_written(
+    ask: Callable[[int], None], tmp_path: pathlib.Path
+) -> None:
     out = tmp_path / "out"
     command = [sys.executable, "-m", "harness.cli", "fuzz", "--workers", "1", "--out", str(out)]
     process = subprocess.Popen(
@@ -292,7 +304,7 @@ def test_ctrl_c_ends_a_campaign_with_its_summary_written(tmp_path: pathlib.Path)
         if log.exists() and "example_done" in log.read_text():
             break
         time.sleep(0.1)
-    os.killpg(process.pid, signal.SIGINT)
+    ask(process.pid)
     output, _ = process.communicate(timeout=30)
     assert process.returncode in (0, 1)
     summary = json.loads((out / "summary.json").read_text())

@@ -23,6 +23,7 @@ from harness.cli import (
     show,
     zoo,
 )
+from harness.cli.interrupting import terminable
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = make_parser()
     arguments = parser.parse_args(argv)
     try:
-        return int(arguments.run(arguments))
+        with terminable():
+            return int(arguments.run(arguments))
     except UsageError as error:
         print(f"exportdiff {arguments.command}: {error}", file=sys.stderr)
         return 2

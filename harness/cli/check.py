@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import pathlib
-import signal
 import sys
-import threading
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from harness.cli.arguments import add_device_option, available, chosen_paths, duration, left_out
+from harness.cli.interrupting import interruptible
 from harness.equivalence.accepting import no_longer_shown, read_accepted, with_accepted, write_accepted
 from harness.equivalence.deployed import deployed_paths
 from harness.equivalence.report import FAIL_ON
@@ -23,8 +21,7 @@ from harness.torch_versions import torch_version
 # Functions import the modules that import torch or rich, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
-    from types import FrameType
+    from collections.abc import Sequence
 
     from harness.cli.types import Subparsers
     from harness.equivalence.accepting import Accepted
@@ -149,7 +146,7 @@ def _judged(
         if line := left_out_line(torch_version(), lacking):
             console.print(line, markup=False, soft_wrap=True)
     corpora = default_corpora()
-    with _interruptible() as stop, Rows(console, paths) as rows:
+    with interruptible() as stop, Rows(console, paths) as rows:
         report = judge_target(
             target, paths, seconds=arguments.limit, corpora=corpora, tell=rows.tell, stop=stop
         )
@@ -184,21 +181,3 @@ def _minimize(arguments: argparse.Namespace, target: Target, report: Report) -> 
             raise UsageError(f"--repros {arguments.repros}: {error.strerror or error}") from None
         remark = f" (it does not show it: {written.problem})" if written.problem else ""
         print(f"{finding.fingerprint}: python {written.file}{remark}", file=sys.stderr)
-
-
-@contextmanager
-def _interruptible() -> Iterator[threading.Event]:
-    """Let the first Ctrl-C or SIGTERM end judging, and the second end the command at once."""
-    stop = threading.Event()
-
-    def ask(number: int, frame: FrameType | None) -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
-        stop.set()
-
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

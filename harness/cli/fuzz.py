@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import pathlib
-import signal
-import threading
-from contextlib import contextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -23,6 +20,7 @@ from harness.cli.arguments import (
     shard,
     workers,
 )
+from harness.cli.interrupting import interruptible
 from harness.engine.settings import KNOWN_EVERY, MINIMIZED, Settings
 from harness.errors import UsageError
 from harness.known.entry import CORPORA, FIXES
@@ -39,8 +37,6 @@ from harness.reporting.tally import Tally
 # Functions import the modules that import torch or rich, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
-    from types import FrameType
 
     from harness.cli.types import Subparsers
 
@@ -159,7 +155,7 @@ def run(arguments: argparse.Namespace) -> int:
     with (
         NdjsonLog(folder.log) as log,
         ConsoleReport(make_console(), folder, tally) as console,
-        _interruptible() as stop,
+        interruptible() as stop,
     ):
         listeners = (tally, log, ReproFiles(folder), SummaryFile(folder, tally), console)
         for event in Campaign(settings, stop=stop).run():
@@ -168,20 +164,3 @@ def run(arguments: argparse.Namespace) -> int:
     if tally.harness_errors:
         return 3
     return 1 if tally.shown else 0
-
-
-@contextmanager
-def _interruptible() -> Iterator[threading.Event]:
-    """Let the first Ctrl-C end the campaign cleanly, and the second end it at once."""
-    stop = threading.Event()
-
-    def ask(number: int, frame: FrameType | None) -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
-        stop.set()
-
-    before = signal.signal(signal.SIGINT, ask)
-    try:
-        yield stop
-    finally:
-        signal.signal(signal.SIGINT, before)
