@@ -11,6 +11,7 @@ import pytest
 
 from harness.case import Case, case_from_source
 from harness.engine.worker import Job, prepared
+from harness.faults import FAULTS
 from harness.judge.declared_refusals import DeclaredRefusal, declared_by, until_refused
 from harness.judge.results import Verdict
 from harness.judge.verdict import judge
@@ -109,3 +110,15 @@ def test_what_plain_torch_shows_too_is_new(tmp_path: pathlib.Path) -> None:
     assert verdict.findings
     kinds = {left.standing for left in sort_leftovers(case, verdict, (), known) if isinstance(left, Leftover)}
     assert kinds == {NEW}
+
+
+def test_every_fault_can_be_planted_in_mended_torch() -> None:
+    prepared(Job(0, PATHS, corpora=CORPORA))
+    refused: dict[str, str] = {}
+    for fault in FAULTS.values():
+        try:
+            with fault.plant():
+                pass
+        except LookupError as error:
+            refused[fault.name] = str(error)
+    assert not refused

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import inspect
+import linecache
 import textwrap
 import types
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from harness.patching.code import exchanged
@@ -23,13 +26,48 @@ def edited(function: Any, old: str, new: str, *more: tuple[str, str]) -> Iterato
     """
     plain: types.FunctionType = inspect.unwrap(getattr(function, "__func__", function))
     original = plain.__code__
-    source = textwrap.dedent(inspect.getsource(original))
+    source = textwrap.dedent(_source(original))
     for text, instead in ((old, new), *more):
         if source.count(text) != 1:
             raise LookupError(f"{plain.__qualname__} contains {text!r} {source.count(text)} times, not once")
         source = source.replace(text, instead)
     with exchanged([(plain, _compiled(source, original))]):
         yield
+
+
+def _source(code: types.CodeType) -> str:
+    """Return the source of a function as its file has it.
+
+    The function is found by its name, not by its line: a candidate fix that is in place moves the lines of
+    the functions below it.
+    """
+    lines, found = _functions(code.co_filename)
+    places = found.get(code.co_qualname, ())
+    if not places:
+        return inspect.getsource(code)
+    start, stop = min(places, key=lambda place: abs(place[0] - code.co_firstlineno))
+    return "".join(lines[start - 1 : stop])
+
+
+@cache
+def _functions(file: str) -> tuple[list[str], dict[str, list[tuple[int, int]]]]:
+    """Return the lines of a file, and by qualified name the first and the last line of its functions."""
+    lines = linecache.getlines(file)
+    found: dict[str, list[tuple[int, int]]] = {}
+
+    def visit(node: ast.AST, prefix: str) -> None:
+        for child in ast.iter_child_nodes(node):
+            inside = prefix
+            if isinstance(child, ast.ClassDef):
+                inside = f"{prefix}{child.name}."
+            elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+                start = min([child.lineno, *(each.lineno for each in child.decorator_list)])
+                found.setdefault(prefix + child.name, []).append((start, child.end_lineno or start))
+                inside = f"{prefix}{child.name}.<locals>."
+            visit(child, inside)
+
+    visit(ast.parse("".join(lines)), "")
+    return lines, found
 
 
 def _compiled(source: str, original: types.CodeType) -> types.CodeType:
