@@ -85,8 +85,9 @@ def test_shape_counts_what_the_methods_hold() -> None:
 
 
 def test_curve_counts_each_root_cause_once() -> None:
-    records = [_record(0, 1.0, "a"), _record(1, 2.0, "a"), _record(2, 3.0, "b", "not in the corpus")]
-    points = rediscovery.curve(records, frozenset({"a", "b", "c", "d"}))
+    records = [_record(0, 1.0), _record(1, 2.0), _record(2, 3.0)]
+    first = {0: frozenset({"a"}), 2: frozenset({"b", "not in the corpus"})}
+    points = rediscovery.curve(records, first, frozenset({"a", "b", "c", "d"}))
     assert points == [(1.0, 1), (6.0, 2)]
     assert rediscovery.seconds_to(50, points, 4) == 6.0
     assert rediscovery.seconds_to(80, points, 4) is None

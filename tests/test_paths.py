@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -14,6 +15,8 @@ from harness.paths import MODES, RUNNERS, all_paths, core_paths, parse, select_p
 from harness.paths.run.eager import observe_eager
 from harness.paths.run.tree import observe_paths
 from harness.paths.stopwatch import Stopwatch
+from harness.paths.transforms.apply import needs
+from harness.paths.transforms.table import TRANSFORMS
 
 NAMES = ["nonstrict:module@cpu", "nonstrict:unflatten@cpu", "strict:module@cpu", "strict:unflatten@cpu"]
 COMPILED = "compile:compiled@cpu"
@@ -178,3 +181,24 @@ class Model(nn.Module):
 """
     failed = observe_eager(case(body), "cpu", Stopwatch()).calls[0].failure
     assert failed is not None and failed.name == "AttributeError"
+
+
+def test_a_transform_gets_the_fresh_model_on_the_device_of_the_path(case: Callable[[str], Case]) -> None:
+    model = case(
+        "class Model(nn.BatchNorm1d):\n    def __init__(self):\n        super().__init__(3, affine=False)"
+    )
+    path = replace(parse("nonstrict+preserve+swap:unflatten"), device="meta")
+    fresh = needs(path, model).model
+    assert fresh is not None
+    assert {buffer.device.type for buffer in fresh.buffers()} == {"meta"}
+
+
+def test_a_program_without_state_moves_to_the_device_of_its_inputs() -> None:
+    class Plain(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + 1
+
+    program = torch.export.export(Plain(), (torch.ones(2, device="meta"),))
+    moved = TRANSFORMS["todevice"].function(program)
+    fakes = [node.meta["val"] for node in moved.graph.nodes if node.op != "output"]
+    assert {fake.device.type for fake in fakes} == {"meta"}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from harness.bench.records import Records, run_records
+from harness.bench.records import Records, run_records, with_roots
 from harness.engine.worker import Job
 from harness.paths import EXPENSIVE, all_paths, cost, select_paths
 
@@ -39,15 +39,22 @@ class Context:
 
     @cached_property
     def default(self) -> Records:
-        """The first programs of a campaign on the default paths, no fix in place, then attributed."""
+        """The first programs of a campaign on the default paths, no fix in place, without attribution."""
         scale = self.scale
         return run_records(
             Job(self.seed, self.default_paths),
             programs=scale.default_programs,
             cpu_seconds=scale.default_cpu_seconds,
             workers=self.workers,
-            corpora=self.corpora,
         )
+
+    @cached_property
+    def attributed(self) -> Records:
+        """The first of these programs, with the root causes of their findings if there is a corpus."""
+        records = self.default.records[: self.scale.attributed_programs]
+        if self.corpora is not None:
+            records = with_roots(records, self.corpora, self.workers)
+        return Records(records, self.default.lost)
 
     @cached_property
     def nonstrict(self) -> Records:

@@ -144,21 +144,23 @@ def attributed(record: Record, corpora: pathlib.Path) -> Record:
     return replace(record, roots=roots, stages={**record.stages, ATTRIBUTE: time.process_time() - since})
 
 
-def run_records(
-    job: Job, *, programs: int, cpu_seconds: float, workers: int, corpora: pathlib.Path | None = None
-) -> Records:
-    """Record programs 0, 1, ... until either limit; then attribute, if a corpus is named."""
+def run_records(job: Job, *, programs: int, cpu_seconds: float, workers: int) -> Records:
+    """Record programs 0, 1, ... until either limit."""
     server()  # start it here: the threads would all start it at once
     queue = _Queue(programs, cpu_seconds)
     with ThreadPoolExecutor(workers) as threads:
         for done in [threads.submit(_judge, job, queue) for _ in range(workers)]:
             done.result()
-        kept = sorted(queue.records, key=lambda each: each.index)
-        if corpora is not None:
-            shares = [kept[number::workers] for number in range(workers)]
-            named = threads.map(lambda share: _attribute(share, corpora), shares)
-            kept = sorted((each for some in named for each in some), key=lambda each: each.index)
-    return Records(tuple(kept), queue.lost)
+    return Records(tuple(sorted(queue.records, key=lambda each: each.index)), queue.lost)
+
+
+def with_roots(records: Sequence[Record], corpora: pathlib.Path, workers: int) -> tuple[Record, ...]:
+    """Return the same records, each with the root causes of its findings."""
+    server()  # start it here: the threads would all start it at once
+    shares = [records[number::workers] for number in range(workers)]
+    with ThreadPoolExecutor(workers) as threads:
+        named = list(threads.map(lambda share: _attribute(share, corpora), shares))
+    return tuple(sorted((each for some in named for each in some), key=lambda each: each.index))
 
 
 class _Queue:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from harness.bench.figures import Figure, Result
+from harness.bench.first_shown import first_shown
 from harness.bench.roots import all_roots
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from harness.bench.context import Context
     from harness.bench.records import Record
@@ -23,7 +24,8 @@ def measure(context: Context) -> Result:
         return Result((Figure("root causes found", None, note="there is no corpora/ here"),))
     records = context.default.records
     roots = all_roots(context.corpora)
-    points = curve(records, roots)
+    first = first_shown(records, context.corpora, context.workers)
+    points = curve(records, first, roots)
     cpu = sum(record.cpu for record in records)
     found = points[-1][1] if points else 0
     per_minute = 60 * found / cpu if cpu else None
@@ -37,26 +39,27 @@ def measure(context: Context) -> Result:
         Figure("root causes a CPU minute", per_minute, "/min", note="over the measured start of the curve"),
         *(_time_to(share, points, len(roots), cpu) for share in SHARES),
     ]
-    first = {root: record.index for record in reversed(records) for root in record.causes & roots}
+    examples = {root: index for index, names in first.items() for root in sorted(names & roots)}
     data = {
         "curve": [[round(seconds, 2), number] for seconds, number in points],
-        "first_example": dict(sorted(first.items(), key=lambda pair: pair[1])),
-        "missing": sorted(roots - first.keys()),
+        "first_example": examples,
+        "missing": sorted(roots - examples.keys()),
     }
     return Result(tuple(figures), data=data)
 
 
-def curve(records: Sequence[Record], roots: frozenset[str]) -> Curve:
-    """Return (CPU seconds, root causes found so far) after each program that adds one."""
-    seen: set[str] = set()
+def curve(records: Sequence[Record], first: Mapping[int, frozenset[str]], roots: frozenset[str]) -> Curve:
+    """Return (CPU seconds, root causes found so far) after each program that adds one.
+
+    ``first``: by the index of a program, the root causes that it is the first to show.
+    """
     points: Curve = []
-    cpu = 0.0
+    cpu, found = 0.0, 0
     for record in records:
         cpu += record.cpu
-        new = (record.causes & roots) - seen
-        if new:
-            seen |= new
-            points.append((cpu, len(seen)))
+        if new := first.get(record.index, frozenset()) & roots:
+            found += len(new)
+            points.append((cpu, found))
     return points
 
 

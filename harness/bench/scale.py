@@ -11,9 +11,11 @@ class Scale:
 
     name: str
     default_programs: int
-    """Programs judged on the default paths: for stages, rediscovery, growth and yield."""
+    """Programs judged on the default paths: for rediscovery and growth."""
     default_cpu_seconds: float
     """The judging of these stops after so many CPU seconds."""
+    attributed_programs: int
+    """Of these, so many are attributed, each to all of its root causes: for stages and yield."""
     nonstrict_programs: int
     campaign_seconds: float
     """For programs a second, as a user sees them."""
@@ -35,6 +37,7 @@ QUICK = Scale(
     name="quick",
     default_programs=100,
     default_cpu_seconds=30.0,
+    attributed_programs=100,
     nonstrict_programs=40,
     campaign_seconds=20.0,
     scaling_programs=200,
@@ -52,6 +55,7 @@ FULL = Scale(
     name="full",
     default_programs=20_000,
     default_cpu_seconds=24 * 60.0,
+    attributed_programs=600,
     nonstrict_programs=1000,
     campaign_seconds=120.0,
     scaling_programs=600,

@@ -27,7 +27,7 @@ LATEST = 2
 
 def measure(context: Context) -> Result:
     """Measure the default paths and ``nonstrict:*``."""
-    named = {"default paths": context.default.records, "nonstrict:*": context.nonstrict.records}
+    named = {"default paths": context.attributed.records, "nonstrict:*": context.nonstrict.records}
     figures = [_speed(context)]
     for name, records in named.items():
         if records:
@@ -51,7 +51,9 @@ def measure(context: Context) -> Result:
         share = sum(attributed) / (sum(attributed) + sum(one.cpu for one in named["default paths"]))
         figures.append(Figure("attribution of every program", 100 * share, "% of CPU"))
     figures.append(_minimizing(context))
-    return Result(tuple(figures), (_table(named),), {"lost": context.default.lost + context.nonstrict.lost})
+    return Result(
+        tuple(figures), (_table(named),), {"lost": context.attributed.lost + context.nonstrict.lost}
+    )
 
 
 def over_torch(records: Sequence[Record]) -> float:
@@ -100,7 +102,7 @@ def _speed(context: Context) -> Figure:
 
 def _minimizing(context: Context) -> Figure:
     name = "minimizing one finding"
-    for record in context.default.records:
+    for record in context.attributed.records:
         if record.findings:
             try:
                 answer = minimize(record.source, record.findings[0], seconds=context.scale.minimize_seconds)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from harness.bench.figures import Figure, Result, Rows
-from harness.bench.records import run_records
+from harness.bench.records import run_records, with_roots
 from harness.checks.aliasing import WriteDiffers, WriteRefused, WriteShows
 from harness.engine.worker import Job
 from harness.programs import profile_names
@@ -38,7 +38,7 @@ class Spent:
 
 def measure(context: Context) -> Result:
     """Add up the records of the default paths; with ``--full``, judge programs of each profile as well."""
-    records = context.default.records
+    records = context.attributed.records
     by_path = paths_of(records)
     tables = [
         _table("yield by path", by_path),
@@ -162,8 +162,9 @@ def _each_profile(context: Context) -> Iterator[tuple[str, Spent]]:
             programs=context.scale.profile_programs,
             cpu_seconds=float("inf"),
             workers=context.workers,
-            corpora=context.corpora,
         ).records
+        if context.corpora is not None:
+            records = with_roots(records, context.corpora, context.workers)
         yield from grouped(records, lambda _, name=profile: name).items()  # type: ignore[misc]  # mypy infers no type for a lambda with a default
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
+from harness.inputs.copies import move_model
 from harness.observe.tensors import live_state, named_constants, storage_id
 from harness.paths.transforms.table import TRANSFORMS
 
@@ -72,7 +73,7 @@ class Needs(NamedTuple):
     """Extra arguments of transforms. They are made before lowering, because the case's own code may print."""
 
     model: nn.Module | None
-    """A fresh one."""
+    """A fresh one, on the path's device."""
     shapes: object
 
 
@@ -80,7 +81,8 @@ def needs(path: Path, case: Case) -> Needs:
     """Make the extra arguments that the transforms of a path take."""
     wants_model = any(each.wants_model for each in _of(path, "module"))
     exports = any(each.exports for each in _of(path, "program"))
-    return Needs(case.build().model if wants_model else None, case.shapes() if exports else None)
+    model = move_model(case.build().model, path.device) if wants_model else None
+    return Needs(model, case.shapes() if exports else None)
 
 
 def transform_program(path: Path, program: ExportedProgram, extra: Needs) -> ExportedProgram:

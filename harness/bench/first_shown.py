@@ -1,0 +1,114 @@
+"""Which program shows each root cause first: attribution for the rediscovery curve, which needs no more.
+
+Most programs show root causes that programs before them have shown. One judgement tells so: with the fixes
+of these in place, their findings are gone. Only what is left is attributed, which takes ten judgements more.
+
+A program in which a new root cause hides behind a known one counts for the known one alone. So the curve
+may count fewer root causes than with every program attributed, never more.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from harness.bench.roots import roots_of
+from harness.case import case_from_source, sources_forgotten
+from harness.judge.declared_refusals import declared_by
+from harness.judge.judge_case import judge_case
+from harness.judge.results import Verdict
+from harness.known.attribution import knowledge
+from harness.known.explained import on_paths
+from harness.patching.fixes import FixError
+from harness.patching.held import only
+from harness.processes.calls import ReusableWorker
+from harness.processes.child import Death, Failure
+from harness.processes.server import server
+
+if TYPE_CHECKING:
+    import pathlib
+    from collections.abc import Collection, Iterator, Sequence
+
+    from harness.bench.records import Record
+    from harness.case import Case
+    from harness.findings import Finding
+
+PROGRAM_SECONDS = 120.0
+
+
+def first_shown(records: Sequence[Record], corpora: pathlib.Path, workers: int) -> dict[int, frozenset[str]]:
+    """Return, by the index of the program, the root causes that no program before it has shown."""
+    server()  # start it here: the threads would all start it at once
+    search = _Search(records)
+    with ThreadPoolExecutor(workers) as threads:
+        for done in [threads.submit(search.work, corpora) for _ in range(workers)]:
+            done.result()
+    return search.in_order()
+
+
+class _Search:
+    """The programs that are left to attribute, and what the others have shown. Several threads share it."""
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        self._left = iter([each for each in records if each.findings])
+        self._lock = Lock()
+        self._shown: dict[int, frozenset[str]] = {}
+
+    def work(self, corpora: pathlib.Path) -> None:
+        """Attribute one program after the other in a process of its own, until none is left."""
+        with ReusableWorker() as child:
+            while (record := self._take()) is not None:
+                answer = child.ask(PROGRAM_SECONDS, beyond, record, corpora, self._known())
+                if not isinstance(answer, Death | Failure):  # a program that takes too long shows nothing new
+                    with self._lock:
+                        self._shown[record.index] = answer
+
+    def _take(self) -> Record | None:
+        with self._lock:
+            return next(self._left, None)
+
+    def _known(self) -> frozenset[str]:
+        with self._lock:
+            return frozenset().union(*self._shown.values())
+
+    def in_order(self) -> dict[int, frozenset[str]]:
+        """Return what each program adds to those before it: workers may have met a root cause twice."""
+        seen: set[str] = set()
+        added = {}
+        for index, roots in sorted(self._shown.items()):
+            if new := roots - seen:
+                added[index] = new
+                seen |= new
+        return added
+
+
+def beyond(record: Record, corpora: pathlib.Path, known: frozenset[str]) -> frozenset[str]:
+    """Return the root causes of a program's findings that are left with the fixes of ``known`` in place."""
+    with sources_forgotten():
+        case = case_from_source(record.source)
+        left = tuple(_left(case, record.findings, corpora, known))
+        if not left:
+            return frozenset()
+        roots = roots_of(case, Verdict(True, "", record.paths, left, 0.0), record.tags, corpora)
+    return frozenset().union(*roots.values()) - known
+
+
+def _left(
+    case: Case, findings: Sequence[Finding], corpora: pathlib.Path, known: Collection[str]
+) -> Iterator[Finding]:
+    """Yield each finding on the paths that still show it with these fixes in place."""
+    corpus = knowledge(corpora)
+    fixes = [corpus.fixes[name] for name in corpus.together if name in known]
+    paths = tuple(dict.fromkeys(path for finding in findings for path in finding.shown_on))
+    try:
+        with only(fixes):
+            verdict = judge_case(case, paths, declared_by(fixes))
+    except FixError:
+        yield from findings
+        return
+    shown = {(each.signature, path) for each in verdict.findings for path in each.shown_on}
+    for finding in findings:
+        stay = tuple(path for path in finding.shown_on if (finding.signature, path) in shown)
+        if stay or not verdict.valid:
+            yield on_paths(finding, stay or finding.shown_on)
