@@ -9,11 +9,11 @@ may count fewer root causes than with every program attributed, never more.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from harness.bench.roots import roots_of
+from harness.bench.threads import in_threads
 from harness.case import case_from_source, sources_forgotten
 from harness.judge.declared_refusals import declared_by
 from harness.judge.judge_case import judge_case
@@ -24,11 +24,11 @@ from harness.patching.fixes import FixError
 from harness.patching.held import only
 from harness.processes.calls import ReusableWorker
 from harness.processes.child import Death, Failure
-from harness.processes.server import server
 
 if TYPE_CHECKING:
     import pathlib
     from collections.abc import Collection, Iterator, Sequence
+    from threading import Event
 
     from harness.bench.records import Record
     from harness.case import Case
@@ -39,11 +39,8 @@ PROGRAM_SECONDS = 120.0
 
 def first_shown(records: Sequence[Record], corpora: pathlib.Path, workers: int) -> dict[int, frozenset[str]]:
     """Return, by the index of the program, the root causes that no program before it has shown."""
-    server()  # start it here: the threads would all start it at once
     search = _Search(records)
-    with ThreadPoolExecutor(workers) as threads:
-        for done in [threads.submit(search.work, corpora) for _ in range(workers)]:
-            done.result()
+    in_threads(workers, lambda stop: search.work(corpora, stop))
     return search.in_order()
 
 
@@ -55,11 +52,11 @@ class _Search:
         self._lock = Lock()
         self._shown: dict[int, frozenset[str]] = {}
 
-    def work(self, corpora: pathlib.Path) -> None:
+    def work(self, corpora: pathlib.Path, stop: Event) -> None:
         """Attribute one program after the other in a process of its own, until none is left."""
         with ReusableWorker() as child:
             while (record := self._take()) is not None:
-                answer = child.ask(PROGRAM_SECONDS, beyond, record, corpora, self._known())
+                answer = child.ask(PROGRAM_SECONDS, beyond, record, corpora, self._known(), stop=stop)
                 if not isinstance(answer, Death | Failure):  # a program that takes too long shows nothing new
                     with self._lock:
                         self._shown[record.index] = answer

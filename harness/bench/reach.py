@@ -10,7 +10,6 @@ import json
 import pathlib
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -20,13 +19,15 @@ from typing import TYPE_CHECKING, Any
 from harness.bench.explaining import beyond_programs, explain
 from harness.bench.figures import Figure, Result, Rows
 from harness.bench.records import warm_up
+from harness.bench.threads import in_threads
 from harness.bench.unreached import MEANINGS
 from harness.engine.worker import Job, run_batch
 from harness.processes.calls import call_fresh
 from harness.processes.child import Death, Failure
-from harness.processes.server import server
 
 if TYPE_CHECKING:
+    from threading import Event
+
     from harness.bench.context import Context
 
 MODULES = (
@@ -62,16 +63,16 @@ def measure(context: Context) -> Result:
     """Run a campaign on the default paths with coverage on, each worker with programs of its own."""
     if find_spec("coverage") is None:
         return Result((Figure("lines of torch.export reached", None, note=MISSING),))
-    server()  # start it here: the threads would all start it at once
     seconds, workers = context.scale.coverage_seconds, context.workers
     job = Job(context.seed, context.default_paths)
-    with ThreadPoolExecutor(workers) as threads:
-        answers = list(
-            threads.map(
-                lambda number: call_fresh(4 * seconds + 120, run_covered, job, seconds, number, workers),
-                range(workers),
-            )
-        )
+    numbers = iter(range(workers))
+    answers: list[tuple[int, dict[str, Reached]] | Death | Failure] = []
+
+    def work(stop: Event) -> None:
+        limit, number = 4 * seconds + 120, next(numbers)
+        answers.append(call_fresh(limit, run_covered, job, seconds, number, workers, stop=stop))
+
+    in_threads(workers, work)
     parts = [answer for answer in answers if not isinstance(answer, Death | Failure)]
     if not parts:
         return Result((Figure("lines of torch.export reached", None, note=f"no answer: {answers[0]}"),))

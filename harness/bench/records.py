@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from threading import Lock
@@ -14,6 +13,7 @@ from harness.bench.path_clock import PathClock
 from harness.bench.roots import roots_of
 from harness.bench.shape import Shape, shape_of
 from harness.bench.stage_clock import ATTRIBUTE, DRAW, LOAD, StageClock
+from harness.bench.threads import in_threads
 from harness.case import case_from_source, sources_forgotten
 from harness.engine.schedule import paths_for
 from harness.judge.judge_case import judge_case
@@ -21,12 +21,12 @@ from harness.judge.results import Verdict
 from harness.observe.caches import forget_predictions
 from harness.processes.calls import ReusableWorker
 from harness.processes.child import Death, Failure
-from harness.processes.server import server
 from harness.programs import program_source
 
 if TYPE_CHECKING:
     import pathlib
     from collections.abc import Mapping, Sequence
+    from threading import Event
 
     from harness.engine.worker import Job
     from harness.findings import Finding
@@ -146,21 +146,17 @@ def attributed(record: Record, corpora: pathlib.Path) -> Record:
 
 def run_records(job: Job, *, programs: int, cpu_seconds: float, workers: int) -> Records:
     """Record programs 0, 1, ... until either limit."""
-    server()  # start it here: the threads would all start it at once
     queue = _Queue(programs, cpu_seconds)
-    with ThreadPoolExecutor(workers) as threads:
-        for done in [threads.submit(_judge, job, queue) for _ in range(workers)]:
-            done.result()
+    in_threads(workers, lambda stop: _judge(job, queue, stop))
     return Records(tuple(sorted(queue.records, key=lambda each: each.index)), queue.lost)
 
 
 def with_roots(records: Sequence[Record], corpora: pathlib.Path, workers: int) -> tuple[Record, ...]:
     """Return the same records, each with the root causes of its findings."""
-    server()  # start it here: the threads would all start it at once
-    shares = [records[number::workers] for number in range(workers)]
-    with ThreadPoolExecutor(workers) as threads:
-        named = list(threads.map(lambda share: _attribute(share, corpora), shares))
-    return tuple(sorted((each for some in named for each in some), key=lambda each: each.index))
+    shares = iter([records[number::workers] for number in range(workers)])
+    named: list[Record] = []
+    in_threads(workers, lambda stop: named.extend(_attribute(next(shares), corpora, stop)))
+    return tuple(sorted(named, key=lambda each: each.index))
 
 
 class _Queue:
@@ -186,20 +182,20 @@ class _Queue:
             self.lost += lost
 
 
-def _judge(job: Job, queue: _Queue) -> None:
+def _judge(job: Job, queue: _Queue, stop: Event) -> None:
     with ReusableWorker() as child:
         while batch := queue.take():
-            answer = child.ask(PROGRAM_SECONDS * BATCH, record_batch, job, batch)
+            answer = child.ask(PROGRAM_SECONDS * BATCH, record_batch, job, batch, stop=stop)
             if not isinstance(answer, Death | Failure):
                 queue.add(answer, 0)
                 continue
             for index in batch:
-                one = child.ask(PROGRAM_SECONDS, record_batch, job, (index,))
+                one = child.ask(PROGRAM_SECONDS, record_batch, job, (index,), stop=stop)
                 lost = isinstance(one, Death | Failure)
                 queue.add(() if isinstance(one, Death | Failure) else one, int(lost))
 
 
-def _attribute(records: Sequence[Record], corpora: pathlib.Path) -> list[Record]:
+def _attribute(records: Sequence[Record], corpora: pathlib.Path, stop: Event) -> list[Record]:
     done: list[Record] = []
     usual = UsualRoots()
     with ReusableWorker() as child:
@@ -208,7 +204,7 @@ def _attribute(records: Sequence[Record], corpora: pathlib.Path) -> list[Record]
             if roots is not None:
                 done.append(replace(each, roots=roots))
                 continue
-            answer = child.ask(PROGRAM_SECONDS, attributed, each, corpora)
+            answer = child.ask(PROGRAM_SECONDS, attributed, each, corpora, stop=stop)
             if not isinstance(answer, Death | Failure):
                 each = answer
                 usual.add(each)

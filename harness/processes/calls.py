@@ -11,15 +11,21 @@ from harness.processes.child import NOWHERE, Child, Death, Failure
 if TYPE_CHECKING:
     from collections.abc import Callable
     from multiprocessing.connection import Connection
+    from threading import Event
     from types import TracebackType
 
 T = TypeVar("T")
 
 
-def call_fresh(seconds: float, task: Callable[..., T], *args: object) -> T | Death | Failure:
-    """Return ``task(*args)``, run in a fresh process; a Death or a Failure where that does not work."""
+def call_fresh(
+    seconds: float, task: Callable[..., T], *args: object, stop: Event | None = None
+) -> T | Death | Failure:
+    """Return ``task(*args)``, run in a fresh process; a Death or a Failure where that does not work.
+
+    Raises Stopped soon after ``stop`` is set.
+    """
     with Child(_answer_once, task, args) as child:
-        answer: T | Death | Failure = child.receive(seconds)
+        answer: T | Death | Failure = child.receive(seconds, stop)
         return answer
 
 
@@ -51,13 +57,18 @@ class ReusableWorker:
         """Whether the next task starts a process, which is slower at first."""
         return self._child is None
 
-    def ask(self, seconds: float, task: Callable[..., T], *args: object) -> T | Death | Failure:
-        """Return ``task(*args)``, run in that process. An exception during the wait ends the process."""
+    def ask(
+        self, seconds: float, task: Callable[..., T], *args: object, stop: Event | None = None
+    ) -> T | Death | Failure:
+        """Return ``task(*args)``, run in that process. An exception during the wait ends the process.
+
+        Raises Stopped soon after ``stop`` is set.
+        """
         child = self._child = self._child or Child(_answer_all, output=NOWHERE)
         answer: T | Death | Failure
         try:
             child.send((task, args))
-            answer = child.receive(seconds)
+            answer = child.receive(seconds, stop)
         except OSError:
             answer = child.death()
         except BaseException:
