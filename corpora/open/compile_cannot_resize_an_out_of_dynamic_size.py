@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "torch.compile raises where out= is to be resized and has had another size before"
+# severity = "C"
+# severity-because = "an out= that has to be resized, of which eager warns"
 # path = "compile:compiled@cpu"
 # check = "guards"
 # kind = "crash"

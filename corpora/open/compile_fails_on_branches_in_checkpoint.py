@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "torch.compile fails on torch.cond below torch.utils.checkpoint: no rule registered"
+# severity = "B"
+# severity-because = "torch.cond in a checkpointed block, compiled"
 # path = "compile:compiled@cpu"
 # check = "outputs"
 # kind = "crash"

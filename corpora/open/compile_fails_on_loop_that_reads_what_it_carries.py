@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "torch.compile fails on a while_loop whose body reads the tensor that it is given at first"
+# severity = "B"
+# severity-because = "a while_loop whose body reads the tensor that it starts from"
 # path = "compile:aot_eager@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "torch.compile fails where a checkpoint returns a parameter and a container of modules holds it"
+# severity = "C"
+# severity-because = "a checkpointed function that returns a parameter or an input as it is"
 # path = "compile:compiled@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "compiled, the assignment of a buffer after a torch.cond that reads it is lost"
+# severity = "B"
+# severity-because = "a buffer assigned after a torch.cond that reads it: silently lost"
 # path = "compile:compiled@cpu"
 # check = "state"
 # kind = "mismatch"

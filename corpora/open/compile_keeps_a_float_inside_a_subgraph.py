@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "A float attribute that has changed cannot be used after a checkpoint that uses it"
+# severity = "B"
+# severity-because = "a scale that changes between steps, used in a checkpoint and after it"
 # path = "compile:compiled@cpu"
 # check = "guards"
 # kind = "crash"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "Compiled, a tensor has the rank and size from before its data was assigned"
+# severity = "B"
+# severity-because = "`.data =` with a tensor of another rank, in a compiled model"
 # path = "compile:compiled@cpu"
 # check = "guards"
 # kind = "mismatch"

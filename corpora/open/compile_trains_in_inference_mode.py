@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "A compiled model with torch.enable_grad cannot be called in inference mode"
+# severity = "B"
+# severity-because = "a model with enable_grad, compiled and called in inference mode"
 # path = "compile:aot_eager@cpu"
 # check = "guards"
 # kind = "crash"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "A compiled call that raises inside torch.no_grad leaves gradients switched off"
+# severity = "B"
+# severity-because = "a call that raises under no_grad; backends that run Dynamo's graph alone"
 # path = "compile:compiled@cpu"
 # check = "purity"
 # kind = "mismatch"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "A copied program has another name than its signature for an argument named input"
+# severity = "A"
+# severity-because = "an argument called input; a copy of the program cannot be saved"
 # path = "nonstrict+deepcopy:module@cpu"
 # check = "structure"
 # kind = "mismatch"

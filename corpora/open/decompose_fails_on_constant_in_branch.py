@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "run_decompositions fails where a branch of torch.cond writes out a tensor"
+# severity = "B"
+# severity-because = "a tensor written out in a branch of torch.cond"
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "run_decompositions fails where the result of a preserved submodule is not used"
+# severity = "C"
+# severity-because = "a preserved submodule whose result nobody reads"
 # path = "nonstrict+preserve+decompose:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "run_decompositions fails on attention over a batch whose heads are joined by a view"
+# severity = "A"
+# severity-because = "attention over a batch, its heads joined by a view"
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "crash"

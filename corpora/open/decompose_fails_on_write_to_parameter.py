@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "a decomposed program that writes to a parameter under no_grad cannot be called"
+# severity = "B"
+# severity-because = "a parameter that forward() updates under no_grad"
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "crash"

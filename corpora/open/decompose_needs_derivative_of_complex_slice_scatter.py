@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "run_decompositions() makes slice_scatter of a write to a complex slice"
+# severity = "C"
+# severity-because = "a write to a slice of a complex tensor that requires gradients"
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "a decomposed select_scatter has the promoted dtype, and other strides"
+# severity = "C"
+# severity-because = "select_scatter of two dtypes"
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

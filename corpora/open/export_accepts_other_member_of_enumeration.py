@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "ep.module() accepts another member of an enumeration, and takes the branch of the first"
+# severity = "A"
+# severity-because = "a mode given as an Enum: the branch of the example is taken, in silence"
 # path = "nonstrict:module@cpu"
 # check = "guards"
 # kind = "mismatch"

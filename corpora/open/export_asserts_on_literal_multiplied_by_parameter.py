@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "Export asserts on a tensor literal that is updated from a parameter before a checkpoint"
+# severity = "C"
+# severity-because = "a tensor literal updated in place from a parameter, before an in-place checkpoint"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "Export fails on a preserved submodule whose calls are written differently"
+# severity = "B"
+# severity-because = "a preserved submodule called with and without a keyword"
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

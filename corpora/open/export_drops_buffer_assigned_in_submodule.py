@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "the assignment of a buffer is lost if the buffer is a submodule's"
+# severity = "A"
+# severity-because = "a counter in a submodule, updated by assignment: silently lost"
 # path = "nonstrict:module@cpu"
 # check = "state"
 # kind = "mismatch"

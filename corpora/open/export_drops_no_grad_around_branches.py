@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "export drops a no_grad region that holds a torch.cond"
+# severity = "B"
+# severity-because = "torch.cond and a no_grad block in one model"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

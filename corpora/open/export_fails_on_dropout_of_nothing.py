@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "Export fails on dropout of a tensor of integers without elements"
+# severity = "C"
+# severity-because = "dropout of a boolean tensor without elements"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "Export fails on dynamic sizes of keyword arguments"
+# severity = "B"
+# severity-because = "dynamic sizes of what **kwargs takes"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

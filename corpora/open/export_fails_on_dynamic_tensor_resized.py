@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "resize_ of a tensor of dynamic size to plain numbers ends export with an internal error"
+# severity = "C"
+# severity-because = "resize_ to fixed sizes in a model with dynamic ones"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

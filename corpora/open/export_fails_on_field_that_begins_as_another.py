@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "ep.module() fails on a namedtuple where a field's name begins with another's"
+# severity = "A"
+# severity-because = "a namedtuple with the fields value and value_max: ep.module() fails"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "assigning an input as it is to a buffer ends export with SpecViolationError"
+# severity = "A"
+# severity-because = "a buffer that keeps the last input: export fails"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "Export fails on a preserved submodule that is called twice by another of its names"
+# severity = "C"
+# severity-because = "a shared submodule, preserved by one name and called twice by the other"
 # path = "nonstrict+preserve_leaves:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

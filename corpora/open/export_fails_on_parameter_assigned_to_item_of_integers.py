@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "Export fails where a parameter is assigned to an item of an integer tensor"
+# severity = "C"
+# severity-because = "a parameter that requires gradients written into integers"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

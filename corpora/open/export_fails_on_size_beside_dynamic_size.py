@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "Export with dynamic shapes fails on an input that is a torch.Size"
+# severity = "B"
+# severity-because = "a torch.Size among the inputs, beside a dynamic size"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "Export fails on a preserved submodule that takes a string"
+# severity = "B"
+# severity-because = "a preserved submodule that takes a string flag"
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "the strides recorded for batch norm of a strided input are not those it has"
+# severity = "B"
+# severity-because = "batch norm of a transposed input: recorded strides are wrong, results are right"
 # upstream = "https://github.com/pytorch/pytorch/issues/192668"
 # path = "nonstrict:module@cpu"
 # check = "fake"

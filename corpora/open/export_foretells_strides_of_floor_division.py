@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "the strides recorded for a floor division are the divisor's, not those it has"
+# severity = "C"
+# severity-because = "floor division of two layouts: recorded strides are wrong"
 # upstream = "https://github.com/pytorch/pytorch/issues/198364"
 # path = "nonstrict:module@cpu"
 # check = "fake"

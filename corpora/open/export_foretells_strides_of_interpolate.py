@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "the strides recorded for nearest interpolation of one spatial dimension are not those it has"
+# severity = "B"
+# severity-because = "nearest interpolation of a transposed signal: recorded strides are wrong"
 # path = "nonstrict:module@cpu"
 # check = "fake"
 # kind = "mismatch"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "non-strict export leaves requires_grad_ on an input out of the graph"
+# severity = "A"
+# severity-because = "requires_grad_() on an input, as for forces or a gradient penalty: silently ignored"
 # path = "nonstrict:module@cpu"
 # check = "inputs"
 # kind = "mismatch"

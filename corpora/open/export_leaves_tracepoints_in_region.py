@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "Export leaves its own marks of a preserved submodule in a no_grad region"
+# severity = "B"
+# severity-because = "a preserved submodule called under no_grad"
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "a buffer returned before it is assigned comes back with the new value"
+# severity = "A"
+# severity-because = "a running state that is read, then updated by assignment: silently wrong"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "A preserved submodule is given what its forward pre-hook made, and so runs the hook twice"
+# severity = "B"
+# severity-because = "a preserved submodule with a forward pre-hook, replaced: the hook silently runs twice"
 # path = "nonstrict+preserve+swap:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "ep.module() refuses a dict whose keys come in another order, where its values are nested"
+# severity = "A"
+# severity-because = "a batch given as a dict, with keys in another order than at export"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

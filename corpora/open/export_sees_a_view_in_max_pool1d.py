@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "detach_ on a result of max_pool1d, which is a view to export and none in eager"
+# severity = "C"
+# severity-because = "detach_ of a pooled result"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

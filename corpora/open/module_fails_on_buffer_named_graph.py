@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "ep.module() fails on state and children with the names of GraphModule's own attributes"
+# severity = "B"
+# severity-because = "state or children called graph, type or meta"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "ep.module() and unflatten fail on a child or state whose name is a Python keyword"
+# severity = "B"
+# severity-because = "a ModuleDict with a Python keyword for a key, class or lambda"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

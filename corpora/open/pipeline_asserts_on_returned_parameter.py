@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "pipeline asserts that a parameter is read by stages only: the output may return it"
+# severity = "B"
+# severity-because = "a model that returns a parameter with its result"
 # path = "pipeline:stages@cpu"
 # check = "outputs"
 # kind = "crash"

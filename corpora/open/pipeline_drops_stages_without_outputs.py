@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "pipeline drops a stage that only writes to memory"
+# severity = "B"
+# severity-because = "a stage that works in place alone: silently skipped"
 # path = "pipeline:stages@cpu"
 # check = "outputs"
 # kind = "mismatch"

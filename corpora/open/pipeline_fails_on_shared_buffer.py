@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "pipeline fails on a non-persistent buffer of two names"
+# severity = "A"
+# severity-because = "a table in a non-persistent buffer that two modules share"
 # path = "pipeline:stages@cpu"
 # check = "outputs"
 # kind = "crash"

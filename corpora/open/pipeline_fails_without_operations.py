@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "pipeline ends with StopIteration for a model that computes nothing"
+# severity = "C"
+# severity-because = "a model that computes nothing"
 # path = "pipeline:stages@cpu"
 # check = "outputs"
 # kind = "crash"

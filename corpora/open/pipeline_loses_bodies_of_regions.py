@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "pipeline loses the bodies of no_grad regions: no stage has them"
+# severity = "A"
+# severity-because = "a no_grad block: no pipeline can be made"
 # path = "pipeline:stages@cpu"
 # check = "outputs"
 # kind = "crash"

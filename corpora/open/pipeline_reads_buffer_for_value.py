@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "A stage of a pipeline gets a buffer for a value, and the value for the buffer"
+# severity = "A"
+# severity-because = "a buffer called mean beside x.mean(): silently exchanged"
 # path = "pipeline:stages@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "a pipeline runs stages in another order than the model"
+# severity = "B"
+# severity-because = "stages that share state but pass on no values: silently wrong"
 # path = "pipeline:stages@cpu"
 # check = "outputs"
 # kind = "mismatch"

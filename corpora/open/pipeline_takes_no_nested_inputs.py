@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "a pipeline cannot be called with the nested inputs that it was made with"
+# severity = "A"
+# severity-because = "a model that takes a list or tuple of tensors: the pipeline refuses its example"
 # path = "pipeline:stages@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "A program whose no_grad region returns nothing can be saved, but not loaded"
+# severity = "A"
+# severity-because = "a no_grad block that only updates something: a saved program cannot be loaded"
 # path = "nonstrict+reload:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "A conjugated buffer is another one after save and load"
+# severity = "B"
+# severity-because = "a conjugated buffer: silently another one after loading"
 # path = "nonstrict+reload:module@cpu"
 # check = "state"
 # kind = "mismatch"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "A buffer in the memory of a parameter requires grad after save and load"
+# severity = "C"
+# severity-because = "a buffer in the memory of a parameter"
 # path = "nonstrict+reload:module@cpu"
 # check = "state"
 # kind = "mismatch"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "Two empty parameters become one by save, load and unflatten"
+# severity = "C"
+# severity-because = "two parameters without elements"
 # path = "nonstrict+reload:unflatten@cpu"
 # check = "sharing"
 # kind = "mismatch"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "Save and load separate a buffer from the non-persistent view of it that is another buffer"
+# severity = "B"
+# severity-because = "a non-persistent buffer that is a view of another: silently wrong"
 # path = "nonstrict+reload:module@cpu"
 # check = "sharing"
 # kind = "mismatch"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "strict export loses every assignment of a buffer"
+# severity = "A"
+# severity-because = "a counter updated by assignment: silently never changes"
 # path = "strict:module@cpu"
 # check = "state"
 # kind = "mismatch"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "Strict export fails on positional-only arguments"
+# severity = "B"
+# severity-because = "forward(self, x, /)"
 # path = "strict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "A strict export of a model that sets an attribute misnames the modules in its containers"
+# severity = "A"
+# severity-because = "a model that counts its calls and has a ModuleList: its layers get wrong names"
 # path = "strict:unflatten@cpu"
 # check = "structure"
 # kind = "mismatch"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "strict export puts a submodule's no_grad region into the root, and unflatten skips its ops"
+# severity = "A"
+# severity-because = "a submodule with a no_grad block: unflatten skips operators, in silence"
 # path = "strict:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "strict export computes with the size that a tensor had before squeeze_"
+# severity = "A"
+# severity-because = "a size read after squeeze_ or transpose_: silently that from before"
 # path = "strict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "strict export records the shape that an input has after squeeze_"
+# severity = "C"
+# severity-because = "an input squeezed in place through the result of another in-place operator"
 # path = "strict:module@cpu"
 # check = "guards"
 # kind = "mismatch"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "What unflatten returns cannot be deep-copied"
+# severity = "A"
+# severity-because = "copy.deepcopy of any unflattened module"
 # path = "nonstrict+duplicate:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

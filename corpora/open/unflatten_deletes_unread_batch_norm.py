@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "unflatten deletes a batch norm that is called for its statistics alone"
+# severity = "C"
+# severity-because = "a batch norm that is called for its statistics alone"
 # path = "nonstrict:unflatten@cpu"
 # check = "state"
 # kind = "mismatch"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "unflatten deletes an in-place update under no_grad, from the exported program too"
+# severity = "A"
+# severity-because = "an in-place update under no_grad: silently deleted"
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "unflatten fails on a decomposed program that copies an input into a buffer"
+# severity = "A"
+# severity-because = "a buffer that keeps the last input by copy_, decomposed"
 # path = "nonstrict+decompose:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

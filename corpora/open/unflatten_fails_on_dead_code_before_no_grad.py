@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "an unread result and a no_grad region after it make unflatten fail with SystemError"
+# severity = "B"
+# severity-because = "an unused result before a no_grad block"
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

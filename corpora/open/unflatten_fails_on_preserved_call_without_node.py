@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "unflatten fails on a preserved submodule whose call computes nothing"
+# severity = "A"
+# severity-because = "an nn.Identity, or nn.Dropout in eval mode, among the preserved submodules"
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "unflatten fails after a preserved submodule that is a GraphModule"
+# severity = "B"
+# severity-because = "a preserved submodule that torch.fx has traced"
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "unflatten fails on a preserved submodule that returns its own parameter"
+# severity = "B"
+# severity-because = "a preserved submodule that returns its weight"
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "unflatten fails on a second call of a preserved module that updates a buffer under no_grad"
+# severity = "B"
+# severity-because = "a preserved submodule that updates a buffer under no_grad, called twice"
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "unflatten fails on a decomposed program that returns a view of a mutated input"
+# severity = "B"
+# severity-because = "a view of an input that was updated in place, decomposed"
 # path = "nonstrict+decompose:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

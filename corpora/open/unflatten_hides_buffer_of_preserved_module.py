@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "A preserved submodule that is called twice has no buffers after unflatten"
+# severity = "B"
+# severity-because = "a preserved submodule with a buffer, called twice: its buffer is not loaded, in silence"
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "state"
 # kind = "mismatch"

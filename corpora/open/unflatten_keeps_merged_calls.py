@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "An unflattened submodule cannot be deep-copied after equal calls were merged"
+# severity = "B"
+# severity-because = "a copy of a submodule whose child is called twice"
 # path = "nonstrict+duplicate:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

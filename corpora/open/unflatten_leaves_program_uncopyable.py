@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "Once a program has been unflattened, it cannot be deep-copied"
+# severity = "B"
+# severity-because = "copy.deepcopy of a program that was unflattened before"
 # path = "nonstrict+deepcopy:module@cpu"
 # check = "outputs"
 # kind = "crash"

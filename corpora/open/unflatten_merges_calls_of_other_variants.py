@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "unflatten merges two calls that differ only in which variant of a child they call"
+# severity = "A"
+# severity-because = "a submodule called twice whose child takes another branch: silently wrong"
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

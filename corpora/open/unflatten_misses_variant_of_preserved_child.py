@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "A preserved submodule of a module that is called twice has calls that lead nowhere"
+# severity = "B"
+# severity-because = "a preserved submodule of a module that is called twice"
 # path = "nonstrict+preserve_leaves:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "unflatten passes a constant of a child with two names as an argument"
+# severity = "C"
+# severity-because = "a preserved submodule of two names with a tensor attribute"
 # path = "nonstrict+preserve+swap:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "unflatten calls a preserved submodule with None for an argument that its result does not depend on"
+# severity = "C"
+# severity-because = "a preserved submodule that is called for its side effects alone"
 # path = "nonstrict+preserve+swap:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

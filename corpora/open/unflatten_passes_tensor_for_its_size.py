@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "A preserved submodule gets one more argument if it reads a dynamic size"
+# severity = "A"
+# severity-because = "a preserved submodule that reads a dynamic batch size: it cannot be replaced"
 # path = "nonstrict+preserve+swap:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

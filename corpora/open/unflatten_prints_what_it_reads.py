@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "unflatten of preserved submodules prints what it reads to standard output"
+# severity = "B"
+# severity-because = "a preserved submodule whose buffer its parent updates: lines on standard output"
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "purity"
 # kind = "mismatch"

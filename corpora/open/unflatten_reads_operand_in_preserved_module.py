@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "What a preserved submodule does not get as an argument is replaced by what it was computed from"
+# severity = "B"
+# severity-because = "a preserved submodule that reads what its parent has stored on it: silently wrong"
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "unflatten redirects a call to a variant of its graph that hangs elsewhere"
+# severity = "C"
+# severity-because = "a module whose first call leaves no operator"
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "unflatten refuses its own example where that has a torch.Size"
+# severity = "B"
+# severity-because = "a torch.Size among the inputs"
 # path = "nonstrict:unflatten@cpu"
 # check = "guards"
 # kind = "crash"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "unflatten fails on a preserved module that returns a dataclass with an unread field"
+# severity = "B"
+# severity-because = "a preserved submodule that returns a dataclass with an unread field"
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

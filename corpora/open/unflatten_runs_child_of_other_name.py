@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "unflatten of a strict export runs the child of another call, where a module has two names"
+# severity = "C"
+# severity-because = "a module of two names whose calls strict export files under both"
 # path = "strict:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

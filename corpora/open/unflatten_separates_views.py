@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "unflatten separates a buffer from the view of it that is another buffer"
+# severity = "B"
+# severity-because = "a buffer that is a view of another: silently wrong"
 # path = "nonstrict:unflatten@cpu"
 # check = "sharing"
 # kind = "mismatch"

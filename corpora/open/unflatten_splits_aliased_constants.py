@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "unflatten gives each name of a shared non-persistent buffer a tensor of its own"
+# severity = "B"
+# severity-because = "a non-persistent buffer shared by two modules and updated: silently wrong"
 # path = "nonstrict:unflatten@cpu"
 # check = "sharing"
 # kind = "mismatch"

@@ -4,6 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "unflatten reads a parameter where the model reads a detached buffer of it"
+# severity = "B"
+# severity-because = "a buffer that starts as the detached parameter"
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
