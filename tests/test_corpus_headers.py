@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import pathlib
 import re
 from collections import Counter, defaultdict
@@ -9,7 +10,7 @@ from collections import Counter, defaultdict
 import pytest
 
 from harness.cli.corpus_listing import markdown
-from harness.known.entry import FIXES, OPEN, VARIANTS, find_files, read_entry
+from harness.known.entry import FIXES, OPEN, VARIANTS, Entry, find_files, read_entry
 from harness.known.ranking import read_root_causes
 from harness.patching.fixes import read_candidates
 
@@ -20,9 +21,14 @@ ALL = {**ROOTS, **OTHERS}
 CANDIDATES = read_candidates(CORPORA / FIXES)
 
 
+def explanation(entry: Entry) -> str:
+    return ast.get_docstring(ast.parse(entry.file.read_text(encoding="utf-8"))) or ""
+
+
 def test_an_entry_says_how_severe_its_root_cause_is() -> None:
     assert [name for name, entry in ROOTS.items() if not entry.severity or not entry.severity_because] == []
     assert [name for name, entry in ROOTS.items() if entry.variant_of] == []
+    assert [name for name, entry in ROOTS.items() if not entry.cause.endswith((".", ".)"))] == []
     long = [name for name, entry in ROOTS.items() if len(entry.severity_because.split()) > 20]
     assert long == []
 
@@ -71,3 +77,14 @@ def test_a_patch_says_of_which_kind_it_is(name: str) -> None:
     assert len(kinds) == 1
     for fix in CANDIDATES[name]:
         assert re.search(r"^Kind: (mend|refuse|workaround)$", fix.message, re.MULTILINE), fix.patch
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_an_explanation_stands_alone(name: str) -> None:
+    """Who reads a report has one file, and no other entry at hand."""
+    text = explanation(ALL[name])
+    assert [word for word in re.findall(r"\w+", text) if word in ALL] == []
+    claims = re.findall(
+        r"\b(?:cause is that of|[Ll]ikewise|do(?:es)? the same|so it is with|as well works)\b", text
+    )
+    assert claims == [], "name what the file shows; what it does not run may be wrong"

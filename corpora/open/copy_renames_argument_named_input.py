@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "A copied program has another name than its signature for an argument named input"
+# title = "ExportedProgram: a deep copy renames an argument called input, its signature does not"
 # severity = "A"
 # severity-because = "an argument called input; a copy of the program cannot be saved"
+# cause = """
+# Graph.__deepcopy__ makes nodes by create_node, which avoids names of builtins and of globals of the
+# generated code; torch.export names placeholders after arguments, whatever these are called."""
 # path = "nonstrict+deepcopy:module@cpu"
 # check = "structure"
 # kind = "mismatch"
@@ -19,9 +22,8 @@
 """The graph of a program has the input `input`, its deep copy `input_1`; both signatures say `input`.
 
 The nodes of a copied graph get their names as new nodes do, which are kept clear of builtins and of globals
-of the code, as inf and torch. Export gives placeholders the names of arguments, without that care. A copy
-cannot be saved; where `input` is written to, neither ep.module() nor unflatten takes it. PyTorch PR 133269
-met this, and mends it for one experimental function.
+of the code, as inf and torch. Export gives placeholders the names of arguments, without that care. PyTorch PR
+133269 met this, and mends it for one experimental function.
 """
 
 import copy

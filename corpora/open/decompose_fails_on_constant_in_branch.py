@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "run_decompositions fails where a branch of torch.cond writes out a tensor"
+# title = "run_decompositions, save: error for a torch.tensor(...) in a branch of torch.cond"
 # severity = "B"
 # severity-because = "a tensor written out in a branch of torch.cond"
+# cause = """
+# lift_constants_pass lifts the constants of the top graph alone, so those in the graphs of branches stay
+# attributes, which no signature names."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "crash"

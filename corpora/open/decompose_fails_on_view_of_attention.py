@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "run_decompositions fails on attention over a batch whose heads are joined by a view"
+# title = "run_decompositions: ValueError where the heads of scaled_dot_product_attention are viewed"
 # severity = "A"
 # severity-because = "attention over a batch, its heads joined by a view"
+# cause = """
+# The decomposition of _scaled_dot_product_flash_attention_for_cpu lays its result out by length, batch,
+# heads, while the kernel and its meta function lay it out as the query."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "A decomposed program returns the buffer for what was copied into it"
+# title = "run_decompositions: program returns the buffer itself for what was copied into it"
 # severity = "A"
 # severity-because = "a cache filled by copy_: results change with the next call, in silence"
+# cause = """
+# _remove_unnecessary_copy_op_pass lets the source of a copy_ be what is written back to the buffer, and an
+# output that is also written back is taken for the buffer."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "the strides recorded for a floor division are the divisor's, not those it has"
+# title = "torch.export: the graph records the strides of the divisor for a floor division"
 # severity = "C"
 # severity-because = "floor division of two layouts: recorded strides are wrong"
+# cause = """
+# _floor_divide_float ends in where(ne(b, 0), ...), whose first operand is made of the divisor; the kernel
+# takes after the dividend."""
 # upstream = "https://github.com/pytorch/pytorch/issues/198364"
 # path = "nonstrict:module@cpu"
 # check = "fake"
@@ -19,8 +22,7 @@
 """`x // y` has the strides of x; the graph says that it has those of y.
 
 Like every elementwise operator, the kernel takes after its first operand where the two differ. The
-decomposition that traces it ends in `where(ne(b, 0), ...)`, whose first operand is made of the divisor. A
-branch on `(x // y).is_contiguous()` is traced the wrong way, unnoticed.
+decomposition that traces it ends in `where(ne(b, 0), ...)`, whose first operand is made of the divisor.
 """
 
 import torch

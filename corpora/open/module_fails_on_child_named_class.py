@@ -3,9 +3,11 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "ep.module() and unflatten fail on a child or state whose name is a Python keyword"
+# title = "ep.module(), unflatten: SyntaxError for a ModuleDict key that is a Python keyword"
 # severity = "B"
 # severity-because = "a ModuleDict with a Python keyword for a key, class or lambda"
+# cause = """
+# _format_target writes a name as an attribute if str.isidentifier says so, which it does of keywords."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "strict export computes with the size that a tensor had before squeeze_"
+# title = "torch.export(strict=True), torch.compile: x.shape after squeeze_ is that from before"
 # severity = "A"
 # severity-because = "a size read after squeeze_ or transpose_: silently that from before"
+# cause = """
+# TensorVariable._sync_if_inplace_mutation brings the noted sizes up to date only if another tensor was
+# among the arguments of the in-place method."""
 # path = "strict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -20,7 +23,7 @@
 
 Dynamo keeps sizes and strides of a tensor beside its fake tensor, and after an in-place method brings them up
 to date only if another tensor was among the arguments. squeeze_, transpose_ and their like take numbers: what
-the model then reads is the old shape. torch.compile computes the same.
+the model then reads is the old shape.
 """
 
 import torch

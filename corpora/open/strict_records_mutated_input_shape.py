@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "strict export records the shape that an input has after squeeze_"
+# title = "torch.export(strict=True): program refuses its example if x.relu_().squeeze_(0) is called"
 # severity = "C"
 # severity-because = "an input squeezed in place through the result of another in-place operator"
+# cause = """
+# var_getattr refuses in-place views of graph inputs, which it tells by their source alone, and the result
+# of another in-place op is the same tensor without a source."""
 # path = "strict:module@cpu"
 # check = "guards"
 # kind = "mismatch"

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "Strict export records float32 for what autocast makes bfloat16"
+# title = "torch.export(strict=True): the graph records float32 for what autocast makes bfloat16"
 # severity = "B"
 # severity-because = "a model with an autocast block: recorded dtypes are wrong, results are right"
+# cause = """
+# _enter_autocast makes a node while a graph is traced and counts on its caller to have entered autocast,
+# which Dynamo's graph does not."""
 # path = "strict:module@cpu"
 # check = "fake"
 # kind = "mismatch"

@@ -18,7 +18,7 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/193194"
 # at-fault = "torch/_dynamo/variables/builder.py, wrap_symfloat: `item` may be put into a subgraph"
 # ///
-"""Another face of compile_keeps_a_float_inside_a_subgraph.py: the float is used in one more subgraph.
+"""A float attribute has another value in the second call, and two checkpoints use it: an assertion fails.
 
 The node `item` that stands for the float is in the graph of the first checkpoint. For the second one Dynamo
 looks for it in the graphs around, and does not find it even in the outermost.

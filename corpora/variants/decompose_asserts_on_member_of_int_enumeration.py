@@ -28,7 +28,7 @@
 """A model that takes a member of an IntEnum can be exported, but not decomposed: an internal assertion.
 
 AOTAutograd makes a symbol of each input that is an int, and a member of such an enumeration is one. SymNode
-asserts that what a symbol stands for is a plain int. Members of other enumerations are left as they are.
+asserts that what a symbol stands for is a plain int.
 """
 
 import enum

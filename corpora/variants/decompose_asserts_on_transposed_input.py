@@ -24,7 +24,7 @@
 
 AOTAutograd bans that where it exports, with a message for the author ("Found an input that received a
 metadata mutation ... currently banned in the aot_export workflow"), but that is asked under is_export only,
-which aot_export_joint_with_descriptors leaves at False. A buffer transposed in place gives the same.
+which aot_export_joint_with_descriptors leaves at False.
 """
 
 import torch

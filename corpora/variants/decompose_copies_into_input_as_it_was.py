@@ -17,8 +17,7 @@
 # ///
 """An input is resized and then written to: the decomposed program fails when it is called.
 
-It returns the input's new value, of the new shape, and copies it into the input, which still has the old
-one. Where the shapes agree, as after t_() on a square matrix, the input silently keeps its old strides.
+It returns the input's new value, of the new shape, and copies it into the input, which still has the old one.
 AOTAutograd bans such a model where it exports, but not where run_decompositions comes from.
 """
 

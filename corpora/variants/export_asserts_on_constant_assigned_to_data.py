@@ -28,8 +28,7 @@
 """A view of an input whose .data was assigned: "tensor's device must be `meta`, got cpu instead".
 
 `k` is a plain attribute, which export does not make fake: assigning it to the .data of the fake input puts
-memory on the CPU below a FakeTensor, and its views are on the CPU as well. The cause is that of
-export_fails_on_constant_assigned_to_data. A buffer in place of `k` works.
+memory on the CPU below a FakeTensor, and its views are on the CPU as well.
 """
 
 import torch

@@ -28,8 +28,7 @@
 """`set_` changes `x`, a fake tensor, and only reads `k`, which is a real one: an assertion fails.
 
 FakeTensorMode makes real arguments fake on the way. Where an operator changes metadata it asserts that there
-are none, and asks this of all arguments, not of the one that is changed. Strict export takes the model.
-For a constant that is changed itself see export_asserts_on_constant_transposed_in_place.
+are none, and asks this of all arguments, not of the one that is changed.
 """
 
 import torch

@@ -29,8 +29,7 @@
 
 `k` is a plain attribute, which export does not make fake: assigning it to the .data of the fake input puts
 memory on the CPU below a FakeTensor. The update returns that FakeTensor, and the copy of it that is to be
-recorded with the node cannot be made. A buffer in place of `k` works. The cause is that of
-export_fails_on_constant_assigned_to_data.
+recorded with the node cannot be made.
 """
 
 import torch

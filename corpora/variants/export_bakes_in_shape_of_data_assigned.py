@@ -18,8 +18,7 @@
 """`y.data = x[:1]` gives `y` one element; the program reshapes a `y` that still has two to that size.
 
 The setter changes the fake tensor, and so the sizes that are written into the graph, but its proxy still
-stands for the old tensor. The cause is that of export_ignores_assignment_to_data; this shows it where the
-program cannot run at all.
+stands for the old tensor.
 """
 
 import sys

@@ -18,8 +18,7 @@
 """`y.data = x` gives `y` two elements, and so two chunks; the program splits a `y` of one, into one.
 
 The setter changes the fake tensor and calls no operator, so that export unpacks two chunks, but the proxy of
-`y` still stands for the old tensor: the program fails on its own example. The cause is that of
-export_ignores_assignment_to_data.
+`y` still stands for the old tensor: the program fails on its own example.
 """
 
 import sys

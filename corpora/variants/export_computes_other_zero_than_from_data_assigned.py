@@ -17,8 +17,7 @@
 # ///
 """`y.data = self.k` turns `y * 0` into -1 * 0 = -0.0; the program multiplies 2, what `y` was before, by 0.
 
-The setter calls no operator that would say so. The cause is that of export_ignores_assignment_to_data; here
-the product hides all of the other value but its sign.
+The setter calls no operator that would say so. The product hides all of the other value but its sign.
 """
 
 import sys

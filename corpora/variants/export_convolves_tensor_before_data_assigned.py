@@ -18,8 +18,7 @@
 """`y.data = x[:1]` gives `y` the one channel that the weight is for; the program passes a `y` of two.
 
 The setter changes the fake tensor and calls no operator, so that export accepts the convolution, but the
-proxy of `y` still stands for the old tensor: the program fails on its own example. The cause is that of
-export_ignores_assignment_to_data.
+proxy of `y` still stands for the old tensor: the program fails on its own example.
 """
 
 import sys

@@ -20,8 +20,7 @@
 """A cache of two elements grows to three: export succeeds, and no call of the program does.
 
 Export ends the graph with a copy_ into each buffer that was assigned, and does not ask whether the new value
-has the shape of the old one. The cause is that of export_copies_another_shape_into_buffer; only the message
-differs, as the two shapes do not even broadcast.
+has the shape of the old one. The two shapes do not even broadcast.
 """
 
 import torch

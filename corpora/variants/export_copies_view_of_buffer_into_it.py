@@ -21,8 +21,8 @@
 """`self.state = self.state.t()` exports without a word; the program raises whenever it is called.
 
 Export ends the graph with `copy_(state, t)`, which writes into the very memory that it reads: copy_ refuses
-that. The node is added to the finished graph, so that nothing has ever run it. The assigned value would
-have to be cloned first. Any other view of the buffer with strides of its own, unsqueeze say, does as well.
+that. The node is added to the finished graph, so that nothing has ever run it. The assigned value would have
+to be cloned first.
 """
 
 import torch

@@ -15,11 +15,7 @@
 # upstream = ""
 # at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: a string is put between quotes as it is"
 # ///
-r"""`ep.module()` raises SyntaxError: the guard has the string between quotes as it is, `name == 'a\'`.
-
-A string with a single quote fails as well. One with a backslash and an n is refused where it is the very
-example, as the guard compares it with a new line.
-"""
+r"""`ep.module()` raises SyntaxError: the guard has the string between quotes as it is, `name == 'a\'`."""
 
 import torch
 

@@ -27,9 +27,9 @@
 # ///
 """Non-strict export traces through activation checkpointing, but not in the body of a control-flow operator.
 
-Dynamo traces those bodies even so (of torch.cond, while_loop, map, scan), and makes tag_activation_checkpoint
-of the call. proxy_mode_key then reads gmod.meta["_checkpoint_context_fn"], which is set only if the user
-passes a context_fn. The cause is that of strict_fails_on_checkpoint.
+Dynamo traces those bodies even so, here that of torch.cond, and makes tag_activation_checkpoint of the call.
+proxy_mode_key then reads gmod.meta["_checkpoint_context_fn"], which is set only if the user passes a
+context_fn.
 """
 
 import torch

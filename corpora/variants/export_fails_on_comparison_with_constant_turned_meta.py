@@ -28,8 +28,7 @@
 """All is on the CPU, and export finds at least two devices, cpu and meta.
 
 Assigning the fake input to the .data of a constant, which is not fake, makes it a meta tensor, and a meta
-tensor may not be compared with one on the CPU. The cause is that of export_turns_constant_into_meta_tensor.
-With a buffer in place of `k` nothing is raised.
+tensor may not be compared with one on the CPU.
 """
 
 import torch

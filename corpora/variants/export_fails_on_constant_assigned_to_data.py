@@ -29,8 +29,7 @@
 
 `k` is a plain attribute, which export does not make fake: assigning it to the .data of the fake input, which
 is not recorded, puts memory on the CPU below a FakeTensor, which has to be on the meta device. To broadcast
-it, a fake kernel makes a view of it, which shows that device. A buffer in place of `k` works. For the
-assignment the other way round see export_fails_on_constant_turned_meta.
+it, a fake kernel makes a view of it, which shows that device.
 """
 
 import torch

@@ -30,7 +30,7 @@
 
 The attribute stays a real tensor in non-strict export, and is handed to scan, whose trace_scan clones what it
 is given. clone_input aligns a copy as the original is: memory that is allocated here is fake, and has no
-address. Strict export takes the model, and so does non-strict export where `k` is a buffer.
+address.
 """
 
 import torch

@@ -28,8 +28,7 @@
 """All is on the CPU, and export says that a tensor on meta is not on the expected device cpu.
 
 Assigning the fake input to the .data of a constant, which is not fake, makes it a meta tensor. From then on
-`k.device` is meta, and what is made there meets what is on the CPU. The cause is that of
-export_turns_constant_into_meta_tensor.
+`k.device` is meta, and what is made there meets what is on the CPU.
 """
 
 import torch

@@ -27,7 +27,7 @@
 """With static sizes the model exports; with a dynamic one, "Unfamiliar meta val: Kind.A".
 
 Members of enumerations are accepted as inputs. make_constraints, which looks at every input where one has a
-dynamic size, does not know them. With strict=True as well.
+dynamic size, does not know them.
 """
 
 import enum

@@ -29,7 +29,7 @@
 
 Each argument of such a call is looked up in the tracer. Since PyTorch PR 176541 members of enumerations are
 opaque values there, which have a table of weak references; Python makes none to what is an int, or bytes, as
-well. A member of a plain Enum takes one, and the number 1 is not looked up.
+well.
 """
 
 import enum

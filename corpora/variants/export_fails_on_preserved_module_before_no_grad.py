@@ -27,8 +27,8 @@
 # ///
 """What the tracepoint of the call returns has no users any more, so that its removal leaves one behind.
 
-The cause is that of unflatten_fails_on_dead_code_before_no_grad: node_inline_ clears all users of the one
-output of a piece, here of the argument of `child`, where it means to take the output node from them.
+node_inline_ clears all users of the one output of a piece, here of the argument of `child`, where it means to
+take the output node from them.
 """
 
 import torch

@@ -29,7 +29,7 @@
 
 Assigning the fake input to the .data of a constant, which is not fake, makes `k.device` meta; `k.round()` is
 then a fake tensor on meta, and set_data takes none for a tensor with the dispatch keys of the CPU, which `k`
-still has. The cause is that of export_turns_constant_into_meta_tensor.
+still has.
 """
 
 import torch

@@ -28,7 +28,7 @@
 """`x` and `y` have one size, a dynamic one; the model makes a scalar of `x`, whose size is then asked for.
 
 That the two sizes are equal is checked after tracing, and get_expression reads them from the fake inputs as
-the model left them. The cause is that of export_fails_on_rank_changed_in_place; `x.set_(z)` does the same.
+the model left them.
 """
 
 import torch

@@ -29,7 +29,7 @@
 
 The guards are written afterwards, from the fake inputs as the model left them. The symbol that the branch was
 taken on is no longer the size of any of them, and issue_guard takes the first of its sources without asking
-whether there is one. The cause is that of export_fails_on_rank_changed_in_place; `x.set_(y)` does the same.
+whether there is one.
 """
 
 import torch

@@ -29,8 +29,7 @@
 
 The spec that is accepted at first, and that ShapesCollection writes, is {"options": {"scale": ...}}.
 _get_range_constraints, which puts arguments into the order of the call, keeps "options" and adds "scale" as
-an argument of its own: no spec is like that, and so every spec is refused. The cause is that of
-export_fails_on_dynamic_keyword_arguments.
+an argument of its own: no spec is like that, and so every spec is refused.
 """
 
 import torch

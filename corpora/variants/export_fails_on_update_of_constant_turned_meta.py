@@ -26,8 +26,7 @@
 """All is on the CPU, and export says "DispatchStub: unsupported device typemeta".
 
 Assigning the fake input to the .data of a constant, which is not fake, makes it a meta tensor. No operand of
-the update is fake, so that FakeTensorMode computes it for real, and on a meta tensor no kernel can. With a
-buffer in place of `k` nothing is raised. The cause is that of export_turns_constant_into_meta_tensor.
+the update is fake, so that FakeTensorMode computes it for real, and on a meta tensor no kernel can.
 """
 
 import torch

@@ -17,8 +17,7 @@
 # ///
 """Dropout in eval mode returns its input, which begins at offset 1; the graph says that it begins at 0.
 
-The decomposition that traces it returns `input.clone()`. At the placeholder of the buffer the offset is
-right.
+The decomposition that traces it returns `input.clone()`.
 """
 
 import torch

@@ -18,7 +18,7 @@
 """`y.data = x[:1]` gives `y` one element; the program takes the absolute values of two, and says it is one.
 
 The setter changes the fake tensor, from which the metadata of later nodes is made, but its proxy still stands
-for the old one. The cause is that of export_ignores_assignment_to_data; here the values that come out agree.
+for the old one. The values that come out agree.
 """
 
 import sys

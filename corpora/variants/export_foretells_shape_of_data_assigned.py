@@ -18,8 +18,7 @@
 """`y.data = x[:1]` gives `y` one element; the program goes on with two, and says of it that it is one.
 
 The setter changes the fake tensor, from which the metadata of later nodes is made, but its proxy still stands
-for the old one. The cause is that of export_ignores_assignment_to_data; this shows it where no output depends
-on `y`. The custom operator has a fake kernel that is right.
+for the old one. No output depends on `y`.
 """
 
 import sys

@@ -18,7 +18,7 @@
 """`y.data = x[:1]` gives `y` one element; the program doubles two, and says that they are one.
 
 The setter changes the fake tensor, from which the metadata of later nodes is made, but its proxy still stands
-for the old one. The cause is that of export_ignores_assignment_to_data; here no output depends on `y`.
+for the old one. No output depends on `y`.
 """
 
 import sys

@@ -17,8 +17,8 @@
 # ///
 """A no_grad region returns its input as dropout leaves it; the graph says that it returns a contiguous copy.
 
-Eager and `ep.module()` give strides (0,), the fake tensor of the region (1,). The cause is that of
-export_foretells_strides_of_dropout; the wrong strides leave the region as its own.
+Eager and `ep.module()` give strides (0,), the fake tensor of the region (1,). The wrong strides leave the
+region as its own.
 """
 
 import operator

@@ -19,8 +19,7 @@
 
 Non-strict export makes parameters, buffers and inputs fake, but no constants, so that an in-place op (or one
 with out=) on a constant returns a real tensor. extract_val, which notes the metadata of such a node, makes a
-new fake tensor with its shape and strides, and says of itself that it "doesn't properly track storages". With
-a buffer in place of the constant the offset is right, as it is at the placeholder of the constant.
+new fake tensor with its shape and strides, and says of itself that it "doesn't properly track storages".
 """
 
 import sys

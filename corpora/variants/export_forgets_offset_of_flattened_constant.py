@@ -18,8 +18,7 @@
 """`part` is the second element of its memory; the node that flattens it is said to begin at the first.
 
 flatten returns a tensor of one dimension itself, and a constant is not made fake, so that the result is a
-real tensor, for which extract_val makes a new fake one with its shape and strides. With a buffer in place of
-the constant the offset is right. The cause is that of export_forgets_offset_of_constant.
+real tensor, for which extract_val makes a new fake one with its shape and strides.
 """
 
 import sys

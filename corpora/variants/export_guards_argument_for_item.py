@@ -19,7 +19,6 @@
 
 The guard is `x[0].size()[0] % 2 == 0`. What *x takes is called x_0, x_1, ... by an exported program, so the
 guard is rewritten to be about `x_0`; here that is an argument in its own right, and x a tuple.
-Three rows of x_0, which eager does not mind, are refused.
 """
 
 import torch

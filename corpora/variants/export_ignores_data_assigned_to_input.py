@@ -17,8 +17,7 @@
 # ///
 """`x.data = y` gives the caller's tensor two elements in eager; the exported program leaves it alone.
 
-The setter changes the fake tensor from C++ and calls no operator that would say so. The cause is that of
-export_ignores_assignment_to_data.
+The setter changes the fake tensor from C++ and calls no operator that would say so.
 """
 
 import sys

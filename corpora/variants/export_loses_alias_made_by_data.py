@@ -17,8 +17,8 @@
 # ///
 """After `y.data = z` the two live in one memory: a write to one result shows in the other, but not here.
 
-The cause is that of export_ignores_assignment_to_data, but the values are equal beforehand, so that nothing
-shows until somebody writes to an output.
+The setter calls no operator that would say so. The values are equal beforehand, so that nothing shows until
+somebody writes to an output.
 """
 
 import sys

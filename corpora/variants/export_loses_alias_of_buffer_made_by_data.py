@@ -17,8 +17,8 @@
 # ///
 """`x.data = self.state` puts the caller's tensor into the memory of the buffer; the program does not.
 
-As in export_loses_alias_made_by_data: the setter calls no operator, and as the values are equal beforehand,
-nothing shows until somebody writes to the output.
+The setter calls no operator, and as the values are equal beforehand, nothing shows until somebody writes to
+the output.
 """
 
 import sys

@@ -19,9 +19,7 @@
 
 A tensor that is made in forward becomes a constant named `lifted_tensor_0`, whether or not the model has
 state of that name: in strict mode lift_constants_pass sees dynamo's names for state only. Both inputs of the
-program then have the target `lifted_tensor_0`, and both are given the literal. A parameter of that name
-raises TypeError; a plain tensor attribute is lost in nonstrict mode too: `ep.module()` raises
-AttributeError, and `unflatten` returns wrong values.
+program then have the target `lifted_tensor_0`, and both are given the literal.
 """
 
 import torch

@@ -29,7 +29,7 @@
 
 Assigning a buffer in eager leaves the old tensor alone. The exported program writes into it, by a copy_ at
 the end of its graph, and autograd, which has saved the tensor for the product's backward pass, finds it
-modified. The cause is that of export_overwrites_what_a_buffer_was.
+modified.
 """
 
 import torch

@@ -18,9 +18,8 @@
 """`start` is the tensor that `count` is at first: eager leaves 0 in it, the exported program 1.
 
 In eager the assignment gives `count` another tensor. Export ends the graph with a copy_ into the old one,
-whatever else has its memory: here another name, elsewhere a view or a parameter. What is read from `start` is
-wrong from the second call on. export_overwrites_what_a_buffer_was is this with values of the call itself, for
-which a clone does; what the model holds no program can part, so that it is to be refused.
+whatever else has its memory, here another name. What is read from `start` is wrong from the second call on.
+No program can part what the model holds, so that it is to be refused.
 """
 
 import torch

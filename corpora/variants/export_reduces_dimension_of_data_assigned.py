@@ -20,7 +20,7 @@
 """`y.data = x` gives `y` two dimensions; the program reduces the second of a `y` that has none.
 
 The setter changes the fake tensor, which has that dimension, but its proxy still stands for the old tensor.
-The cause is that of export_ignores_assignment_to_data; here the program cannot run at all.
+The program cannot run at all.
 """
 
 import sys

@@ -18,8 +18,7 @@
 """Called with Mode.FAST, as it was exported, `ep.module()` raises NameError: name 'Mode' is not defined.
 
 The text of a guard is made by formatting the input. Since Python 3.11 that gives the name of a member rather
-than the number that it is: the guard reads `mode == Mode.FAST`. For a member that is a str it reads
-`mode == 'Mode.FAST'`, and the very example is refused. An IntEnum is formatted as a number.
+than the number that it is: the guard reads `mode == Mode.FAST`.
 """
 
 import enum

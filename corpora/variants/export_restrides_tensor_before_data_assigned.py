@@ -25,8 +25,8 @@
 # ///
 """`y.data = x` gives `y` room for two numbers; the program restrides a `y` that has room for one.
 
-The setter changes the fake tensor, which has that memory, but its proxy still stands for the old tensor.
-The cause is that of export_ignores_assignment_to_data; here the program cannot run at all.
+The setter changes the fake tensor, which has that memory, but its proxy still stands for the old tensor. The
+program cannot run at all.
 """
 
 import sys

@@ -18,7 +18,7 @@
 """`y.data = self.zero` gives `y` the 0.0 of the buffer; the program returns what `y` was before, -0.0.
 
 The setter calls no operator that would say so, and the proxy of `y` goes on standing for the negation. The
-cause is that of export_ignores_assignment_to_data; here the two values differ in the sign alone.
+two values differ in the sign alone.
 """
 
 import sys

@@ -17,8 +17,8 @@
 # ///
 """`part` is the parameter `w` without its gradient; exporting parts the two for good.
 
-Assigning to the .data of a tensor that is a plain attribute puts the storage of a fake tensor into the
-user's own. The cause is that of export_turns_constant_into_meta_tensor.
+Assigning to the .data of a tensor that is a plain attribute puts the storage of a fake tensor into the user's
+own.
 """
 
 from contextlib import suppress

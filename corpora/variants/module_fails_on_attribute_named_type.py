@@ -15,10 +15,10 @@
 # affected = "2.13.0"
 # at-fault = "torch/fx/graph_module.py, _copy_attr: makes a buffer of every tensor"
 # ///
-"""A model with a tensor attribute `type` is exported, and `ep.module()` and `unflatten` raise KeyError.
+"""A model with a tensor attribute `type` is exported, and `ep.module()` raises KeyError.
 
 nn.Module has a method of that name; a plain attribute may hide it, a buffer may not. When a GraphModule is
-made, _copy_attr registers each tensor attribute as a buffer. `half`, `float`, `to` and `apply` do the same.
+made, _copy_attr registers each tensor attribute as a buffer.
 """
 
 import torch

@@ -19,8 +19,7 @@
 """A model with a buffer named `range_constraints` is exported, and `ep.module()` raises TypeError.
 
 What `ep.module()` returns keeps a list under that name, beside the state of the model, to check inputs with.
-It is assigned when the state is there: "cannot assign 'list' as buffer". A parameter, a tensor attribute and
-a child do the same.
+It is assigned when the state is there: "cannot assign 'list' as buffer".
 """
 
 import torch

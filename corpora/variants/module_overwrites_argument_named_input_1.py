@@ -18,7 +18,7 @@
 """The difference of `input` and `input_1` is -2 in eager; exported, both are `input`, and it is 0.
 
 The code of a graph has no variables named as builtins: it begins with `input_1 = input`, and overwrites the
-argument that has this name. So it is with any builtin, as max and max_1. unflatten does not run the code.
+argument that has this name.
 """
 
 import torch

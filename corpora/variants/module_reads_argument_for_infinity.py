@@ -18,9 +18,7 @@
 """A tensor of 2 is clamped to at most infinity; exported, it is clamped to the argument named `inf`, 1.
 
 The code of a graph reads infinity as the global `inf`, and has the argument under its own name: the argument
-hides the global. Nodes of the graph are kept clear of such names, arguments are not. `nan` does the same;
-with an argument named `device`, `torch` or `pytree`, `ep.module()` raises TypeError or AttributeError.
-unflatten does not run the code, and gets all of them right.
+hides the global. Nodes of the graph are kept clear of such names, arguments are not.
 """
 
 import torch

@@ -20,7 +20,7 @@
 """The stage computes a mean and reads the buffer `mean`: calling it, `mean_1` is missing.
 
 The graph has the buffer as `mean_1`, and so has the stage, as an input. It is not taken for state, as the
-split module has it as `mean`. The cause is that of pipeline_reads_buffer_for_value.
+split module has it as `mean`.
 """
 
 import torch

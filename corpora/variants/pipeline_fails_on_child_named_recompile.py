@@ -21,7 +21,7 @@
 """Eager runs; making a pipeline of it raises "attribute 'recompile' already exists".
 
 A stage is a GraphModule and has to hold the children of the model under their own names, beside attributes of
-its own. Where a child is reached through another module, it is "not an nn.Module". The fix can only say so.
+its own.
 """
 
 import torch

@@ -18,8 +18,7 @@
 """A tensor attribute named `class`, set and read by name, makes strict export raise SyntaxError.
 
 AttrSource writes the path of a value as Python code for guards, with getattr if the name is no identifier.
-`str.isidentifier` says yes to keywords, and so it becomes `L['self'].class`. Children, buffers and
-parameters have sources of another kind, with subscripts, and nonstrict export makes none.
+`str.isidentifier` says yes to keywords, and so it becomes `L['self'].class`.
 """
 
 import torch

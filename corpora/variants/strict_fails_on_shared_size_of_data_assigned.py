@@ -28,8 +28,7 @@
 """`x` and `y` have one size, a dynamic one; the model assigns to the .data of `x`.
 
 When Dynamo comes upon the assignment it drops `x` from the inputs that guards are produced for. That the
-sizes are equal is checked all the same, and get_expression looks `x` up. The cause is that of
-strict_fails_on_size_of_data_assigned.
+sizes are equal is checked all the same, and get_expression looks `x` up.
 """
 
 import torch

@@ -29,7 +29,7 @@
 
 When Dynamo comes upon the assignment it drops the input from those that guards are produced for, lest they be
 for the new size. The guard that the size is even then has no source, and issue_guard takes the first one
-without asking. What comes of it in non-strict export is export_fails_on_size_changed_in_place.
+without asking.
 """
 
 import torch

@@ -27,9 +27,9 @@
 # ///
 """The autocast block of a submodule is filed under the root, so that each call of the submodule falls apart.
 
-As in strict_moves_no_grad_region_to_root, Dynamo records no nn_module_stack for what begins and ends the
-block. The two pieces of the second call are both named `child@1` and equal to those of the first: merging
-equal graphs takes `child@1` away, and then again.
+Dynamo records no nn_module_stack for what begins and ends the block. The two pieces of the second call are
+both named `child@1` and equal to those of the first: merging equal graphs takes `child@1` away, and then
+again.
 """
 
 import torch

@@ -19,7 +19,7 @@
 
 The region is filed under the root, so that the submodule falls into two pieces, of which the second replaces
 the first. It takes the tuple that the region returns, and its getitem makes one row of the `x` that is passed
-to the first. The cause is that of strict_moves_no_grad_region_to_root.
+to the first.
 """
 
 import torch

@@ -17,9 +17,8 @@
 # ///
 """The exported program holds a fake tensor with symbols for sizes, and unflatten raises a TypeError.
 
-UnflattenedModule.__init__ puts the sizes of constants into a dict key (_id), and no SymInt has a hash. That
-there is a fake constant at all has the cause of strict_bakes_in_a_fake_tensor: make_fx has no proxy for what
-Dynamo makes of .data.
+UnflattenedModule.__init__ puts the sizes of constants into a dict key (_id), and no SymInt has a hash. There
+is a fake constant at all because make_fx has no proxy for what Dynamo makes of .data.
 """
 
 import torch

@@ -18,7 +18,7 @@
 """An autocast region that updates a buffer, here to the value that it has, is gone after unflatten.
 
 The region is a call whose result nobody reads, and the eliminate_dead_code in _remove_effect_tokens takes it
-for dead, as it does with no_grad regions in unflatten_deletes_buffer_update_under_no_grad.
+for dead.
 """
 
 import torch

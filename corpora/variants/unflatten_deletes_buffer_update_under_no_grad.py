@@ -18,8 +18,7 @@
 """A no_grad region that updates a buffer, here to the value that it has, is gone after unflatten.
 
 The region is a call whose result nobody reads, and the eliminate_dead_code in _remove_effect_tokens takes it
-for dead. The cause is that of unflatten_deletes_update_under_no_grad; this shows that the graph lacks it
-where no value tells.
+for dead. No value tells; the graph lacks it.
 """
 
 import torch

@@ -18,8 +18,7 @@
 """A row that torch._check refuses: eager and `ep.module()` raise, the unflattened module goes on.
 
 Nobody reads the result of the map, and torch._library.utils.is_impure does not look into its body, where an
-_assert_scalar is, so that the eliminate_dead_code in _remove_effect_tokens takes it for dead. The cause is
-that of unflatten_deletes_update_under_no_grad; torch.cond shares the fate.
+_assert_scalar is, so that the eliminate_dead_code in _remove_effect_tokens takes it for dead.
 """
 
 import torch

@@ -17,8 +17,8 @@
 # ///
 """An update inside `with torch.no_grad()` is lost: the caller's tensor is 2 after eager, 1 after unflatten.
 
-As in unflatten_deletes_update_under_no_grad, but of an input that the outputs do not depend on: the
-wrap_with_set_grad_enabled that holds the update is deleted as dead code.
+The outputs do not depend on the input: the wrap_with_set_grad_enabled that holds the update is deleted as
+dead code.
 """
 
 import torch

@@ -28,8 +28,8 @@
 """`y` is read by an in-place op and by a no_grad region; the exported graph knows of the region alone.
 
 When the region turns out to be dead and is erased, `y` seems to have no users and is erased as well, though
-add_ still reads it. The cause is that of unflatten_fails_on_dead_code_before_no_grad: node_inline_ clears all
-users of the one output of a piece, where it means to take the output node from them.
+add_ still reads it. node_inline_ clears all users of the one output of a piece, where it means to take the
+output node from them.
 """
 
 import torch

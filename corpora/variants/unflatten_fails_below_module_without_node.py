@@ -25,10 +25,7 @@
 # affected = "2.13.0"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: _get_attr"
 # ///
-"""Module `0` is made for no node, so that there is nothing to look for `0.0` in: AssertionError.
-
-The cause is that of unflatten_fails_on_preserved_call_without_node.
-"""
+"""Module `0` is made for no node, so that there is nothing to look for `0.0` in: AssertionError."""
 
 import torch
 from torch import nn

@@ -28,7 +28,7 @@
 Export ends the graph with a copy_ into the buffer, and gives it the metadata of the node that was assigned,
 nn_module_stack included: so the copy_ counts as part of `cell`, apart from its other nodes. unflatten makes
 two modules of that, both named `cell`, of which the second replaces the first: its graph is the copy_ alone
-and expects the buffer, which the first call does not pass. `self.state = self.cell(x) + 0` is unflattened.
+and expects the buffer, which the first call does not pass.
 """
 
 import torch

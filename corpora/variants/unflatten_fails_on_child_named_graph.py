@@ -23,8 +23,7 @@
 The modules that unflatten makes hold the state and children of the model under their own names, and have
 attributes besides: `graph`, `print_readable` and `finalize` all of them, and the root also `meta`,
 `graph_signature`, `module_call_graph`, `input_placeholders`, `range_constraints`. nn.Module refuses what
-exists already. Where a module is copied into a GraphModule, the names of that class are added: `code`,
-`recompile`. export itself refuses none of these names.
+exists already.
 """
 
 import torch

@@ -19,7 +19,7 @@
 
 Strict export files the first call under `b`, whose buffer is read, and the second under `a`. Both share their
 children, so that `a.child` takes the place of `b.child`, which is then not finalized. _deduplicate_modules
-finds the two equal and puts the first back as it is. The cause is that of unflatten_runs_child_of_other_name.
+finds the two equal and puts the first back as it is.
 """
 
 import torch

@@ -27,8 +27,8 @@
 # ///
 """For the first call there is a module without a graph, which holds the buffer: it is no InterpreterModule.
 
-The cause is that of unflatten_fails_on_preserved_call_without_node: each signature is taken for a module
-that was made of a call. With parameters or buffers something is found under that name, but it has no `_ty`.
+Each signature is taken for a module that was made of a call. With parameters or buffers something is found
+under that name, but it has no `_ty`.
 """
 
 import torch

@@ -17,8 +17,7 @@
 # ///
 """A branch on a dynamic size: for three rows eager gives a tuple, unflatten gives one tensor.
 
-`ep.module()` refuses three rows by the guard `x.size()[0] % 2 == 0`; unflatten has no guards. The cause is
-that of unflatten_checks_no_guards.
+`ep.module()` refuses three rows by the guard `x.size()[0] % 2 == 0`; unflatten has no guards.
 """
 
 import torch

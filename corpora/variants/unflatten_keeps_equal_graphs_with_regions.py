@@ -19,9 +19,8 @@
 
 Calls whose graphs are equal are meant to be merged, and are so without the region. The body of a region is a
 graph that is read with get_attr, under a name of its own for each call (`submod_1`, `submod_3`), and
-_check_graph_equivalence compares the names, so that there is a `child@1` as well. Bodies of torch.cond, map
-and torch.autocast do the same. What the module computes is right; who swaps `child`, or hooks it, misses the
-second call.
+_check_graph_equivalence compares the names, so that there is a `child@1` as well. What the module computes is
+right; who swaps `child`, or hooks it, misses the second call.
 """
 
 import torch

@@ -19,8 +19,7 @@
 
 `inner` does nothing but call its child, so that all values are right, but who hooks or swaps `inner` meets a
 call that eager does not make. The two graphs of `outer` differ in the target of their call_module node alone,
-which _check_graph_equivalence does not compare. The cause is that of
-unflatten_merges_calls_of_other_variants.
+which _check_graph_equivalence does not compare.
 """
 
 import torch

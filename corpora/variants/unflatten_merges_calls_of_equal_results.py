@@ -18,7 +18,7 @@
 """Export recorded `abs` for one call and `relu` for the other; the unflattened module runs `abs` for both.
 
 The input of the two is never negative, so that no value tells. Whoever reads or changes the graph of `outer`
-takes it for that of both calls. The cause is that of unflatten_merges_calls_of_other_variants.
+takes it for that of both calls.
 """
 
 import torch

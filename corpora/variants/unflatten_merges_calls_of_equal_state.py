@@ -18,7 +18,7 @@
 """One call multiplies by `w`, the other divides by it: the same while `w` is 1, and wrong afterwards.
 
 So an unflattened model can pass every test with its first weights and compute something else with those that
-it is trained to, or loaded with. The cause is that of unflatten_merges_calls_of_other_variants.
+it is trained to, or loaded with.
 """
 
 import torch

@@ -18,8 +18,7 @@
 """The second call of `outer` compares, the first takes a sum: unflatten has both take the sum.
 
 So unflatten gives a float32 where eager gives a bool. The two graphs of `outer` differ in nothing but the
-target of their call_module node, `0` and `0@1`, which _check_graph_equivalence does not compare. The cause is
-that of unflatten_merges_calls_of_other_variants.
+target of their call_module node, `0` and `0@1`, which _check_graph_equivalence does not compare.
 """
 
 import torch

@@ -20,8 +20,8 @@
 """A module that casts is called with float32, then with int64: eager casts, unflatten raises.
 
 Export puts an assertion of the input's dtype before each `to`, so that the module gets two graphs. Those of
-`outer` differ in nothing but which of the two they call, which _check_graph_equivalence does not compare. The
-cause is that of unflatten_merges_calls_of_other_variants; here not even a branch is needed.
+`outer` differ in nothing but which of the two they call, which _check_graph_equivalence does not compare. Not
+even a branch is needed.
 """
 
 import torch

@@ -20,7 +20,7 @@
 
 In eager the two are one module, so that all values are right, but who puts another in the place of `second`
 changes nothing. The two graphs of `outer` differ in the target of their call_module node alone, which
-_check_graph_equivalence does not compare. The cause is that of unflatten_merges_calls_of_other_variants.
+_check_graph_equivalence does not compare.
 """
 
 import torch

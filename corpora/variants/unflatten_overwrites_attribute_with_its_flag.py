@@ -17,9 +17,7 @@
 # ///
 """An attribute of 5 is added to the input; after unflatten True is added instead, which is 1.
 
-UnflattenedModule has a flag of that name, and sets it after it has taken over the attributes of the model. A
-buffer, parameter or child of the name makes `unflatten` raise TypeError, and one named `adapted` KeyError.
-`ep.module()` runs them all.
+UnflattenedModule has a flag of that name, and sets it after it has taken over the attributes of the model.
 """
 
 import torch

@@ -17,8 +17,9 @@
 # ///
 """The model compares with the buffer `data`; the unflattened module does so with the parameter `w`.
 
-As in unflatten_takes_parameter_for_buffer, but the buffer is only read, and no gradient flows, so that
-nothing is raised and all outputs are right. Put another tensor in the place of `data`, and it shows.
+consts_map takes `w` and `data` for two names of one tensor. The buffer is read and not written to, and no
+gradient flows, so that nothing is raised and all outputs are right. Put another tensor in the place of
+`data`, and it shows.
 """
 
 import torch

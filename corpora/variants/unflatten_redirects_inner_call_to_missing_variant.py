@@ -17,8 +17,7 @@
 # ///
 """In `outer`, the second call of seq.0 is redirected to seq.0@1, which hangs under seq@1, not under seq.
 
-As in unflatten_redirects_call_to_missing_variant, but the call that is redirected is in a submodule. The
-graph of the root alone is checked, so that unflatten returns a module, and every call of it raises.
+The graph of the root alone is checked, so that unflatten returns a module, and every call of it raises.
 """
 
 import torch

@@ -17,8 +17,7 @@
 # ///
 """A buffer that is the detached parameter: resizing it in place fails after unflatten.
 
-consts_map takes `w` and `data` for two names of one tensor, so that `data.resize_(1)` becomes
-`w.resize_(1)`. The cause is that of unflatten_takes_parameter_for_buffer.
+consts_map takes `w` and `data` for two names of one tensor, so that `data.resize_(1)` becomes `w.resize_(1)`.
 """
 
 import torch

@@ -18,8 +18,7 @@
 """The model returns `part`; the unflattened module returns `buf`, of which `part` has become a mere copy.
 
 consts_map takes the two for names of one tensor, as they agree in storage, sizes, strides and offset
-(_TensorID). The cause is that of unflatten_takes_parameter_for_buffer. Who writes to what is returned no
-longer finds it in `part`.
+(_TensorID). Who writes to what is returned no longer finds it in `part`.
 """
 
 import torch

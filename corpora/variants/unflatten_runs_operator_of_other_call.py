@@ -19,7 +19,7 @@
 
 unflatten has the call return the doubled `y`, in variants `outer@1` and `0@1` without the addition, then
 takes the two graphs of `outer` for one, since they differ in the target of a call_module node alone. For 0 no
-value tells. The cause is that of unflatten_merges_calls_of_other_variants.
+value tells.
 """
 
 import torch

@@ -18,8 +18,7 @@
 """`graph_module` returns two tensors, which Model multiplies; after unflatten they are multiplied twice.
 
 finalize keeps the GraphModule of the whole module in `__dict__` under that name, where it hides the child:
-the call of the child runs all of Model. If they do not return alike, the call raises or the result is a
-tuple, and with state of that name the call raises. `ep.module()` is right.
+the call of the child runs all of Model.
 """
 
 import torch

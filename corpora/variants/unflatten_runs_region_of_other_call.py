@@ -17,8 +17,9 @@
 # ///
 """The second call only doubles `y`, its region is not read; the unflattened module compares what it gives.
 
-As in unflatten_runs_operator_of_other_call, with the addition in a no_grad region. The cause is that of
-unflatten_merges_calls_of_other_variants.
+The addition is in a no_grad region. unflatten has the second call return the doubled `y`, in variants
+`outer@1` and `0@1` without the region, then takes the two graphs of `outer` for one, since they differ in the
+target of a call_module node alone. For 0 no value tells.
 """
 
 import torch

@@ -19,7 +19,6 @@
 
 The two names of the child get a graph each, which differ in a number. The two graphs of `outer` differ in the
 target of their call_module node alone, are taken for one, and `second` is never called. For 0 no value tells.
-The cause is that of unflatten_merges_calls_of_other_variants.
 """
 
 import torch

@@ -19,7 +19,6 @@
 
 `inner` gets two graphs, of which `inner@1` has the abs. The two graphs of `outer` differ in the target of
 their call_module node alone, are taken for one, and `inner@1` is never run. For 1 no value tells.
-The cause is that of unflatten_merges_calls_of_other_variants.
 """
 
 import torch

@@ -18,9 +18,7 @@
 """`same` is the buffer `state`; what `relu` returns is that very tensor in eager, another after unflatten.
 
 Export lifts `same` as a constant of `relu`, where it is first read. The loop that restores constants clones
-it anew, as in unflatten_splits_aliased_constants, and never looks at the clones made of buffers. A model
-that writes to the one and reads the other (`self.relu(self.same)`, then `self.state + x`, of a negative
-state) gives other values than eager, without a word.
+it anew, and never looks at the clones made of buffers.
 """
 
 import torch

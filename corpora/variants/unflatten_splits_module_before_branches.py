@@ -17,9 +17,9 @@
 # ///
 """The branches of torch.cond, in the root, end up between two operators of `child`, and split it in two.
 
-The cause is that of unflatten_splits_module_with_branches: split_module moves every get_attr node to the
-front of its piece. unflatten makes two modules of what is left of `child`, of which the second replaces the
-first. That expects a tensor; the first call passes what the no_grad region returns, a tuple.
+split_module moves every get_attr node to the front of its piece. unflatten makes two modules of what is left
+of `child`, of which the second replaces the first. That expects a tensor; the first call passes what the
+no_grad region returns, a tuple.
 """
 
 import torch

@@ -29,8 +29,7 @@
 
 split_module moves the get_attr node of the body, as every get_attr node, to the front of its piece, between
 two operators of `child`. unflatten makes two modules of what is left of `child`, of which the second replaces
-the first and takes for its input what is passed to the first. The cause is that of
-unflatten_splits_module_with_branches.
+the first and takes for its input what is passed to the first.
 """
 
 import torch

@@ -27,8 +27,7 @@
 
 split_module moves the branches of torch.cond, as every get_attr node, to the front of their piece, before
 `zeros` and `neg` of `child`. unflatten makes two modules of what is left of `child`, of which the second
-replaces the first and takes for its input what is passed to the first. The cause is that of
-unflatten_splits_module_with_branches.
+replaces the first and takes for its input what is passed to the first.
 """
 
 import torch

@@ -18,8 +18,7 @@
 """`part` cuts off the gradient of `w`; in the unflattened module `w` is trained nevertheless.
 
 consts_map takes `w` and `part` for two names of one tensor, as they agree in storage, sizes, strides and
-offset (_TensorID), so that `x * part` becomes `x * w`. The cause is that of
-unflatten_takes_parameter_for_buffer, with a tensor that is a plain attribute in place of a buffer.
+offset (_TensorID), so that `x * part` becomes `x * w`.
 """
 
 import torch

@@ -18,7 +18,7 @@
 """A buffer that is the detached parameter: updating a view of it in place fails after unflatten.
 
 consts_map takes `w` and `data` for two names of one tensor, so that `data.view(1).add_(1)` becomes
-`w.view(1).add_(1)`. The cause is that of unflatten_takes_parameter_for_buffer.
+`w.view(1).add_(1)`.
 """
 
 import torch

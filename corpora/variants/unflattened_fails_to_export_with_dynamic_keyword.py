@@ -17,7 +17,8 @@
 # ///
 """What unflatten returns cannot be exported again where a keyword argument has a dynamic size.
 
-It takes `**kwargs`. The cause is that of export_fails_on_dynamic_keyword_arguments.
+It takes `**kwargs`, and _get_range_constraints puts each keyword beside what binds them: no spec is like
+that.
 """
 
 import torch

@@ -59,6 +59,8 @@ class Entry:
     """How much the root cause matters; None: nobody has said so, or the entry is a variant."""
     severity_because: str = ""
     """Which code meets it, in a few words."""
+    cause: str = ""
+    """One sentence: the mechanism."""
     variant_of: str = ""
     """The entry of the root cause that this file shows as well; empty: the file is such an entry."""
     at_fault: str = ""
@@ -144,6 +146,7 @@ def read_entry(file: pathlib.Path) -> Entry:
         title=str(table.get("title", "")),
         severity=table.get("severity"),
         severity_because=str(table.get("severity-because", "")),
+        cause=" ".join(str(table.get("cause", "")).split()),
         variant_of=str(table.get("variant-of", "")),
         at_fault=str(table.get("at-fault", "")),
         fix=str(table.get("fix", "")),

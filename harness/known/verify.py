@@ -56,6 +56,7 @@ def incomplete(entry: Entry, fixes: Mapping[str, Fix], tags: Collection[str]) ->
     }
     if not entry.variant_of:
         wanted |= {"severity": entry.severity or "", "severity-because": entry.severity_because}
+        wanted["cause"] = entry.cause
     elif not (entry.file.parents[1] / OPEN / f"{entry.variant_of}.py").exists():
         yield f"is a variant of {entry.variant_of!r}, which is no open entry"
     for name, value in wanted.items():
