@@ -42,7 +42,7 @@ if __name__ == "__main__":
     model, args = make()
     ep = torch.export.export(model, args)
     (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.one_hot.default)
-    told, seen = node.meta["val"].stride(), model(*args).stride()
-    bug = told != seen
-    print(f"{'BUG' if bug else 'ok'}: eager gives strides {seen}, the graph says {told}")
+    expected, seen = model(*args).stride(), node.meta["val"].stride()
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: eager gives strides {expected}, the graph says {seen}")
     raise SystemExit(bug)

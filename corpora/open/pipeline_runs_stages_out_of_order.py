@@ -54,8 +54,8 @@ def make():
 
 
 if __name__ == "__main__":
-    expected = make()[0](*make()[1])[1]
     model, args = make()
+    expected = make()[0](*args)[1]
     seen = pipeline(model, args, split_spec={"child": SplitPoint.BEGINNING})(*args)[1]
     bug = not torch.equal(expected, seen)
     print("BUG:" if bug else "ok:", f"eager gives {expected.tolist()}, the pipeline {seen.tolist()}")

@@ -15,7 +15,7 @@
 # affected = "2.13.0"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.__init__: base_module_frame.module._modules"
 # ///
-"""The two calls do the same, and the unflattened module has no attribute 'graph_module' when it is called.
+"""The two calls are alike, and the unflattened module has no attribute 'graph_module' when it is called.
 
 Strict export files the first call under `b`, whose buffer is read, and the second under `a`. Both share their
 children, so that `a.child` takes the place of `b.child`, which is then not finalized. _deduplicate_modules

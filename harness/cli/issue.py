@@ -7,9 +7,9 @@ import sys
 from typing import TYPE_CHECKING
 
 from harness.errors import UsageError
-from harness.known.entry import CORPORA, FIXES, read_entry
+from harness.known.entry import CORPORA, OPEN, read_entry
+from harness.known.needed import fixes_named
 from harness.known.upstream import FORM, LABEL, report
-from harness.patching.fixes import read_fix
 from harness.processes.script import run_file
 
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ def add(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "issue",
         help="turn a repro file into a report in PyTorch's issue form",
-        description="Run a repro file, and print a bug report in PyTorch's issue form.",
+        description="Run a repro file, and print a bug report in PyTorch's issue form: what is expected and "
+        "what comes, one sentence of cause, and a program to paste.",
     )
     parser.add_argument(
         "file", type=pathlib.Path, metavar="FILE", help="a corpus file, or a repro file that a campaign wrote"
@@ -42,9 +43,12 @@ def run(arguments: argparse.Namespace) -> int:
     shown = run_file(arguments.file)
     if shown.problem or shown.code != 1:
         raise UsageError(f"{arguments.file} does not show its bug here: {shown.problem or shown.last_line}")
-    fix = read_fix(CORPORA / FIXES / f"{entry.fix}.patch") if entry.fix else None
+    fix = fixes_named((entry.fix,), CORPORA)[0] if entry.fix else None
     versions = get_pretty_env_info()  # type: ignore[no-untyped-call]  # torch has no annotation here
     print(report(entry, shown, versions, fix), end="")
+    if entry.variant_of:
+        root = arguments.file.parents[1] / OPEN / f"{entry.variant_of}.py"
+        print(f"a variant: {root} shows the same root cause by a more natural program", file=sys.stderr)
     if entry.upstream:
         print(f"already reported: {entry.upstream}; add to that thread instead", file=sys.stderr)
     else:
