@@ -26,6 +26,8 @@
 # ]
 # fix = "while_loop_takes_inputs_of_one_memory"
 # upstream = "https://github.com/pytorch/pytorch/issues/191582"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/191686"
 # affected = "2.13.0"
 # at-fault = "torch/_higher_order_ops/while_loop.py, while_loop_func: _check_alias_and_mutation"
 # ///

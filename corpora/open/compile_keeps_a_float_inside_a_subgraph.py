@@ -20,6 +20,8 @@
 # fix = "float_item_in_root_graph"
 # affected = "2.13.0"
 # upstream = "https://github.com/pytorch/pytorch/issues/193194"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/193254"
 # at-fault = "torch/_dynamo/variables/builder.py, wrap_symfloat: `item` may be put into a subgraph"
 # ///
 """A model with a float that has another value in its second call cannot be compiled again.

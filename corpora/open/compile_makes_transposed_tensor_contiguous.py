@@ -17,6 +17,8 @@
 # fix = "functionalized_writes_keep_strides"
 # affected = "2.13.0"
 # upstream = "https://github.com/pytorch/pytorch/issues/133512"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/186328"
 # at-fault = "aten/src/ATen/FunctionalTensorWrapper.cpp, replace_: takes the strides of the functional result"
 # ///
 """`masked_fill_` leaves the strides of a tensor alone; compiled, the result is contiguous.

@@ -17,6 +17,8 @@
 # fix = "dropout_returns_input"
 # affected = "2.13.0"
 # upstream = "https://github.com/pytorch/pytorch/issues/115249"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/185981"
 # at-fault = "torch/_decomp/decompositions.py, dropout: returns input.clone()"
 # ///
 """Dropout in eval mode returns its input, so that `add_` writes to `x`; compiled, `x` stays as it was.

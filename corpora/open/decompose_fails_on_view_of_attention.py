@@ -21,6 +21,7 @@
 # ]
 # fix = "decomposed_attention_is_laid_out_as_its_query"
 # upstream = "https://github.com/pytorch/pytorch/issues/136543"
+# upstream-match = "mechanism"
 # affected = "2.13.0"
 # at-fault = "torch/_decomp/decompositions.py, scaled_dot_product_flash_attention_for_cpu: strides"
 # ///

@@ -16,7 +16,8 @@
 # signatures = [["outputs", "mismatch", "identity"]]
 # fix = "copies_of_outputs_stay"
 # affected = "2.13.0"
-# upstream = ""
+# upstream = "https://github.com/pytorch/executorch/issues/7515"
+# upstream-match = "place"
 # at-fault = "torch/export/exported_program.py, _remove_unnecessary_copy_op_pass: replace_all_uses_with"
 # ///
 """`self.last.copy_(y); return y` returns y; decomposed, it returns self.last, which the next call overwrites.

@@ -17,6 +17,7 @@
 # fix = "order_further_keywords_as_traced"
 # affected = "2.13.0"
 # upstream = "https://github.com/pytorch/pytorch/issues/150022"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/185736"
 # at-fault = "torch/export/_trace.py, _get_range_constraints: combined_args_traced_order"
 # ///
 """Export fails at an internal assertion where a dynamic size is that of one of `**options`.

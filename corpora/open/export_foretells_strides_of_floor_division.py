@@ -10,6 +10,7 @@
 # _floor_divide_float ends in where(ne(b, 0), ...), whose first operand is made of the divisor; the kernel
 # takes after the dividend."""
 # upstream = "https://github.com/pytorch/pytorch/issues/198364"
+# upstream-match = "mechanism"
 # path = "nonstrict:module@cpu"
 # check = "fake"
 # kind = "mismatch"

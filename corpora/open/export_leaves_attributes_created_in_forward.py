@@ -16,7 +16,8 @@
 # signatures = [["purity", "mismatch", "export", "attribute"]]
 # fix = "export_removes_new_attributes"
 # affected = "2.13.0"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/155114"
+# upstream-match = "mechanism"
 # at-fault = "torch/_functorch/_aot_autograd/frontend_utils.py, _restore_all_module_attributes"
 # ///
 """A model that caches a tensor on its first call is of no use after it was exported.

@@ -15,6 +15,8 @@
 # signatures = [["outputs", "crash", "lower", "SyntaxError"]]
 # fix = "fx_reads_keywords_with_getattr"
 # upstream = "https://github.com/pytorch/pytorch/issues/188538"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/191687"
 # affected = "2.13.0"
 # at-fault = "torch/fx/graph.py, _format_target: str.isidentifier is true of keywords"
 # ///

@@ -15,7 +15,8 @@
 # status = "open"
 # signatures = [["state", "mismatch"]]
 # fix = "strict_writes_back_assigned_buffers"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/111676"
+# upstream-match = "symptom"
 # affected = "2.13.0"
 # at-fault = "torch/export/_trace.py, ExportDynamoConfig: replay_side_effects = False, _buffers included"
 # ///

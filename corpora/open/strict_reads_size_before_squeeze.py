@@ -16,6 +16,8 @@
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "dynamo_reads_sizes_after_in_place_views"
 # upstream = "https://github.com/pytorch/pytorch/issues/185888"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/187890"
 # affected = "2.13.0"
 # at-fault = "torch/_dynamo/variables/tensor.py, _sync_if_inplace_mutation: if has_tensor_arg"
 # ///

@@ -16,7 +16,8 @@
 # signatures = [["guards", "mismatch", "recorded"]]
 # fix = "inplace_view_of_input_by_any_name"
 # affected = "2.13.0"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/198100"
+# upstream-match = "mechanism"
 # at-fault = "torch/_dynamo/variables/tensor.py, var_getattr: inputs are told by their source alone"
 # ///
 """The exported program expects the input as the model left it, not as it was handed in.

@@ -15,7 +15,9 @@
 # status = "open"
 # signatures = [["fake", "mismatch", "dtype", "wrap_with_autocast"]]
 # fix = "enter_autocast_when_traced"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/159623"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/159661"
 # affected = "2.13.0"
 # at-fault = "torch/amp/autocast_mode.py, _enter_autocast: makes a node, and does not enter autocast"
 # ///

@@ -15,7 +15,8 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "subgraphs_get_names_of_their_own"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/164030"
+# upstream-match = "mechanism"
 # affected = "2.13.0"
 # at-fault = "torch/export/exported_program.py, ExportedProgram.__init__: subgraphs keep names of the model"
 # ///

@@ -16,6 +16,7 @@
 # fix = "float_item_in_root_graph"
 # affected = "2.13.0"
 # upstream = "https://github.com/pytorch/pytorch/issues/193194"
+# upstream-match = "mechanism"
 # at-fault = "torch/_dynamo/variables/builder.py, wrap_symfloat: `item` may be put into a subgraph"
 # ///
 """A float attribute has another value in the second call, and two checkpoints use it: an assertion fails.

@@ -13,6 +13,7 @@
 # fix = "dropout_returns_input"
 # affected = "2.13.0"
 # upstream = "https://github.com/pytorch/pytorch/issues/115249"
+# upstream-match = "mechanism"
 # at-fault = "torch/_decomp/decompositions.py, dropout: returns input.clone()"
 # ///
 """A no_grad region returns its input as dropout leaves it; the graph says that it returns a contiguous copy.

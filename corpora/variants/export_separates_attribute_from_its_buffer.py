@@ -11,7 +11,8 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "state_is_fake_by_all_names"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/163303"
+# upstream-match = "mechanism"
 # affected = "2.13.0"
 # at-fault = "torch/export/_trace.py, _non_strict_export: only registered names get the fake tensors"
 # ///

@@ -49,8 +49,11 @@ def run(arguments: argparse.Namespace) -> int:
     if entry.variant_of:
         root = arguments.file.parents[1] / OPEN / f"{entry.variant_of}.py"
         print(f"a variant: {root} shows the same root cause by a more natural program", file=sys.stderr)
-    if entry.upstream:
-        print(f"already reported: {entry.upstream}; add to that thread instead", file=sys.stderr)
+    if entry.upstream and entry.upstream_match in (None, "mechanism"):
+        mended = f" (a fix: {entry.upstream_fix})" if entry.upstream_fix else ""
+        print(f"already reported: {entry.upstream}{mended}; add to that thread instead", file=sys.stderr)
     else:
         print(f"file it at {FORM}\nwith the label {LABEL!r}; the first line is the title", file=sys.stderr)
+        if entry.upstream:
+            print(f"see also {entry.upstream}: the same {entry.upstream_match}", file=sys.stderr)
     return 0

@@ -32,6 +32,10 @@ OPEN, VARIANTS = "open", "variants"
 Severity: TypeAlias = Literal["A", "B", "C"]
 """A: everyday code, wrong silently or broken plainly. B: occasional code. C: contrived code."""
 
+UpstreamMatch: TypeAlias = Literal["mechanism", "place", "symptom"]
+"""``mechanism``: the thread is about the same cause. ``place``: the same function does something else wrong.
+``symptom``: it looks alike, and the thread does not say why."""
+
 EXPECTED = {"seed": 0, "fixed": 0, "open": 1}
 """The exit code that a file must have, by its status."""
 
@@ -71,6 +75,10 @@ class Entry:
     """If there is no fix: the feature tags that a program needs to show the bug."""
     upstream: str | None = None
     """The PyTorch thread about the bug; empty: a search found none; None: nobody has searched yet."""
+    upstream_match: UpstreamMatch | None = None
+    """How much the thread has in common with the bug; None: nobody has compared them."""
+    upstream_fix: str = ""
+    """The pull request that mends it, merged or not."""
     affected: str = ""
     """The versions of torch that have the bug."""
     unmasked: tuple[tuple[str, ...], ...] = ()
@@ -133,7 +141,7 @@ def read_entry(file: pathlib.Path) -> Entry:
     if status not in EXPECTED:
         known = ", ".join(EXPECTED)
         return Entry(file, problem=f"has status {status!r} in [tool.exportdiff]; expected {known}")
-    if problem := _renamed_key(table) or _wrong_fixes(table) or _wrong_rank(table) or problem_in(source):
+    if problem := _renamed_key(table) or _wrong_fixes(table) or _wrong_word(table) or problem_in(source):
         return Entry(file, status, problem=problem)
     return Entry(
         file,
@@ -152,6 +160,8 @@ def read_entry(file: pathlib.Path) -> Entry:
         fix=str(table.get("fix", "")),
         trigger=tuple(map(str, table.get("trigger", ()))),
         upstream=str(table["upstream"]) if "upstream" in table else None,
+        upstream_match=table.get("upstream-match"),
+        upstream_fix=str(table.get("upstream-fix", "")),
         affected=str(table.get("affected", "")),
         unmasked=tuple(tuple(map(str, words)) for words in table.get("unmasked", ())),
         undetected_because=str(table.get("undetected-because", "")),
@@ -177,13 +187,16 @@ def _wrong_fixes(table: dict[str, Any]) -> str:
     return ""
 
 
-def _wrong_rank(table: dict[str, Any]) -> str:
-    """Return a message if the severity is none, or that of a variant; empty if all is well."""
+def _wrong_word(table: dict[str, Any]) -> str:
+    """Return a message about a word that is not one of those that its key takes; empty if all is well."""
     severity, known = table.get("severity"), get_args(Severity)
     if severity is not None and severity not in known:
         return f"has severity {severity!r} in [tool.exportdiff]; expected {', '.join(known)}"
     if severity is not None and "variant-of" in table:
         return "has 'severity' and 'variant-of' in [tool.exportdiff]; a variant has that of its root cause"
+    match, matches = table.get("upstream-match"), get_args(UpstreamMatch)
+    if match is not None and (match not in matches or not table.get("upstream")):
+        return f"has upstream-match {match!r} in [tool.exportdiff]; expected one of {', '.join(matches)}"
     return ""
 
 

@@ -36,12 +36,12 @@ class Refusal:
     """Which step of the program ends in it."""
 
 
-def test_file(entry: Entry, demo: Demonstration, refusal: Refusal | None = None) -> tuple[str, str]:
+def file_of_test(entry: Entry, demo: Demonstration, refusal: Refusal | None = None) -> tuple[str, str]:
     """Return the path and the text of a test that fails without the fix of an entry and passes with it.
 
     ``refusal``: what the program ends in with the fix, where it cannot be right.
     """
-    mode = entry.path.partition("+")[0].partition(":")[0]
+    mode = mode_of(entry)
     path = f"{_FOLDERS.get(mode, 'test/export')}/test_{entry.name}.py"
     name = "".join(word.capitalize() for word in entry.name.split("_"))
     method = [f"def test_{entry.name}(self):", *(f"    {line}".rstrip() for line in _body(demo, refusal))]
@@ -59,6 +59,11 @@ def test_file(entry: Entry, demo: Demonstration, refusal: Refusal | None = None)
         "",
     ]
     return path, "\n".join(lines)
+
+
+def mode_of(entry: Entry) -> str:
+    """Return the first word of the path of an entry."""
+    return entry.path.partition("+")[0].partition(":")[0]
 
 
 def _imports(demo: Demonstration, refusal: Refusal | None) -> Iterator[str]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from harness.errors import UsageError
 from harness.known.demonstration import Demonstration, Raises, demonstration
 from harness.known.plain_program import Shown, run_program
-from harness.known.pytorch_test import Refusal, test_file
+from harness.known.pytorch_test import Refusal, file_of_test, mode_of
 from harness.patching.fixes import applied
 from harness.patching.placing import chunks_of
 from harness.patching.source import source_of
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 
 _FIELDS = re.compile(r"^(Fits|Kind|Refuses):.*\n?", re.MULTILINE)
 """Lines of a patch's message that are for exportdiff."""
+
+
+_AREAS = {"pipeline": "pipelining", "compile": "dynamo"}
+"""How PyTorch's commits call the part that a mode is of; all others are of ``export``."""
 
 
 @dataclass(frozen=True)
@@ -77,12 +81,13 @@ def commit_of(cause: RootCause, fixes: Mapping[str, Fix], before: Sequence[Fix])
     if _shows(demo, with_fix) and not _refuses(with_fix, own):
         return LeftOut(entry.name, f"its program still shows the bug with its fixes: {with_fix.message}")
     refusal = Refusal(with_fix.error, with_fix.message, with_fix.step) if with_fix.error else None
-    test, text = test_file(entry, demo, refusal)
+    test, text = file_of_test(entry, demo, refusal)
     files = {
         path: (patched(path, _changing(path, before)), patched(path, _changing(path, (*before, *own))))
         for path in sorted({path for fix in own for path, _ in fix.files})
     }
-    return Commit(entry.name, entry.title, _message(cause, own), {**files, test: ("", text)}, test)
+    title = f"[{_AREAS.get(mode_of(entry), 'export')}] {_title(own[0])}"
+    return Commit(entry.name, title, _message(cause, own), {**files, test: ("", text)}, test)
 
 
 def patched(path: str, fixes: Sequence[Fix]) -> str:
@@ -146,15 +151,18 @@ def _refuses(shown: Shown, fixes: Iterable[Fix]) -> bool:
     return bool(shown.error) and (declared or any(fix.kind == "refuse" for fix in fixes))
 
 
+def _title(fix: Fix) -> str:
+    return fix.message.partition("\n")[0]
+
+
 def _message(cause: RootCause, fixes: Sequence[Fix]) -> str:
-    """Return the text of a commit below its title: the cause, then what each fix says."""
-    parts = [textwrap.fill(cause.entry.cause, 75)]
+    """Return the text of a commit below its title: what is wrong, why, then what each fix says."""
+    parts = [textwrap.fill(each, 75) for each in (f"{cause.entry.title}.", cause.entry.cause)]
     for fix in fixes:
-        title, _, rest = _FIELDS.sub("", fix.message).strip().partition("\n")
-        if fix.kind == "workaround":
-            title += " (a workaround)"
-        parts.append("\n".join([*([f"{title}:"] if len(fixes) > 1 else [title + "."]), "", rest.strip()]))
-    return "\n\n".join(part.strip() for part in parts)
+        rest = _FIELDS.sub("", fix.message).strip().partition("\n")[2].strip()
+        note = " (This is a workaround.)" if fix.kind == "workaround" else ""
+        parts.append(rest + note if len(fixes) == 1 else f"{_title(fix)}:{note}\n\n{rest}")
+    return "\n\n".join(parts)
 
 
 def _stat(commit: Commit) -> str:
