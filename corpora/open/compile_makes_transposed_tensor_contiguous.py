@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "torch.compile: masked_fill_ on a transposed tensor makes the result contiguous"
 # severity = "B"
-# severity-because = "masked_fill_ or scatter_ on a transposed tensor: other strides, in silence"
+# severity-because = "masked_fill_ on a transposed tensor: other strides, in silence"
 # cause = """
 # Functionalization puts the result of masked_fill in the place of the tensor, with the strides of that
 # result, which is contiguous whatever the tensor was."""

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.compile: after buf.data = x, buf.dim() and buf.shape are those from before"
+# title = "torch.compile: after buf.data = x, buf.dim() is that from before"
 # severity = "B"
 # severity-because = "`.data =` with a tensor of another rank, in a compiled model"
 # cause = """

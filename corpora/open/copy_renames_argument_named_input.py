@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "ExportedProgram: a deep copy renames an argument called input, its signature does not"
 # severity = "A"
-# severity-because = "an argument called input; a copy of the program cannot be saved"
+# severity-because = "an argument called input: the copy contradicts its own signature"
 # cause = """
 # Graph.__deepcopy__ makes nodes by create_node, which avoids names of builtins and of globals of the
 # generated code; torch.export names placeholders after arguments, whatever these are called."""

@@ -28,8 +28,8 @@
 """Attention gives its result the layout of the query, its decomposition another one: length, batch, heads.
 
 The query is heads cut out of a projection, so that heads and lengths can be joined again by a view. The
-decomposition permutes its result for nn.MultiheadAttention, whose query is laid out by length first; for any
-other query, the strides differ, and with more than one text in a batch the view raises ValueError.
+decomposition permutes its result for nn.MultiheadAttention, whose query is laid out by length first; for this
+query the strides differ, and the view raises ValueError.
 """
 
 import torch

@@ -3,9 +3,9 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "run_decompositions: ops of a submodule called under autocast or no_grad move to its parent"
+# title = "run_decompositions: ops of a submodule called under autocast move to its parent"
 # severity = "B"
-# severity-because = "a submodule called under autocast or no_grad, decomposed: its operators change module"
+# severity-because = "a submodule called under autocast, decomposed: its operators change module"
 # cause = """
 # WrapWithAutocast and WrapWithSetGradEnabled call the body of the region as a whole, so all of its new
 # nodes get the nn_module_stack of the node that calls the region."""

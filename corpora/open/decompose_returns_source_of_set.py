@@ -22,8 +22,7 @@
 """`torch.neg(x).set_(self.buf)` has the memory of buf but is a tensor of its own; decomposed, it is buf.
 
 Functionalized, the tensor takes the value of what it is set to, so both are one node, and the program returns
-its buffer. What a caller then does to the result alone (`t_`, `requires_grad_`, `.data =`) changes the buffer
-of the program.
+its buffer.
 """
 
 import torch

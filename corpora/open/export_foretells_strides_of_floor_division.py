@@ -22,8 +22,8 @@
 # ///
 """`x // y` has the strides of x; the graph says that it has those of y.
 
-Like every elementwise operator, the kernel takes after its first operand where the two differ. The
-decomposition that traces it ends in `where(ne(b, 0), ...)`, whose first operand is made of the divisor.
+The kernel takes after its first operand where the two differ. The decomposition that traces it ends in
+`where(ne(b, 0), ...)`, whose first operand is made of the divisor.
 """
 
 import torch

@@ -18,7 +18,7 @@
 # upstream = ""
 # at-fault = "torch/export/_unlift.py, eq_spec: the children of dicts are compared by position"
 # ///
-"""`ep.module()` takes the keys of a dict in any order, but not where one value is a tensor and one a tuple.
+"""`ep.module()` refuses keys in another order where one value is a tensor and one a tuple.
 
 eq_spec compares the sets of keys and then the values by position: the tensor under "a" with the tuple under
 "b".

@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "ep.module(), unflatten, pipeline: KeyError for state or a child called graph"
 # severity = "B"
-# severity-because = "state or children called graph, type or meta"
+# severity-because = "state or children called graph, type or recompile"
 # cause = """
 # What is made of a program holds the state and children of the model under their own names, beside
 # attributes of its own such as graph, code, meta and range_constraints."""

@@ -3,9 +3,9 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "ep.module(), unflatten: SyntaxError for a ModuleDict key that is a Python keyword"
+# title = "ep.module(): SyntaxError for a ModuleDict key that is a Python keyword"
 # severity = "B"
-# severity-because = "a ModuleDict with a Python keyword for a key, class or lambda"
+# severity-because = "a ModuleDict with a Python keyword for a key, such as class"
 # cause = """
 # _format_target writes a name as an attribute if str.isidentifier says so, which it does of keywords."""
 # path = "nonstrict:module@cpu"

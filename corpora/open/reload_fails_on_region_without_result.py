@@ -31,9 +31,9 @@
 # ///
 """A no_grad region that only updates its input: saving raises nothing, loading raises SpecViolationError.
 
-Such a region, like one whose result is never used, has an empty tuple for its `val`. Saving writes no outputs
-for it. deserialize_outputs returns at once where there are none, and leaves the node without `val`, which the
-verifier allows only for an operator whose schema returns nothing; a higher-order operator has none.
+Such a region has an empty tuple for its `val`. Saving writes no outputs for it. deserialize_outputs returns
+at once where there are none, and leaves the node without `val`, which the verifier allows only for an
+operator whose schema returns nothing; a higher-order operator has none.
 """
 
 import io

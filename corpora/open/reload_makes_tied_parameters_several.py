@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "torch.export.load: a tied parameter is two parameters after save and load"
 # severity = "A"
-# severity-because = "tied weights come apart when a saved program is trained, in silence"
+# severity-because = "tied weights are two parameters after loading: silently trained apart"
 # cause = """
 # _load_state_dict makes a new Parameter for each name in the state dict, and the file does not say which
 # names are one tensor."""

@@ -3,9 +3,9 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.export(strict=True), torch.compile: x.shape after squeeze_ is that from before"
+# title = "torch.export(strict=True): x.shape after squeeze_ is that from before"
 # severity = "A"
-# severity-because = "a size read after squeeze_ or transpose_: silently that from before"
+# severity-because = "a size read after squeeze_: silently that from before"
 # cause = """
 # TensorVariable._sync_if_inplace_mutation brings the noted sizes up to date only if another tensor was
 # among the arguments of the in-place method."""

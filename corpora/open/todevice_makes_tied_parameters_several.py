@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "move_to_device_pass: a tied parameter is two parameters afterwards"
 # severity = "A"
-# severity-because = "tied weights come apart when the moved program is trained, in silence"
+# severity-because = "tied weights are two parameters once moved: silently trained apart"
 # cause = """
 # move_to_device_pass makes a new Parameter for each name in the state dict."""
 # path = "nonstrict+todevice:module@cpu"

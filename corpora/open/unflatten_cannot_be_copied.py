@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "unflatten: copy.deepcopy of an unflattened module raises RuntimeError"
 # severity = "A"
-# severity-because = "copy.deepcopy of any unflattened module"
+# severity-because = "copy.deepcopy of an unflattened module"
 # cause = """
 # UnflattenedModule keeps a list of nodes, input_placeholders, which is copied node by node with their fake
 # tensors."""

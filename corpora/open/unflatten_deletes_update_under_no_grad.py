@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten: deletes an in-place update under torch.no_grad, also from ep.module()"
+# title = "unflatten: deletes an in-place update under torch.no_grad"
 # severity = "A"
 # severity-because = "an in-place update under no_grad: silently deleted"
 # cause = """

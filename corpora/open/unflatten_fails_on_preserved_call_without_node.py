@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "unflatten: AttributeError if a preserved submodule is an nn.Identity"
 # severity = "A"
-# severity-because = "an nn.Identity, or nn.Dropout in eval mode, among the preserved submodules"
+# severity-because = "an nn.Identity among the preserved submodules"
 # cause = """
 # _dispatch_modules looks for a module for each call with a preserved signature, and a call that leaves no
 # node has none."""
