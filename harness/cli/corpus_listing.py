@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from harness.cli.types import Subparsers
+    from harness.known.entry import Entry
     from harness.patching.fix import Fix
 
     Candidates = Mapping[str, tuple[Fix, ...]]
@@ -36,7 +37,7 @@ def add_parser(actions: Subparsers) -> None:
     form.add_argument(
         "--json",
         action="store_true",
-        help="print JSON: every file of the corpus, with every field of its header",
+        help="print JSON: every file, with every field of its header, its root cause and the kind of its fix",
     )
     form.add_argument("--markdown", action="store_true", help="print a table in Markdown, as in the README")
     parser.set_defaults(run=run)
@@ -47,15 +48,14 @@ def run(arguments: argparse.Namespace) -> int:
     if not CORPORA.is_dir():
         raise UsageError("there is no corpora/ here")
     entries = [read_entry(file) for file in find_files([CORPORA])]
+    fixes = read_candidates(CORPORA / FIXES)
     if arguments.json:
-        documents = [{**asdict(entry), "file": str(entry.file)} for entry in entries]
-        print(json.dumps(documents, indent=1, ensure_ascii=False))
+        print(json.dumps([_document(entry, fixes) for entry in entries], indent=1, ensure_ascii=False))
         return 0
     causes = root_causes(entries)[: arguments.first]
     if arguments.markdown:
         print(markdown(causes))
         return 0
-    fixes = read_candidates(CORPORA / FIXES)
     for cause in causes:
         print("  ".join(_cells(cause, fixes)))
     if arguments.first is None:
@@ -63,6 +63,11 @@ def run(arguments: argparse.Namespace) -> int:
             if entry.problem or entry.status != "open":
                 print(f"{entry.file} {entry.problem}" if entry.problem else f"{entry.status}  {entry.file}")
     return 0
+
+
+def _document(entry: Entry, fixes: Candidates) -> dict[str, object]:
+    kind = fixes[entry.fix][0].kind if entry.fix in fixes else ""
+    return {**asdict(entry), "file": str(entry.file), "root_cause": entry.root, "fix_kind": kind}
 
 
 def markdown(causes: Sequence[RootCause]) -> str:

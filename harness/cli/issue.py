@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.errors import UsageError
@@ -38,6 +39,9 @@ def run(arguments: argparse.Namespace) -> int:
     from torch.utils.collect_env import get_pretty_env_info
 
     entry = read_entry(arguments.file)
+    root = arguments.file.resolve().parents[1] / OPEN / f"{entry.variant_of}.py"
+    if entry.variant_of:
+        entry = replace(entry, cause=read_entry(root).cause)
     if entry.problem:
         raise UsageError(f"{arguments.file} {entry.problem}; name a repro file")
     shown = run_file(arguments.file)
@@ -47,8 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     versions = get_pretty_env_info()  # type: ignore[no-untyped-call]  # torch has no annotation here
     print(report(entry, shown, versions, fix), end="")
     if entry.variant_of:
-        root = arguments.file.parents[1] / OPEN / f"{entry.variant_of}.py"
-        print(f"a variant: {root} shows the same root cause by a more natural program", file=sys.stderr)
+        print(f"a variant: {root.name} shows the same root cause by a more natural program", file=sys.stderr)
     if entry.upstream and entry.upstream_match in (None, "mechanism"):
         mended = f" (a fix: {entry.upstream_fix})" if entry.upstream_fix else ""
         print(f"already reported: {entry.upstream}{mended}; add to that thread instead", file=sys.stderr)

@@ -86,7 +86,12 @@ def report(entry: Entry, run: Run, versions: str, fix: Fix | None = None) -> str
 
 
 def _demonstrated(entry: Entry) -> _Parts | None:
-    """Return the parts of the report of an entry whose program can be told from its scaffolding."""
+    """Return the parts of the report of an entry whose program can be told from its scaffolding.
+
+    Not of files that a campaign wrote: their main part compares all that a check compares.
+    """
+    if not entry.cause:
+        return None
     try:
         demo = demonstration(entry)
     except UsageError:
