@@ -48,7 +48,7 @@ def test_a_file_is_as_recorded(file: pathlib.Path, plain: ForkedScripts) -> None
     assert word == "as recorded", f"{file}: {word} {detail}\nsee also: exportdiff corpus verify {file}"
 
 
-ENTRIES = [read_entry(file) for file in find_files([CORPORA / "open"])]
+ENTRIES = [read_entry(file) for file in find_files([CORPORA / "open", CORPORA / "variants"])]
 
 SIGNATURES_WITHOUT_FIX = [start for entry in ENTRIES if not entry.fix for start in entry.signatures]
 

@@ -3,7 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.compile raises where out= is to be resized and has had another size before"
+# title = "torch.compile: error in the second call of an op whose out= has to be resized"
+# severity = "C"
+# severity-because = "an out= that has to be resized, of which eager warns"
+# cause = """
+# TorchInGraphFunctionVariable.call_function compares the shape of out= before and after the fake kernel,
+# to break the graph where it was resized; the fake kernel itself cannot resize a tensor whose size is
+# symbolic since the second call."""
 # path = "compile:compiled@cpu"
 # check = "guards"
 # kind = "crash"

@@ -3,7 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.compile fails on torch.cond below torch.utils.checkpoint: no rule registered"
+# title = "torch.compile: NotImplementedError for torch.cond inside torch.utils.checkpoint"
+# severity = "B"
+# severity-because = "torch.cond in a checkpointed block, compiled"
+# cause = """
+# tag_activation_checkpoint_impl runs every checkpointed body under the dispatch modes of selective
+# checkpointing, also without a context_fn, and these modes do not say that they take higher-order
+# operators."""
 # path = "compile:compiled@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -18,7 +24,7 @@
 
 Dynamo makes tag_activation_checkpoint of the call, which runs the body under _CachingTorchDispatchMode also
 where no context_fn was passed. That mode has no rule for control-flow operators, and does not say that its
-__torch_dispatch__ takes them. while_loop and scan fail as torch.cond does, and strict export fails as well.
+__torch_dispatch__ takes them.
 """
 
 import torch

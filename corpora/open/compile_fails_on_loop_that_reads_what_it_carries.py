@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.compile fails on a while_loop whose body reads the tensor that it is given at first"
+# title = "torch.compile: while_loop is refused as aliasing if its body reads a carried tensor"
+# severity = "B"
+# severity-because = "a while_loop whose body reads the tensor that it starts from"
+# cause = """
+# Dynamo lifts what the body reads as one more input, so the loop gets one tensor twice, and
+# _check_alias_and_mutation takes two inputs in one memory for aliasing by the body."""
 # path = "compile:aot_eager@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -21,6 +26,8 @@
 # ]
 # fix = "while_loop_takes_inputs_of_one_memory"
 # upstream = "https://github.com/pytorch/pytorch/issues/191582"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/191686"
 # affected = "2.13.0"
 # at-fault = "torch/_higher_order_ops/while_loop.py, while_loop_func: _check_alias_and_mutation"
 # ///

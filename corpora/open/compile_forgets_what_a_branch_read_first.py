@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "compiled, the assignment of a buffer after a torch.cond that reads it is lost"
+# title = "torch.compile: assigning a buffer after a torch.cond that reads it is lost"
+# severity = "B"
+# severity-because = "a buffer assigned after a torch.cond that reads it: silently lost"
+# cause = """
+# speculate_subgraph puts the side effects back as they were before the branch, all but tensors, so the
+# dict _buffers that the branch was the first to read is no longer tracked."""
 # path = "compile:compiled@cpu"
 # check = "state"
 # kind = "mismatch"
@@ -18,8 +23,7 @@
 
 Once a branch is traced, Dynamo puts its table of side effects back as it was, and keeps of what the branch
 has read tensors alone. The dict `_buffers`, first read there, is no longer in the table; its variable comes
-from a cache by its source and is not entered again, so that no change of it is replayed. So it is with
-`self.list.append(...)` after a branch that reads the list, and with while_loop and map.
+from a cache by its source and is not entered again, so that no change of it is replayed.
 """
 
 import torch

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "A float attribute that has changed cannot be used after a checkpoint that uses it"
+# title = "torch.compile: error if a float attribute changes and is used in a checkpoint and after it"
+# severity = "B"
+# severity-because = "a scale that changes between steps, used in a checkpoint and after it"
+# cause = """
+# wrap_symfloat puts the item() call of a dynamic float into whatever graph is being traced at its first
+# use, here the body of the checkpoint, and other graphs cannot use that node."""
 # path = "compile:compiled@cpu"
 # check = "guards"
 # kind = "crash"
@@ -15,6 +20,8 @@
 # fix = "float_item_in_root_graph"
 # affected = "2.13.0"
 # upstream = "https://github.com/pytorch/pytorch/issues/193194"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/193254"
 # at-fault = "torch/_dynamo/variables/builder.py, wrap_symfloat: `item` may be put into a subgraph"
 # ///
 """A model with a float that has another value in its second call cannot be compiled again.
@@ -22,7 +29,7 @@
 Dynamo then takes the float for a number that may change: a tensor among the graph's inputs, and a node
 `item`. That node goes into the graph that is being traced when the float is first used, here that of the
 checkpoint, and what it gives stands for the float in the whole frame. What comes after the checkpoint is in
-another graph and cannot use it. Likewise with `torch.cond`, and where the float is an argument.
+another graph and cannot use it.
 """
 
 import torch

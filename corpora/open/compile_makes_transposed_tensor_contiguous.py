@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "compiled, a transposed tensor that is written to in place is contiguous afterwards"
+# title = "torch.compile: masked_fill_ on a transposed tensor makes the result contiguous"
+# severity = "B"
+# severity-because = "masked_fill_ on a transposed tensor: other strides, in silence"
+# cause = """
+# Functionalization puts the result of masked_fill in the place of the tensor, with the strides of that
+# result, which is contiguous whatever the tensor was."""
 # path = "compile:aot_eager@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -12,13 +17,15 @@
 # fix = "functionalized_writes_keep_strides"
 # affected = "2.13.0"
 # upstream = "https://github.com/pytorch/pytorch/issues/133512"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/186328"
 # at-fault = "aten/src/ATen/FunctionalTensorWrapper.cpp, replace_: takes the strides of the functional result"
 # ///
 """`masked_fill_` leaves the strides of a tensor alone; compiled, the result is contiguous.
 
 AOTAutograd runs `masked_fill` instead, and puts its result in the place of the tensor. That result is
-contiguous whatever the first argument is. `scatter_`, `index_add_`, `index_copy_`, `cumsum_`, `tril_` and
-`addmm_` do the same. A `view` or an `as_strided` of the result then fails, or reads other elements.
+contiguous whatever the first argument is. Code that goes by the strides of the result, such as `as_strided`,
+then reads other elements.
 """
 
 import torch

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "Compiled, a tensor has the rank and size from before its data was assigned"
+# title = "torch.compile: after buf.data = x, buf.dim() is that from before"
+# severity = "B"
+# severity-because = "`.data =` with a tensor of another rank, in a compiled model"
+# cause = """
+# BuiltinVariable._call_setattr records the assignment as set_ and returns a new variable that nobody uses;
+# the old one goes on answering from the metadata that it noted before."""
 # path = "compile:compiled@cpu"
 # check = "guards"
 # kind = "mismatch"

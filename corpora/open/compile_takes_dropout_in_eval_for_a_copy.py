@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "compiled, what is written to the result of dropout in eval mode does not reach its input"
+# title = "torch.compile: an in-place op on the result of dropout in eval mode leaves its input alone"
+# severity = "B"
+# severity-because = "an in-place operator right after dropout in eval mode"
+# cause = """
+# The decomposition of dropout returns input.clone() where train is false, while the operator returns its
+# input."""
 # path = "compile:aot_eager@cpu"
 # check = "inputs"
 # kind = "mismatch"
@@ -12,12 +17,13 @@
 # fix = "dropout_returns_input"
 # affected = "2.13.0"
 # upstream = "https://github.com/pytorch/pytorch/issues/115249"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/185981"
 # at-fault = "torch/_decomp/decompositions.py, dropout: returns input.clone()"
 # ///
 """Dropout in eval mode returns its input, so that `add_` writes to `x`; compiled, `x` stays as it was.
 
-The decomposition by which AOTAutograd traces dropout returns `input.clone()`. With backend="eager", which
-does not decompose, all is well.
+The decomposition by which AOTAutograd traces dropout returns `input.clone()`.
 """
 
 import torch

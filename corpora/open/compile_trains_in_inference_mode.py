@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "A compiled model with torch.enable_grad cannot be called in inference mode"
+# title = "torch.compile: RuntimeError in inference mode for a model with torch.enable_grad"
+# severity = "B"
+# severity-because = "a model with enable_grad, compiled and called in inference mode"
+# cause = """
+# maybe_disable_inference_mode compiles with no_grad in the place of inference mode, and enable_grad, which
+# does nothing in inference mode, undoes no_grad."""
 # path = "compile:aot_eager@cpu"
 # check = "guards"
 # kind = "crash"

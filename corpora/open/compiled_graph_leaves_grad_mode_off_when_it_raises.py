@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "A compiled call that raises inside torch.no_grad leaves gradients switched off"
+# title = "torch.compile: gradients stay off after a call that raised under torch.no_grad"
+# severity = "B"
+# severity-because = "a call that raises under no_grad; backends that run Dynamo's graph alone"
+# cause = """
+# GradModeVariable writes both ends of the block into the graph as plain calls, so if a call between them
+# raises, nothing undoes the first."""
 # path = "compile:compiled@cpu"
 # check = "purity"
 # kind = "mismatch"
@@ -14,11 +19,11 @@
 # upstream = ""
 # at-fault = "torch/_dynamo/variables/ctx_manager.py, GradModeVariable: both ends are mere nodes"
 # ///
-"""A call that raises under `torch.no_grad` or `torch.autocast` leaves that switched as it was inside.
+"""A call that raises under `torch.no_grad` leaves gradients switched off for all that follows.
 
 Dynamo writes both ends of a `with` block into its graph as two calls. The fake kernel of matmul lets mixed
-dtypes pass, so the graph itself is what raises, between the two, and nothing undoes the first. Backends
-that keep the graph's own calls are concerned (`eager`), those that trace it again are not (`aot_eager`).
+dtypes pass, so the graph itself is what raises, between the two, and nothing undoes the first. The backend
+here is "eager", which runs Dynamo's graph as it is.
 """
 
 import contextlib

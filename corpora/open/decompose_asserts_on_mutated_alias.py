@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "run_decompositions asserts where a tensor with two names is written to"
+# title = "run_decompositions: AssertionError for a buffer of two names that is updated"
+# severity = "B"
+# severity-because = "a buffer of two names that is updated, or an input transposed in place"
+# cause = """
+# create_aot_state and the wrappers for aliased inputs refuse this with a message only if is_export is set,
+# which aot_export_joint_with_descriptors leaves off."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -24,7 +29,6 @@
 The buffer is among the arguments of the graph twice, and written to. AOTAutograd has wrappers for that, which
 refuse with a message for the author where it exports; but that is asked under is_export only, which
 aot_export_joint_with_descriptors leaves at False, so that they wrap and aot_stage2_export finds no graph.
-The same happens with a buffer that is a view of another one, and with one tensor given twice.
 """
 
 import torch

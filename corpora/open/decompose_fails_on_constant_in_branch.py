@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "run_decompositions fails where a branch of torch.cond writes out a tensor"
+# title = "run_decompositions, save: error for a torch.tensor(...) in a branch of torch.cond"
+# severity = "B"
+# severity-because = "a tensor written out in a branch of torch.cond"
+# cause = """
+# lift_constants_pass lifts the constants of the top graph alone, so those in the graphs of branches stay
+# attributes, which no signature names."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -21,6 +26,8 @@
 # ]
 # fix = "export_takes_constants_out_of_bodies"
 # upstream = "https://github.com/pytorch/pytorch/issues/180354"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/184667"
 # affected = "2.13.0"
 # at-fault = "torch/_export/passes/lift_constants_pass.py, lift_constants_pass: not in bodies"
 # ///

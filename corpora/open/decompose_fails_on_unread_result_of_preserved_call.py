@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "run_decompositions fails where the result of a preserved submodule is not used"
+# title = "run_decompositions: SpecViolationError for a preserved submodule whose result is unused"
+# severity = "C"
+# severity-because = "a preserved submodule whose result nobody reads"
+# cause = """
+# _get_updated_module_call_graph keeps the names of results in the signature of the call whose nodes
+# decomposition has removed."""
 # path = "nonstrict+preserve+decompose:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

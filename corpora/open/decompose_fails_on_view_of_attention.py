@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "run_decompositions fails on attention over a batch whose heads are joined by a view"
+# title = "run_decompositions: ValueError where the heads of scaled_dot_product_attention are viewed"
+# severity = "A"
+# severity-because = "attention over a batch, its heads joined by a view"
+# cause = """
+# The decomposition of _scaled_dot_product_flash_attention_for_cpu lays its result out by length, batch,
+# heads, while the kernel and its meta function lay it out as the query."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -16,14 +21,15 @@
 # ]
 # fix = "decomposed_attention_is_laid_out_as_its_query"
 # upstream = "https://github.com/pytorch/pytorch/issues/136543"
+# upstream-match = "mechanism"
 # affected = "2.13.0"
 # at-fault = "torch/_decomp/decompositions.py, scaled_dot_product_flash_attention_for_cpu: strides"
 # ///
 """Attention gives its result the layout of the query, its decomposition another one: length, batch, heads.
 
 The query is heads cut out of a projection, so that heads and lengths can be joined again by a view. The
-decomposition permutes its result for nn.MultiheadAttention, whose query is laid out by length first; for any
-other query, the strides differ, and with more than one text in a batch the view raises ValueError.
+decomposition permutes its result for nn.MultiheadAttention, whose query is laid out by length first; for this
+query the strides differ, and the view raises ValueError.
 """
 
 import torch

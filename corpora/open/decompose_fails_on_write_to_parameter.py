@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "a decomposed program that writes to a parameter under no_grad cannot be called"
+# title = "run_decompositions: program cannot be called if forward() updates a parameter under no_grad"
+# severity = "B"
+# severity-because = "a parameter that forward() updates under no_grad"
+# cause = """
+# _insert_copy_for_mutations copies the new value into the parameter in the grad mode of the caller, where
+# autograd refuses to write to a leaf that requires grad."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "A decomposed program files what a submodule computes in a region under the region's parent"
+# title = "run_decompositions: ops of a submodule called under autocast move to its parent"
+# severity = "B"
+# severity-because = "a submodule called under autocast, decomposed: its operators change module"
+# cause = """
+# WrapWithAutocast and WrapWithSetGradEnabled call the body of the region as a whole, so all of its new
+# nodes get the nn_module_stack of the node that calls the region."""
 # path = "nonstrict+decompose:unflatten@cpu"
 # check = "structure"
 # kind = "mismatch"
@@ -18,7 +23,7 @@
 
 run_decompositions traces the program node by node, and each new node gets the metadata of the one that it
 comes from. The body of an autocast region is called as a whole: all of it gets the module stack of the node
-that calls the region. unflatten then makes no `child`. So it is with a no_grad region.
+that calls the region. unflatten then makes no `child`.
 """
 
 import torch

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "run_decompositions() makes slice_scatter of a write to a complex slice"
+# title = "run_decompositions: program raises for a write to a slice of a complex tensor"
+# severity = "C"
+# severity-because = "a write to a slice of a complex tensor that requires gradients"
+# cause = """
+# Functionalization makes slice_scatter of the write, which GRADIENT_IMPLEMENTED_FOR_COMPLEX in
+# tools/autograd/gen_variable_type.py does not list."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "crash"

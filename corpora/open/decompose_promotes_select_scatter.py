@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "a decomposed select_scatter has the promoted dtype, and other strides"
+# title = "run_decompositions: select_scatter returns the promoted dtype of both tensors"
+# severity = "C"
+# severity-because = "select_scatter of two dtypes"
+# cause = """
+# The decomposition computes select_scatter with where(), whose result has the promoted dtype of both
+# tensors instead of that of the first."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -16,9 +21,7 @@
 # ///
 """select_scatter gives a copy of its first tensor; once decomposed, it turns integers into floats.
 
-The decomposition is a where() of both tensors: the result has the dtype that both are promoted to, and where
-the dtypes are one, the strides may be those of the second tensor. In eager, and in the fake tensor, both are
-those of the first.
+The decomposition is a where() of both tensors: the result has the dtype that both are promoted to.
 """
 
 import torch

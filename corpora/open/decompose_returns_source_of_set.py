@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "A decomposed program returns the buffer itself for a tensor set to it"
+# title = "run_decompositions: program returns the buffer itself for a tensor set_ to it"
+# severity = "C"
+# severity-because = "set_ to a buffer in forward()"
+# cause = """
+# FunctionalTensorMode gives the tensor the very value of the source of set_, so both are one node of the
+# graph."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -17,8 +22,7 @@
 """`torch.neg(x).set_(self.buf)` has the memory of buf but is a tensor of its own; decomposed, it is buf.
 
 Functionalized, the tensor takes the value of what it is set to, so both are one node, and the program returns
-its buffer. What a caller then does to the result alone (`t_`, `requires_grad_`, `.data =`) changes the buffer
-of the program. Of `detach` and `view`, which share memory too, the graph keeps a node.
+its buffer.
 """
 
 import torch

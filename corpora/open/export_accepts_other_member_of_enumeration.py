@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "ep.module() accepts another member of an enumeration, and takes the branch of the first"
+# title = "ep.module(): takes the branch of the example for another member of an Enum"
+# severity = "A"
+# severity-because = "a mode given as an Enum: the branch of the example is taken, in silence"
+# cause = """
+# Members of enumerations may be inputs since PR 176541, but _get_input_guards_for_graph, like other code
+# that asks for the types of inputs, does not know them."""
 # path = "nonstrict:module@cpu"
 # check = "guards"
 # kind = "mismatch"
@@ -17,8 +22,7 @@
 """Exported with Mode.ADD, `ep.module()` adds for Mode.SUBTRACT as well.
 
 Since PyTorch PR 176541 a member of an Enum may be an input. What the model makes of it is fixed by export, as
-for a str, but only numbers and strings are compared with what they were. The check that unflatten makes
-(torch/_export/utils.py, `_check_input_constraints_for_graph`) does not look at other values either.
+for a str, but only numbers and strings are compared with what they were.
 """
 
 import enum

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "export asserts where a named Dim is bounded by a number that is no integer"
+# title = "torch.export: AssertionError instead of a suggested fix for a guard like 3 * n < 8 on a Dim"
+# severity = "C"
+# severity-because = "an arithmetic guard on a named Dim, which export would refuse anyway"
+# cause = """
+# prettify_results takes a side of a relation that is not all digits, such as 8/3, for an expression, which
+# it only knows on one side of an equation."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -26,10 +31,9 @@
 # ///
 """A branch on 3 * n < 8: export should say that n is not any number, and asserts.
 
-Of 3 * n < 9 it says "Constraints violated (n)!" and suggests `n = 2`. Here the guard is solved to n < 8/3. To
-word the suggestion, prettify_results takes a side that is not all digits for an expression, which it only
-knows on one side of an equation: "Expected op to be '==', got < for n < 8/3". Such guards come of no branch
-of the model's too, as from is_contiguous, which asks whether a tensor has less than two elements.
+The guard is solved to n < 8/3. To word the suggestion, prettify_results takes a side that is not all digits
+for an expression, which it only knows on one side of an equation: "Expected op to be '==', got < for n <
+8/3".
 """
 
 import torch

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "Export asserts on a tensor literal that is updated from a parameter before a checkpoint"
+# title = "torch.export: AssertionError for a tensor literal updated in place before a checkpoint"
+# severity = "C"
+# severity-because = "a tensor literal updated in place from a parameter, before an in-place checkpoint"
+# cause = """
+# _preserve_requires_grad_pass compares the constant with its fake tensor, which tracing has updated in
+# place and given a history."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -14,10 +19,11 @@
 # upstream = ""
 # at-fault = "torch/export/_trace.py, _preserve_requires_grad_pass: asks a tensor that tracing updated"
 # ///
-"""`t = torch.tensor(...); t.mul_(self.w)` and a checkpoint of t: export finds that t requires gradients.
+"""`t.mul_(self.w)` on a tensor literal, then a checkpoint that writes to t in place: export finds a gradient.
 
-It does, after the update. But the fake tensor of the constant, which tracing updated, is asked as if it were
-what the graph is handed: "node requires_grad True does not match constant requires_grad False".
+The literal requires gradients after the update. But the fake tensor of the constant, which tracing updated,
+is asked as if it were what the graph is handed: "node requires_grad True does not match constant
+requires_grad False".
 """
 
 import torch

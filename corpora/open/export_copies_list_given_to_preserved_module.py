@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "What a preserved submodule does to a list that it is given, its caller does not see"
+# title = "torch.export: wrong result if a preserved submodule writes to a list it is given"
+# severity = "B"
+# severity-because = "a preserved submodule that puts results into a list it is given"
+# cause = """
+# pre_hook in _wrap_submodule takes the arguments apart and passes new containers on, so the caller's list
+# never changes."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -16,8 +21,8 @@
 # ///
 """`child` puts its result into a list. With its signature preserved the list stays as it was: 3 instead of 4.
 
-pre_hook takes the arguments apart, and puts new containers together, which are passed on. Export without
-preserve_module_call_signature is right, so that asking for metadata changes what is computed.
+pre_hook takes the arguments apart, and puts new containers together, which are passed on. So asking for
+metadata changes what is computed.
 """
 
 import torch

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "Export fails on a preserved submodule whose calls are written differently"
+# title = "torch.export: AssertionError if a preserved submodule is called with and without a keyword"
+# severity = "B"
+# severity-because = "a preserved submodule called with and without a keyword"
+# cause = """
+# update_module_call_signatures keeps in_spec and out_spec by the name of the submodule and asserts that
+# all of its calls are alike."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -27,8 +32,7 @@
 """One call passes `n` by name, the other does not pass it: AssertionError, in_spec mismatch.
 
 Each call gets a signature of its own later on (`child`, `child@1`), and a graph of its own. But while
-tracing, in_spec and out_spec are kept by the name of the submodule, as of a time when there was one call
-only.
+tracing, in_spec and out_spec are kept by the name of the submodule, as if there were one call.
 """
 
 import torch

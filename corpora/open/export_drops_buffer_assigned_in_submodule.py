@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "the assignment of a buffer is lost if the buffer is a submodule's"
+# title = "torch.export: self.count = self.count + 1 in a submodule does not update the buffer"
+# severity = "A"
+# severity-because = "a counter in a submodule, updated by assignment: silently lost"
+# cause = """
+# register_buffer_assignment_hook compares the _buffers of the module with those of the root, and so notes
+# assignments in the root module alone."""
 # path = "nonstrict:module@cpu"
 # check = "state"
 # kind = "mismatch"
@@ -16,8 +21,7 @@
 # ///
 """`self.count = self.count + 1` counts in the root module, and does nothing one module further down.
 
-The programming model of export allows both ways to update a buffer, in place and by assignment. The hook
-that notes assignments asks `_mod._buffers is mod._buffers`, which holds for the root alone: the
+The hook that notes assignments asks `_mod._buffers is mod._buffers`, which holds for the root alone: the
 assignment in a submodule leaves no trace in the graph and no warning. Eager leaves 1, the program 0. Strict
 export, which loses all assignments for a reason of its own, is kept out by `torch.compiler.disable`.
 """

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "Export fails on dropout of a tensor of integers without elements"
+# title = "torch.export: RuntimeError for dropout of an empty boolean tensor in train mode"
+# severity = "C"
+# severity-because = "dropout of a boolean tensor without elements"
+# cause = """
+# The decomposition native_dropout looks at the dtype before it asks whether there are elements, the kernel
+# after."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "Export fails on dynamic sizes of keyword arguments"
+# title = "torch.export: AssertionError for a dynamic size of what **kwargs takes"
+# severity = "B"
+# severity-because = "dynamic sizes of what **kwargs takes"
+# cause = """
+# _get_range_constraints puts each keyword that **kwargs takes beside the arguments, where it is already
+# one level down, so that no spec has that structure."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -12,14 +17,14 @@
 # fix = "order_further_keywords_as_traced"
 # affected = "2.13.0"
 # upstream = "https://github.com/pytorch/pytorch/issues/150022"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/185736"
 # at-fault = "torch/export/_trace.py, _get_range_constraints: combined_args_traced_order"
 # ///
 """Export fails at an internal assertion where a dynamic size is that of one of `**options`.
 
 The spec names the parameter, as export demands: {"options": {"scale": ...}}. _get_range_constraints then
-sorts the arguments as they were traced and puts every keyword beside `options`, which has it already, so
-that arguments and spec no longer are of one structure. With strict=True as well. What unflatten returns
-takes `**kwargs`, and so cannot be exported again with dynamic sizes of keyword arguments.
+sorts the arguments as they were traced and puts every keyword beside `options`, which has it already, so that
+arguments and spec no longer are of one structure.
 """
 
 import torch

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "export fails on a branch that is given a tensor of fixed size whose stride is dynamic"
+# title = "torch.export: unhashable SymInt if torch.cond gets a column of a matrix with dynamic rows"
+# severity = "B"
+# severity-because = "a column of a matrix with dynamic rows, given to torch.cond"
+# cause = """
+# _automatic_dynamic looks for SymInts among the sizes alone; a tensor with static sizes and a symbolic
+# stride goes on to a dict lookup of that stride."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "resize_ of a tensor of dynamic size to plain numbers ends export with an internal error"
+# title = "torch.export: internal error for resize_ to fixed sizes of a tensor with dynamic ones"
+# severity = "C"
+# severity-because = "resize_ to fixed sizes in a model with dynamic ones"
+# cause = """
+# generic_set_sizes_contiguous takes new sizes that are all numbers for those of an ordinary tensor, and
+# calls set_sizes_contiguous, which refuses tensors with symbolic sizes."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -18,9 +23,9 @@
 # ///
 """`resize_(4)` on a tensor whose size is a symbol: "tried to directly modify sizes for customized tensor".
 
-If all the new sizes are numbers, generic_set_sizes_contiguous takes them for those of an ordinary tensor
-and calls set_sizes_contiguous, which refuses any tensor with symbolic sizes. With a symbol among the new
-sizes, and with static shapes, the same line exports. The fault is in C++, out of reach of a patch of Python.
+If all the new sizes are numbers, generic_set_sizes_contiguous takes them for those of an ordinary tensor and
+calls set_sizes_contiguous, which refuses any tensor with symbolic sizes. The fault is in C++, out of reach of
+a patch of Python.
 """
 
 import torch

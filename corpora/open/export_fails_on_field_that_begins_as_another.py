@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "ep.module() fails on a namedtuple where a field's name begins with another's"
+# title = "ep.module(): SyntaxError for a namedtuple with the fields value and value_max"
+# severity = "A"
+# severity-because = "a namedtuple with the fields value and value_max: ep.module() fails"
+# cause = """
+# _convert_guards_code_to_fn replaces the path of each input wherever it occurs in the text of a guard,
+# also where it is the beginning of a longer path."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -17,7 +22,7 @@
 """`ep.module()` raises SyntaxError: a check in the function that it makes reads `args[0]_max.size()[0] == 1`.
 
 The inputs' paths are replaced one after the other, wherever they occur: `L['x'].value` is the beginning of
-`L['x'].value_max`. A dataclass does no better.
+`L['x'].value_max`.
 """
 
 from typing import NamedTuple

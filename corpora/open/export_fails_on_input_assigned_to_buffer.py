@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "assigning an input as it is to a buffer ends export with SpecViolationError"
+# title = "torch.export: SpecViolationError for self.last = x, a buffer that keeps the last input"
+# severity = "A"
+# severity-because = "a buffer that keeps the last input: export fails"
+# cause = """
+# _make_fx_helper gives the copy_ that writes an assigned buffer back the metadata of the node assigned
+# from; that of a placeholder has no nn_module_stack."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -17,8 +22,8 @@
 """`self.last = x` for a buffer `last`: the graph that export itself has built does not pass its own check.
 
 Every assigned buffer gets a copy_ at the end of the graph, with the metadata of the node assigned from. If
-that node is a placeholder (an input, a parameter, or another buffer, as in a swap of two buffers) there is
-no nn_module_stack in it, and _verify_nn_module_stack rejects the copy_. `self.last = x + 0` is exported.
+that node is a placeholder, here that of the input, there is no nn_module_stack in it, and
+_verify_nn_module_stack rejects the copy_.
 """
 
 import torch

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "Export fails on a preserved submodule that is called twice by another of its names"
+# title = "torch.export: KeyError if a preserved submodule is called twice by its other name"
+# severity = "C"
+# severity-because = "a shared submodule, preserved by one name and called twice by the other"
+# cause = """
+# CollectTracepointsPass copies the signature of the name that a submodule is called by for each further
+# call, also where only another name is preserved."""
 # path = "nonstrict+preserve_leaves:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "an in-place change of an input's rank fails with IndexError in guard production"
+# title = "torch.export: IndexError in guard production if an input is unsqueezed in place"
+# severity = "B"
+# severity-because = "unsqueeze_ on an input"
+# cause = """
+# fakify notes the fake inputs themselves for guard production, which runs after the model has changed
+# their sizes."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

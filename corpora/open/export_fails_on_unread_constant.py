@@ -3,7 +3,11 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "a constant whose only view is dropped ends export with StopIteration"
+# title = "torch.export: StopIteration if a tensor attribute is read and nothing made of it"
+# severity = "C"
+# severity-because = "a tensor attribute that is looked at and not used"
+# cause = """
+# _unused_constant takes the first user of a constant without asking whether there is one."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

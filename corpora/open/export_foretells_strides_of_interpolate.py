@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "the strides recorded for nearest interpolation of one spatial dimension are not those it has"
+# title = "torch.export: the graph records transposed strides for nearest interpolation of a signal"
+# severity = "B"
+# severity-because = "nearest interpolation of a transposed signal: recorded strides are wrong"
+# cause = """
+# _upsample_nearest indexes the input, which keeps the order of its strides, and restores what the kernel
+# does for results of four and five dimensions only."""
 # path = "nonstrict:module@cpu"
 # check = "fake"
 # kind = "mismatch"
@@ -17,8 +22,7 @@
 """Interpolating a transposed input gives a contiguous result; the graph says that it is transposed.
 
 The decomposition that traces it indexes the input, and that keeps the order of its strides. What the kernel
-does is restored for results of four and five dimensions only. It is not metadata alone that suffers: a model
-that branches on `is_contiguous()` is exported with the wrong branch.
+does is restored for results of four and five dimensions only.
 """
 
 import torch
@@ -33,7 +37,7 @@ if __name__ == "__main__":
     model, args = make()
     ep = torch.export.export(model, args)
     (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.upsample_nearest1d.vec)
-    told, seen = node.meta["val"].stride(), model(*args).stride()
-    bug = told != seen
-    print(f"{'BUG' if bug else 'ok'}: eager gives strides {seen}, the graph says {told}")
+    expected, seen = model(*args).stride(), node.meta["val"].stride()
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: eager gives strides {expected}, the graph says {seen}")
     raise SystemExit(bug)

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "non-strict export leaves requires_grad_ on an input out of the graph"
+# title = "torch.export: x.requires_grad_() is silently left out of the graph"
+# severity = "A"
+# severity-because = "requires_grad_() on an input, as for forces or a gradient penalty: silently ignored"
+# cause = """
+# requires_grad_ sets a flag in C++ and calls no operator, and PreDispatchTorchFunctionMode passes it on
+# without a record."""
 # path = "nonstrict:module@cpu"
 # check = "inputs"
 # kind = "mismatch"
@@ -17,8 +22,7 @@
 """The model asks for gradients of its input; the exported program does not, and says nothing.
 
 requires_grad_ sets a flag from C++ and calls no operator, so the graph that is traced below autograd does not
-have it: `program(x).sum().backward()` raises where the model's own fills x.grad. Strict export refuses it in
-words ("Dynamo does not support changes to a Tensor's `requires_grad`").
+have it: `program(x).sum().backward()` raises where the model's own fills x.grad.
 """
 
 import sys

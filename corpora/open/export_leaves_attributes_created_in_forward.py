@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "an attribute that forward creates stays on the model and holds a fake tensor"
+# title = "torch.export: a tensor cached by forward() stays on the model as a fake tensor"
+# severity = "A"
+# severity-because = "a tensor cached by the first call: after export, the model returns fake tensors"
+# cause = """
+# _restore_all_module_attributes updates each module's __dict__ with the old values, and so keeps
+# attributes that did not exist before."""
 # path = "nonstrict:module@cpu"
 # check = "purity"
 # kind = "mismatch"
@@ -11,14 +16,15 @@
 # signatures = [["purity", "mismatch", "export", "attribute"]]
 # fix = "export_removes_new_attributes"
 # affected = "2.13.0"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/155114"
+# upstream-match = "mechanism"
 # at-fault = "torch/_functorch/_aot_autograd/frontend_utils.py, _restore_all_module_attributes"
 # ///
 """A model that caches a tensor on its first call is of no use after it was exported.
 
-Non-strict export means to put all attributes back as they were, but does so with `__dict__.update` of the
-old ones: what did not exist before is never deleted. The cached fake tensor stays, the next eager call
-finds it and returns a FakeTensor without data. One that exists beforehand, as None, is put back.
+Non-strict export means to put all attributes back as they were, but does so with `__dict__.update` of the old
+ones: what did not exist before is never deleted. The cached fake tensor stays, the next eager call finds it
+and returns a FakeTensor without data.
 """
 
 import torch

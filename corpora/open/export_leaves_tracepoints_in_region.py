@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "Export leaves its own marks of a preserved submodule in a no_grad region"
+# title = "unflatten: AttributeError if a preserved submodule is called under torch.no_grad"
+# severity = "B"
+# severity-because = "a preserved submodule called under no_grad"
+# cause = """
+# CollectTracepointsPass.call returns from inside the loop over graph modules, so the tracepoints in bodies
+# of regions stay in the program."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "with nested checkpoints, the exported program has no gradients from there on"
+# title = "torch.export: no gradients after a checkpoint inside a checkpoint"
+# severity = "B"
+# severity-because = "a checkpoint in a checkpoint: no gradients after export, in silence"
+# cause = """
+# Autograd switches the grad mode off in C++ while it packs a saved tensor, so a no_grad block in the hook
+# leaves a recorded "off" behind that nothing undoes."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -18,8 +23,7 @@
 
 To save its input, the inner one calls the hook of the outer, which enters torch.no_grad(). Autograd has
 switched gradients off around the hook, in C++, so that leaving no_grad restores "off". The mode that traces
-records both changes, but not what C++ restores: all that follows is wrapped in a no_grad region. A
-torch.autograd.Function with a no_grad block in its forward does the same.
+records both changes, but not what C++ restores: all that follows is wrapped in a no_grad region.
 """
 
 import sys

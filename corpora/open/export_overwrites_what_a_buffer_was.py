@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "a buffer returned before it is assigned comes back with the new value"
+# title = "torch.export: a buffer that is read, then assigned, is returned with its new value"
+# severity = "A"
+# severity-because = "a running state that is read, then updated by assignment: silently wrong"
+# cause = """
+# _make_fx_helper ends the graph with a copy_ into each buffer that was assigned, which also changes all
+# that still refers to the old tensor."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -18,9 +23,8 @@
 # ///
 """Assigning a buffer gives a name another tensor; the exported program writes into the old tensor instead.
 
-Export ends the graph with a copy_ into each buffer that was assigned. All that still refers to the old
-tensor changes with it: the output here, and just as well a parameter that the buffer is a view of, or
-the other side of a swap of two buffers by `self.a, self.b = self.b[:], self.a[:]`.
+Export ends the graph with a copy_ into each buffer that was assigned. All that still refers to the old tensor
+changes with it, here the output.
 """
 
 import torch

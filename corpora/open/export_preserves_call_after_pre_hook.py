@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "A preserved submodule is given what its forward pre-hook made, and so runs the hook twice"
+# title = "torch.export: a preserved submodule's forward pre-hook runs twice once it is replaced"
+# severity = "B"
+# severity-because = "a preserved submodule with a forward pre-hook, replaced: the hook silently runs twice"
+# cause = """
+# _wrap_submodule registers the pre-hook that notes the arguments after those of the module, so what they
+# return is recorded as the call."""
 # path = "nonstrict+preserve+swap:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -3,7 +3,11 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "ep.module() refuses a dict whose keys come in another order, where its values are nested"
+# title = "ep.module(): refuses a dict with its keys in another order if one value is a tuple"
+# severity = "A"
+# severity-because = "a batch given as a dict, with keys in another order than at export"
+# cause = """
+# eq_spec compares the keys of two dicts as sets, and then their values by position."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -14,10 +18,10 @@
 # upstream = ""
 # at-fault = "torch/export/_unlift.py, eq_spec: the children of dicts are compared by position"
 # ///
-"""`ep.module()` takes the keys of a dict in any order, but not where one value is a tensor and one a tuple.
+"""`ep.module()` refuses keys in another order where one value is a tensor and one a tuple.
 
 eq_spec compares the sets of keys and then the values by position: the tensor under "a" with the tuple under
-"b". Two calls that it should tell apart, with the tuple under one key or the other, are alike to it.
+"b".
 """
 
 import torch

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "non-strict export drops checkpoint, and the backward misses a result that was written to"
+# title = "torch.export: backward fails if the result of a checkpoint is written to in place"
+# severity = "B"
+# severity-because = "an in-place operator on the result of a checkpoint: the backward pass fails"
+# cause = """
+# Non-strict export runs through the saved tensor hooks of a checkpoint and records the operators alone, so
+# autograd saves what checkpoint would compute again."""
 # path = "nonstrict:module@cpu"
 # check = "gradients"
 # kind = "crash"

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "detach_ on a result of max_pool1d, which is a view to export and none in eager"
+# title = "torch.export: detach_ on a result of max_pool1d is refused as a view"
+# severity = "C"
+# severity-because = "detach_ of a pooled result"
+# cause = """
+# max_pool1d fills a new tensor for a plain CPU tensor, and squeezes the result of max_pool2d for a tensor
+# subclass, as fake tensors are."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "ep.module() fails on state and children with the names of GraphModule's own attributes"
+# title = "ep.module(), unflatten, pipeline: KeyError for state or a child called graph"
+# severity = "B"
+# severity-because = "state or children called graph, type or recompile"
+# cause = """
+# What is made of a program holds the state and children of the model under their own names, beside
+# attributes of its own such as graph, code, meta and range_constraints."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -21,9 +26,7 @@
 
 What `ep.module()` returns is a GraphModule, with the state and children of the model on it under their own
 names. GraphModule has attributes of its own: `graph`, `code`, `meta`, `shape_env`, `recompile`,
-`print_readable`, `to_folder`. nn.Module refuses buffers and parameters that exist already; tensor attributes
-are refused by properties or overwritten, and of children the graph finds GraphModule's attribute instead.
-export itself refuses none of these names.
+`print_readable`, `to_folder`. nn.Module refuses a buffer with the name of an attribute that exists already.
 """
 
 import torch

@@ -3,7 +3,11 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "ep.module() and unflatten fail on a child or state whose name is a Python keyword"
+# title = "ep.module(): SyntaxError for a ModuleDict key that is a Python keyword"
+# severity = "B"
+# severity-because = "a ModuleDict with a Python keyword for a key, such as class"
+# cause = """
+# _format_target writes a name as an attribute if str.isidentifier says so, which it does of keywords."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -11,6 +15,8 @@
 # signatures = [["outputs", "crash", "lower", "SyntaxError"]]
 # fix = "fx_reads_keywords_with_getattr"
 # upstream = "https://github.com/pytorch/pytorch/issues/188538"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/191687"
 # affected = "2.13.0"
 # at-fault = "torch/fx/graph.py, _format_target: str.isidentifier is true of keywords"
 # ///

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "pipeline asserts that a parameter is read by stages only: the output may return it"
+# title = "pipeline: AssertionError if the model returns a parameter"
+# severity = "B"
+# severity-because = "a model that returns a parameter with its result"
+# cause = """
+# Pipe._from_traced takes every user of a parameter in the split module for a stage; the output node is one
+# as well."""
 # path = "pipeline:stages@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -27,7 +32,7 @@
 """A parameter that is returned as it is: AssertionError: Expected user.op to be 'call_module', got output.
 
 _from_traced moves what get_attr nodes of the split module read into the stages that use it, and takes every
-user for a stage. The output node of the split module is one as well. Buffers alike.
+user for a stage. The output node of the split module is one as well.
 """
 
 import torch

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "pipeline fails on a non-persistent buffer of two names"
+# title = "pipeline: AssertionError if two modules share a non-persistent buffer"
+# severity = "A"
+# severity-because = "a table in a non-persistent buffer that two modules share"
+# cause = """
+# Pipe._from_traced collects the names of buffers from named_buffers(), which gives one name of a tensor
+# alone, while the graph may read it by another."""
 # path = "pipeline:stages@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -29,9 +34,6 @@
 _from_traced collects the names of each tensor from state_dict(), which lacks the buffer, and from
 named_buffers(), which gives one name of a tensor alone. The graph may read it by the other one; the stage
 then holds it under that name, and _sink_params looks for the first.
-
-A persistent buffer has both names there, in a set: which of them is looked for is a matter of how strings
-hash in this process, and it fails alike, every other time.
 """
 
 import torch

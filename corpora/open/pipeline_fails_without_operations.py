@@ -3,7 +3,11 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "pipeline ends with StopIteration for a model that computes nothing"
+# title = "pipeline: StopIteration for a model that returns its input"
+# severity = "C"
+# severity-because = "a model that computes nothing"
+# cause = """
+# Pipe.from_tracing takes the first stage without asking whether there is one."""
 # path = "pipeline:stages@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "pipeline loses the bodies of no_grad regions: no stage has them"
+# title = "pipeline: RuntimeError for a model with a no_grad block or a torch.cond"
+# severity = "A"
+# severity-because = "a no_grad block: no pipeline can be made"
+# cause = """
+# _outline_submodules throws away seen_attrs, which says what graphs a stage reads by get_attr, so that no
+# stage has the bodies of its regions."""
 # path = "pipeline:stages@cpu"
 # check = "outputs"
 # kind = "crash"

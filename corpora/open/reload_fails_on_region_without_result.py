@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "A program whose no_grad region returns nothing can be saved, but not loaded"
+# title = "torch.export.load: SpecViolationError if a no_grad block only updates something"
+# severity = "A"
+# severity-because = "a no_grad block that only updates something: a saved program cannot be loaded"
+# cause = """
+# deserialize_outputs returns at once for a node without outputs and leaves it without meta["val"], which
+# the verifier demands of a higher-order operator."""
 # path = "nonstrict+reload:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -26,10 +31,9 @@
 # ///
 """A no_grad region that only updates its input: saving raises nothing, loading raises SpecViolationError.
 
-Such a region, like one whose result is never used, has an empty tuple for its `val`. Saving writes no outputs
-for it. deserialize_outputs returns at once where there are none, and leaves the node without `val`, which the
-verifier allows only for an operator whose schema returns nothing; a higher-order operator has none. Regions
-of torch.autocast do the same.
+Such a region has an empty tuple for its `val`. Saving writes no outputs for it. deserialize_outputs returns
+at once where there are none, and leaves the node without `val`, which the verifier allows only for an
+operator whose schema returns nothing; a higher-order operator has none.
 """
 
 import io

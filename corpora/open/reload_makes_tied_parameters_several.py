@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "A parameter with two names is two parameters after save and load"
+# title = "torch.export.load: a tied parameter is two parameters after save and load"
+# severity = "A"
+# severity-because = "tied weights are two parameters after loading: silently trained apart"
+# cause = """
+# _load_state_dict makes a new Parameter for each name in the state dict, and the file does not say which
+# names are one tensor."""
 # path = "nonstrict+reload:module@cpu"
 # check = "sharing"
 # kind = "mismatch"
@@ -17,12 +22,11 @@
 # affected = "2.13.0"
 # at-fault = "torch/export/pt2_archive/_package.py, _load_state_dict: nn.Parameter(...) for each name"
 # ///
-"""One parameter under two names is two parameters after save and load, one buffer is two buffers.
+"""One parameter under two names is two parameters after save and load.
 
-Their memory is still one, so that forward() sees nothing of it; but gradients flow to one of them only, an
-optimizer counts both, and module.to(dtype) parts them for good. The file keeps each storage once, "so that
-the aliasing of weights is preserved", but _load_state_dict makes a new Parameter (and a new tensor of a
-buffer) for each name.
+Their memory is still one, so that forward() sees nothing of it; but gradients flow to one of them, and an
+optimizer counts both. The file keeps each storage once, "so that the aliasing of weights is preserved", but
+_load_state_dict makes a new Parameter (and a new tensor of a buffer) for each name.
 """
 
 import io

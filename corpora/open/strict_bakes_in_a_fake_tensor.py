@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "strict export of x.data makes a program that returns fake tensors"
+# title = "torch.export(strict=True): x.data makes a program that returns fake tensors"
+# severity = "A"
+# severity-because = "x.data in forward(): the program returns fake tensors, in silence"
+# cause = """
+# TensorVariable.method_attr_data puts _get_data_attr into the graph, which calls no operator, so make_fx
+# has no proxy for the result and lifts it as a constant, fake as it is."""
 # path = "strict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -18,7 +23,7 @@
 
 For .data, Dynamo puts a call of _get_data_attr into its graph. That calls no operator, so when export traces
 the graph with make_fx there is no proxy for the tensor that comes back, and it is lifted as a constant, fake
-as it is. Non-strict export looks for fake constants and refuses; strict export leaves out that check.
+as it is.
 """
 
 import torch

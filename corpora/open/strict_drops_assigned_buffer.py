@@ -3,22 +3,28 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "strict export loses every assignment of a buffer"
+# title = "torch.export(strict=True): self.count = self.count + 1 never updates the buffer"
+# severity = "A"
+# severity-because = "a counter updated by assignment: silently never changes"
+# cause = """
+# Export does not replay side effects of Python, and to Dynamo the assignment of a buffer is one, as it
+# changes the dict _buffers."""
 # path = "strict:module@cpu"
 # check = "state"
 # kind = "mismatch"
 # status = "open"
 # signatures = [["state", "mismatch"]]
 # fix = "strict_writes_back_assigned_buffers"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/111676"
+# upstream-match = "symptom"
 # affected = "2.13.0"
 # at-fault = "torch/export/_trace.py, ExportDynamoConfig: replay_side_effects = False, _buffers included"
 # ///
 """`self.count = self.count + 1` is a Python side effect to Dynamo, and export throws those away.
 
-The new value is computed in the graph and copied nowhere, so the buffer keeps its first value for ever.
-Non-strict export writes the same assignment back with copy_. All that is said is the general warning that
-"certain side effects happened", naming `_buffers`. Eager leaves 1, the program 0.
+The new value is computed in the graph and copied nowhere, so the buffer keeps its first value for ever. All
+that is said is the general warning that "certain side effects happened", naming `_buffers`. Eager leaves 1,
+the program 0.
 """
 
 import torch

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "strict export of torch.utils.checkpoint without context_fn ends with a missing key"
+# title = "torch.export(strict=True): KeyError for torch.utils.checkpoint without context_fn"
+# severity = "A"
+# severity-because = "activation checkpointing in its plain form; strict export fails"
+# cause = """
+# tag_activation_checkpoint's proxy_mode_key copies gmod.meta["_checkpoint_context_fn"], which Dynamo sets
+# only if a context_fn was passed."""
 # path = "strict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -26,8 +31,8 @@
 # ///
 """Activation checkpointing in its plain form cannot be exported strictly: "_checkpoint_context_fn".
 
-proxy_mode_key copies gmod.meta["_checkpoint_context_fn"] without asking whether it is there, and Dynamo
-sets it only if the user passes a context_fn. With one, and in non-strict export, the model is exported.
+proxy_mode_key copies gmod.meta["_checkpoint_context_fn"] without asking whether it is there, and Dynamo sets
+it only if the user passes a context_fn.
 """
 
 import torch

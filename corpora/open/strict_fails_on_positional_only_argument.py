@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "Strict export fails on positional-only arguments"
+# title = "torch.export(strict=True): AssertionError for forward(self, x, /)"
+# severity = "B"
+# severity-because = "forward(self, x, /)"
+# cause = """
+# argument_names lists the arguments that can be given by position or keyword, and leaves out those that
+# are positional only."""
 # path = "strict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -16,9 +21,7 @@
 # ///
 """`forward(self, x, /)` with strict=True: "More arguments than expected", an internal assertion.
 
-The list of names that positional arguments get is made of those that can be given by keyword as well. Where
-there is one of these, and it is given by keyword, it is there twice in the code that is generated, a
-SyntaxError. Non-strict export minds neither.
+The list of names that positional arguments get is made of those that can be given by keyword as well.
 """
 
 import torch

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "strict export fails where a checkpointed body selects elements: pending unbacked symbols"
+# title = "torch.export(strict=True): PendingUnbackedSymbolNotFound for x[x > 0] in a checkpoint"
+# severity = "B"
+# severity-because = "x[x > 0] in a checkpoint with a context_fn"
+# cause = """
+# proxy_mode_key runs the body once before it traces it, and the symbol that this run makes for the size
+# waits for a node that never comes."""
 # path = "strict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -17,7 +22,7 @@
 """`x[x > 0]` has a size that depends on data. In a checkpointed body it cannot be exported strictly.
 
 proxy_mode_key runs the body to see what it returns, which makes a symbol for that size, and traces the body
-before any node has bound the symbol. Without context_fn, strict_fails_on_checkpoint follows.
+before any node has bound the symbol.
 """
 
 import torch

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "A strict export of a model that sets an attribute misnames the modules in its containers"
+# title = "torch.export(strict=True): wrong module names once forward() has set an attribute"
+# severity = "A"
+# severity-because = "a model that counts its calls and has a ModuleList: its layers get wrong names"
+# cause = """
+# record_nn_module_stack makes names of the expressions by which Dynamo reached a module, and leaves parts
+# of these, __dict__['_modules'] or getattr(...), in the names."""
 # path = "strict:unflatten@cpu"
 # check = "structure"
 # kind = "mismatch"

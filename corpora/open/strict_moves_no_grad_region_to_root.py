@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "strict export puts a submodule's no_grad region into the root, and unflatten skips its ops"
+# title = "unflatten of a strict export: skips ops of a submodule with a no_grad block"
+# severity = "A"
+# severity-because = "a submodule with a no_grad block: unflatten skips operators, in silence"
+# cause = """
+# OutputGraph.create_node records no nn_module_stack for the nodes that begin and end the block, so export
+# files the region under the root and the submodule falls apart."""
 # path = "strict:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

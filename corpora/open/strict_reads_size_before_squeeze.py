@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "strict export computes with the size that a tensor had before squeeze_"
+# title = "torch.export(strict=True): x.shape after squeeze_ is that from before"
+# severity = "A"
+# severity-because = "a size read after squeeze_: silently that from before"
+# cause = """
+# TensorVariable._sync_if_inplace_mutation brings the noted sizes up to date only if another tensor was
+# among the arguments of the in-place method."""
 # path = "strict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -11,6 +16,8 @@
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "dynamo_reads_sizes_after_in_place_views"
 # upstream = "https://github.com/pytorch/pytorch/issues/185888"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/187890"
 # affected = "2.13.0"
 # at-fault = "torch/_dynamo/variables/tensor.py, _sync_if_inplace_mutation: if has_tensor_arg"
 # ///
@@ -18,7 +25,7 @@
 
 Dynamo keeps sizes and strides of a tensor beside its fake tensor, and after an in-place method brings them up
 to date only if another tensor was among the arguments. squeeze_, transpose_ and their like take numbers: what
-the model then reads is the old shape. torch.compile computes the same.
+the model then reads is the old shape.
 """
 
 import torch

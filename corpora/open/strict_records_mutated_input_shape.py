@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "strict export records the shape that an input has after squeeze_"
+# title = "torch.export(strict=True): program refuses its example if x.relu_().squeeze_(0) is called"
+# severity = "C"
+# severity-because = "an input squeezed in place through the result of another in-place operator"
+# cause = """
+# var_getattr refuses in-place views of graph inputs, which it tells by their source alone, and the result
+# of another in-place op is the same tensor without a source."""
 # path = "strict:module@cpu"
 # check = "guards"
 # kind = "mismatch"
@@ -11,7 +16,8 @@
 # signatures = [["guards", "mismatch", "recorded"]]
 # fix = "inplace_view_of_input_by_any_name"
 # affected = "2.13.0"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/198100"
+# upstream-match = "mechanism"
 # at-fault = "torch/_dynamo/variables/tensor.py, var_getattr: inputs are told by their source alone"
 # ///
 """The exported program expects the input as the model left it, not as it was handed in.

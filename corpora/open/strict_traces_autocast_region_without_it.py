@@ -3,14 +3,21 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "Strict export records float32 for what autocast makes bfloat16"
+# title = "torch.export(strict=True): the graph records float32 for what autocast makes bfloat16"
+# severity = "B"
+# severity-because = "a model with an autocast block: recorded dtypes are wrong, results are right"
+# cause = """
+# _enter_autocast makes a node while a graph is traced and counts on its caller to have entered autocast,
+# which Dynamo's graph does not."""
 # path = "strict:module@cpu"
 # check = "fake"
 # kind = "mismatch"
 # status = "open"
 # signatures = [["fake", "mismatch", "dtype", "wrap_with_autocast"]]
 # fix = "enter_autocast_when_traced"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/159623"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/159661"
 # affected = "2.13.0"
 # at-fault = "torch/amp/autocast_mode.py, _enter_autocast: makes a node, and does not enter autocast"
 # ///
@@ -39,6 +46,7 @@ def make():
 if __name__ == "__main__":
     model, args = make()
     ep = torch.export.export(model, args, strict=True)
-    seen, told = ep.module()(*args).dtype, ep.graph.output_node().args[0][0].meta["val"].dtype
-    print(f"{'BUG' if told != seen else 'ok'}: eager and the program give {seen}, the graph says {told}")
-    sys.exit(told != seen)
+    expected, seen = model(*args).dtype, ep.graph.output_node().args[0][0].meta["val"].dtype
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the graph says {seen}")
+    sys.exit(bug)

@@ -3,7 +3,11 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "A parameter with two names is two parameters after move_to_device_pass"
+# title = "move_to_device_pass: a tied parameter is two parameters afterwards"
+# severity = "A"
+# severity-because = "tied weights are two parameters once moved: silently trained apart"
+# cause = """
+# move_to_device_pass makes a new Parameter for each name in the state dict."""
 # path = "nonstrict+todevice:module@cpu"
 # check = "sharing"
 # kind = "mismatch"
@@ -16,8 +20,8 @@
 # ///
 """One parameter under two names is two parameters after move_to_device_pass, even to where it is.
 
-Gradients flow to one of them only, an optimizer counts both, and on another device their memory is two as
-well: a step of training unties them. The pass makes a new Parameter for each name in the state dict.
+Gradients flow to one of them, and an optimizer counts both. The pass makes a new Parameter for each name in
+the state dict.
 """
 
 import torch

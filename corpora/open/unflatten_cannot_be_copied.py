@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "What unflatten returns cannot be deep-copied"
+# title = "unflatten: copy.deepcopy of an unflattened module raises RuntimeError"
+# severity = "A"
+# severity-because = "copy.deepcopy of an unflattened module"
+# cause = """
+# UnflattenedModule keeps a list of nodes, input_placeholders, which is copied node by node with their fake
+# tensors."""
 # path = "nonstrict+duplicate:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -14,10 +19,10 @@
 # affected = "2.13.0"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: self.input_placeholders"
 # ///
-"""copy.deepcopy fails on every unflattened module; on what ep.module() returns it works.
+"""copy.deepcopy fails on what unflatten returns, here for a model of one nn.ReLU.
 
 The module keeps a list of nodes, `input_placeholders`. A graph knows how to copy itself, a node alone does
-not: its metadata is copied as well, with fake tensors, which cannot be. Without that list the copy works.
+not: its metadata is copied as well, with fake tensors, which cannot be.
 """
 
 import copy

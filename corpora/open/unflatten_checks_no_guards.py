@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten accepts sizes that export's guards exclude, and gives the other branch"
+# title = "unflatten: takes the wrong branch for sizes that ep.module() refuses"
+# severity = "A"
+# severity-because = "a branch on a dynamic size: unflatten takes the other branch, in silence"
+# cause = """
+# UnflattenedModule.process_forward_inputs checks range constraints only, and has no counterpart of the
+# guards that ep.module() checks."""
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten deletes a batch norm that is called for its statistics alone"
+# title = "unflatten: deletes a batch norm in training whose result is unused"
+# severity = "C"
+# severity-because = "a batch norm that is called for its statistics alone"
+# cause = """
+# is_impure asks the schema whether an operator writes to anything, and that of batch_norm does not say
+# that it writes to the running statistics."""
 # path = "nonstrict:unflatten@cpu"
 # check = "state"
 # kind = "mismatch"
@@ -16,10 +21,9 @@
 # ///
 """In training, `norm` moves its running mean from 0 to 0.1, whoever reads its result; unflattened it stays 0.
 
-is_impure asks the schema of an operator whether it writes to anything, and those of batch_norm and
-instance_norm do not say that they write to the running statistics (pytorch/pytorch issue 73050). So the
-eliminate_dead_code in _remove_effect_tokens, which unflatten begins with, takes the call for dead. It works
-in place: `ep.module()` no longer updates the statistics either. num_batches_tracked counts on.
+is_impure asks the schema of an operator whether it writes to anything, and that of batch_norm does not say
+that it writes to the running statistics (pytorch/pytorch issue 73050). So the eliminate_dead_code in
+_remove_effect_tokens, which unflatten begins with, takes the call for dead.
 """
 
 import torch

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten deletes an in-place update under no_grad, from the exported program too"
+# title = "unflatten: deletes an in-place update under torch.no_grad"
+# severity = "A"
+# severity-because = "an in-place update under no_grad: silently deleted"
+# cause = """
+# _remove_effect_tokens calls eliminate_dead_code, which does not look into the body of a region and takes
+# a call whose result nobody reads for dead."""
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -18,7 +23,7 @@
 
 Export wraps the region in wrap_with_set_grad_enabled, whose result nobody reads. _remove_effect_tokens, the
 first thing that unflatten does, calls eliminate_dead_code, and that does not look into the bodies of regions:
-it takes the call for dead. The pass works in place: after unflatten, `ep.module()` gives [0, 0] as well.
+it takes the call for dead.
 """
 
 import torch

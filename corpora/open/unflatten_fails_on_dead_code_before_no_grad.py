@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "an unread result and a no_grad region after it make unflatten fail with SystemError"
+# title = "unflatten: SystemError if a result before a no_grad block is unused"
+# severity = "B"
+# severity-because = "an unused result before a no_grad block"
+# cause = """
+# node_inline_ clears all users of the node that a piece of the graph returns, where it means to take the
+# output node from them."""
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -26,10 +31,9 @@
 # ///
 """`x * 2` is computed and not used: unflatten raises a SystemError, since use lists of the graph are wrong.
 
-To wrap the no_grad region, export splits the graph in pieces and inlines those that need no wrapper. Where
-a piece has one output, node_inline_ means to take the output node from its users, but clears them all: the
+To wrap the no_grad region, export splits the graph in pieces and inlines those that need no wrapper. Where a
+piece has one output, node_inline_ means to take the output node from its users, but clears them all: the
 multiplication still reads `x`, which no longer knows of it. unflatten erases what is dead and fails there.
-Autocast regions do the same.
 """
 
 import torch

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten fails on a preserved submodule whose call computes nothing"
+# title = "unflatten: AttributeError if a preserved submodule is an nn.Identity"
+# severity = "A"
+# severity-because = "an nn.Identity among the preserved submodules"
+# cause = """
+# _dispatch_modules looks for a module for each call with a preserved signature, and a call that leaves no
+# node has none."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -24,12 +29,7 @@
 # affected = "2.13.0"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: _get_attr"
 # ///
-"""nn.Identity leaves no node in the graph, but a signature: unflatten looks for its module, and there is
-none.
-
-nn.Dropout in eval mode is such a module as well, and so are one whose result is never used, and one that is
-called by another of its names.
-"""
+"""nn.Identity leaves no node in the graph, but a signature: unflatten looks for its module in vain."""
 
 import torch
 

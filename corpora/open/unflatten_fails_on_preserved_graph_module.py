@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten fails after a preserved submodule that is a GraphModule"
+# title = "unflatten: ValueError if a preserved submodule is a torch.fx.GraphModule"
+# severity = "B"
+# severity-because = "a preserved submodule that torch.fx has traced"
+# cause = """
+# CollectTracepointsPass takes the last entry off the module stacks of nodes after a preserved call; for a
+# GraphModule, which has no entry of its own, that is the caller's."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

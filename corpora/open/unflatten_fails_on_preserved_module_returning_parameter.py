@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten fails on a preserved submodule that returns its own parameter"
+# title = "unflatten: RuntimeError if a preserved submodule returns its own parameter"
+# severity = "B"
+# severity-because = "a preserved submodule that returns its weight"
+# cause = """
+# finalize_outputs looks for each output among the nodes of the module and the inputs that they read; a
+# parameter that is only returned is neither."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten fails on a second call of a preserved module that updates a buffer under no_grad"
+# title = "unflatten: AttributeError if a preserved submodule updates a buffer under no_grad, twice"
+# severity = "B"
+# severity-because = "a preserved submodule that updates a buffer under no_grad, called twice"
+# cause = """
+# _ModuleFrame.remap_input takes the region for an operator that mutates its first operand, which is a
+# bool."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "An unflattened submodule cannot be deep-copied after equal calls were merged"
+# title = "unflatten: a deep copy of a submodule fails after equal calls were merged"
+# severity = "B"
+# severity-because = "a copy of a submodule whose child is called twice"
+# cause = """
+# _deduplicate_modules changes the graphs of modules whose GraphModules were made before, and these keep
+# calls of what was taken away."""
 # path = "nonstrict+duplicate:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -3,7 +3,11 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "Once a program has been unflattened, it cannot be deep-copied"
+# title = "unflatten: afterwards, copy.deepcopy of the program raises RuntimeError"
+# severity = "B"
+# severity-because = "copy.deepcopy of a program that was unflattened before"
+# cause = """
+# UnflattenedModule.__init__ takes the metadata of the program without a copy and stores itself in it."""
 # path = "nonstrict+deepcopy:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -15,10 +19,10 @@
 # affected = "2.13.0"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: self.meta[\"unflattened_module\"] = self"
 # ///
-"""copy.deepcopy(ep) works; after torch.export.unflatten(ep) it raises.
+"""copy.deepcopy(ep) works at first; after torch.export.unflatten(ep) it raises.
 
 The metadata of the program is not copied but taken, and the unflattened module put into it: from then on the
-program holds that module, and copying it runs into unflatten_cannot_be_copied.
+program holds that module, which cannot be copied.
 """
 
 import copy

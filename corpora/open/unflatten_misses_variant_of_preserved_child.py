@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "A preserved submodule of a module that is called twice has calls that lead nowhere"
+# title = "unflatten: call fails for a preserved submodule of a module that is called twice"
+# severity = "B"
+# severity-because = "a preserved submodule of a module that is called twice"
+# cause = """
+# elide_call_indices looks up the calls of preserved submodules by the name of the caller with its call
+# index, which the names of preserved submodules do not have."""
 # path = "nonstrict+preserve_leaves:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -16,9 +21,8 @@
 # ///
 """The graph of `outer@1` calls `child@1`, which is no more: all calls of `child` became one dispatcher.
 
-elide_call_indices takes the `@1` out of the calls in a graph. It looks up the name that the call has from
-the root, `outer@1.child`, among the names of preserved submodules, which are written without `@`. With
-`outer` preserved as well, its variants are reached under its plain name, and all is well.
+elide_call_indices takes the `@1` out of the calls in a graph. It looks up the name that the call has from the
+root, `outer@1.child`, among the names of preserved submodules, which are written without `@`.
 """
 
 import torch

@@ -3,7 +3,11 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten passes a constant of a child with two names as an argument"
+# title = "unflatten: a preserved submodule of two names gets its constant as an argument"
+# severity = "C"
+# severity-because = "a preserved submodule of two names with a tensor attribute"
+# cause = """
+# _gather_constant_attrs goes through named_children(), which gives a module of two names once."""
 # path = "nonstrict+preserve+swap:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

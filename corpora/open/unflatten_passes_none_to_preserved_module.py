@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten calls a preserved submodule with None for an argument that its result does not depend on"
+# title = "unflatten: passes None to a preserved submodule for an argument its result does not need"
+# severity = "C"
+# severity-because = "a preserved submodule that is called for its side effects alone"
+# cause = """
+# _remove_effect_tokens calls eliminate_dead_code, which knows nothing of the nodes that signatures of
+# preserved submodules name."""
 # path = "nonstrict+preserve+swap:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

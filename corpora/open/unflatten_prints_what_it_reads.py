@@ -3,7 +3,11 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten of preserved submodules prints what it reads to standard output"
+# title = "unflatten: prints \"Checking mutability\" for a preserved submodule"
+# severity = "B"
+# severity-because = "a preserved submodule whose buffer its parent updates: lines on standard output"
+# cause = """
+# _IVals.read prints a line for each intermediate value of a mutation."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "purity"
 # kind = "mismatch"

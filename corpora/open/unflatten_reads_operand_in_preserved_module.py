@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "What a preserved submodule does not get as an argument is replaced by what it was computed from"
+# title = "unflatten: a preserved submodule reads an operand of what its parent stored on it"
+# severity = "B"
+# severity-because = "a preserved submodule that reads what its parent has stored on it: silently wrong"
+# cause = """
+# _IVals.read takes whatever a preserved submodule reads without getting it as an argument for an
+# intermediate value of a mutation, and reads its first operand in its place."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

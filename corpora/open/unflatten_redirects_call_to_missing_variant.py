@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten redirects a call to a variant of its graph that hangs elsewhere"
+# title = "unflatten: RuntimeError if the first call of a module leaves no operator"
+# severity = "C"
+# severity-because = "a module whose first call leaves no operator"
+# cause = """
+# Calls of a module share their children through the first call, so where that has left no node, code that
+# goes by the names of the first call finds nothing there."""
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten refuses its own example where that has a torch.Size"
+# title = "unflatten: refuses its own example if that has a torch.Size"
+# severity = "B"
+# severity-because = "a torch.Size among the inputs"
+# cause = """
+# process_forward_inputs compares the structure of the inputs exactly, and non-strict export has a tuple in
+# the place of a torch.Size."""
 # path = "nonstrict:unflatten@cpu"
 # check = "guards"
 # kind = "crash"
@@ -17,8 +22,7 @@
 """Called as it was exported, the unflattened module raises "There is no flat args adapter specified".
 
 The signature of a non-strict export has a tuple in the place of a torch.Size. `ep.module()` takes the one for
-the other (eq_spec in torch/export/_unlift.py, PyTorch issue 149158); unflatten compares exactly. For the same
-reason it refuses a dict whose keys come in another order, which `ep.module()` takes.
+the other (eq_spec in torch/export/_unlift.py, PyTorch issue 149158); unflatten compares exactly.
 """
 
 import torch

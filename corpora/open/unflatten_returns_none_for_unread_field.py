@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten fails on a preserved module that returns a dataclass with an unread field"
+# title = "unflatten: RuntimeError if a preserved submodule returns a dataclass with an unread field"
+# severity = "B"
+# severity-because = "a preserved submodule that returns a dataclass with an unread field"
+# cause = """
+# finalize_outputs returns None for an output without a node, and a registered dataclass flattens fields
+# that are None away."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten of a decomposed program returns a copy of the input that it writes to"
+# title = "unflatten: decomposed program returns a copy of the input that it updates"
+# severity = "B"
+# severity-because = "a model that returns the input it updates, decomposed: a copy, in silence"
+# cause = """
+# _inplace_buffer_and_input_mutations sets the outputs anew from a tuple that it took before it put the
+# copy_ in the place of the value."""
 # path = "nonstrict+decompose:unflatten@cpu"
 # check = "structure"
 # kind = "mismatch"
@@ -18,7 +23,6 @@
 
 _inplace_buffer_and_input_mutations puts `input.copy_(value)` in the place of `value` for all who read it, but
 then sets the outputs anew from what it read before that (return_args): they are the value once more.
-`ep.module()` returns the input itself, as the model does.
 """
 
 import torch

@@ -3,23 +3,27 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten runs a no_grad region in the place of a child of the same name"
+# title = "unflatten: runs a no_grad block in the place of a child called submod_1"
+# severity = "B"
+# severity-because = "children called submod_1, as split_module names them: silently replaced"
+# cause = """
+# Export names the graphs of regions submod_1, true_graph_0 and so on in a graph module without the model's
+# children and state, and these names may be taken in the model."""
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "subgraphs_get_names_of_their_own"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/164030"
+# upstream-match = "mechanism"
 # affected = "2.13.0"
 # at-fault = "torch/export/exported_program.py, ExportedProgram.__init__: subgraphs keep names of the model"
 # ///
 """`submod_1` adds; after unflatten its call runs the body of the no_grad region instead, which multiplies.
 
 Export names the body `submod_1`, in a graph module that holds neither children nor state. unflatten puts it
-into the module for Model, where _copy_graph_attrs replaces the child. Where the two do not return alike, the
-call raises. A buffer, parameter or tensor attribute of the name makes `ep.module()` and `unflatten` raise
-KeyError or TypeError; branches of torch.cond, named `true_graph_0` and so on, do all of this as well.
+into the module for Model, where _copy_graph_attrs replaces the child.
 """
 
 import torch

@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten separates a buffer from the view of it that is another buffer"
+# title = "unflatten: an update of a buffer does not reach the buffer that it is a view of"
+# severity = "B"
+# severity-because = "a buffer that is a view of another: silently wrong"
+# cause = """
+# UnflattenedModule.__init__ clones each buffer by itself, unless storage, sizes, strides and offset are
+# all those of one cloned before."""
 # path = "nonstrict:unflatten@cpu"
 # check = "sharing"
 # kind = "mismatch"
@@ -16,9 +21,9 @@
 # ///
 """One buffer is a view of another: eager gives [1, 0], `ep.module()` too, unflatten gives [0, 0].
 
-Every used buffer is cloned by itself, unless storage, sizes, strides and offset are all those of one
-cloned before (_TensorID). A view differs in sizes, so it gets memory of its own, and an update of it
-never reaches the buffer that it is a part of.
+Every used buffer is cloned by itself, unless storage, sizes, strides and offset are all those of one cloned
+before (_TensorID). A view differs in sizes, so it gets memory of its own, and an update of it never reaches
+the buffer that it is a part of.
 """
 
 import torch

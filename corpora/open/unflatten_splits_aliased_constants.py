@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten gives each name of a shared non-persistent buffer a tensor of its own"
+# title = "unflatten: a non-persistent buffer shared by two modules is two tensors"
+# severity = "B"
+# severity-because = "a non-persistent buffer shared by two modules and updated: silently wrong"
+# cause = """
+# The loop that restores constants enters the clone under its own identity, _id(constant) once constant is
+# the clone, where no other name of the constant looks for it."""
 # path = "nonstrict:unflatten@cpu"
 # check = "sharing"
 # kind = "mismatch"
@@ -16,9 +21,9 @@
 # ///
 """Two modules share a non-persistent buffer: after unflatten, what one writes the other never sees.
 
-The loop that restores constants means to clone each of them once, but looks the clone up under the
-identity of the clone itself (`_id(constant)` after `constant = constant.clone()`), so every name gets a
-clone of its own. One call leaves 1 in child.count; in the unflattened module it leaves 0.
+The loop that restores constants means to clone each of them once, but looks the clone up under the identity
+of the clone itself (`_id(constant)` after `constant = constant.clone()`), so every name gets a clone of its
+own. One call leaves 1 in child.count; in the unflattened module it leaves 0.
 """
 
 import torch

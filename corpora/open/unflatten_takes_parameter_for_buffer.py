@@ -3,7 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten reads a parameter where the model reads a detached buffer of it"
+# title = "unflatten: reads the parameter for a buffer that is its detached alias"
+# severity = "B"
+# severity-because = "a buffer that starts as the detached parameter"
+# cause = """
+# consts_map takes tensors for one that agree in storage, sizes, strides and offset, and so do a parameter
+# and a buffer that is its detached alias."""
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -26,8 +31,7 @@
 
 consts_map collects the names of one tensor, and takes for one tensor whatever agrees in storage, sizes,
 strides and offset (_TensorID). So `w` and `data` are two names of one thing, and the graph gets the first:
-`data.add_(1)` becomes `w.add_(1)`, on a leaf that requires grad. If data is only read there is no error,
-but the output now has a gradient that the model had cut off with detach().
+`data.add_(1)` becomes `w.add_(1)`, on a leaf that requires grad.
 """
 
 import torch

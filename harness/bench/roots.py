@@ -1,4 +1,4 @@
-"""Root causes: the fixes that mend the findings of a program. Many entries of the corpus may have one fix."""
+"""Root causes of the findings of a program, by the entries of the corpus that stand for them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,10 @@ if TYPE_CHECKING:
 def roots_of(
     case: Case, verdict: Verdict, tags: Collection[str], corpora: pathlib.Path
 ) -> dict[str, frozenset[str]]:
-    """Return the root causes of each finding that the corpus explains, by fingerprint.
-
-    A root cause is the name of a fix; an entry without a fix is a root cause of its own.
-    """
+    """Return the names of the root causes of each finding that the corpus explains, by fingerprint."""
     roots: dict[str, frozenset[str]] = {}
     for part in explain(case, verdict, tags, knowledge(corpora)):
-        names = frozenset(cause.name for cause in part.causes)
+        names = frozenset(cause.root for cause in part.causes)
         if names:
             shown = part.finding.fingerprint
             roots[shown] = roots.get(shown, frozenset()) | names
@@ -33,7 +30,7 @@ def roots_of(
 def all_roots(corpora: pathlib.Path) -> frozenset[str]:
     """Return every root cause that a campaign can find: those of open entries that the checks detect."""
     return frozenset(
-        entry.fix or entry.file.stem
+        entry.root
         for entry in knowledge(corpora).entries
         if not entry.undetected_because and not entry.problem
     )

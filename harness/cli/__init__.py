@@ -21,6 +21,7 @@ from harness.cli import (
     paths,
     replay,
     show,
+    upstream,
     zoo,
 )
 from harness.cli.interrupting import terminable
@@ -29,7 +30,7 @@ from harness.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS = (fuzz, check, minimize, replay, corpus, issue, show, features, faults, bench, paths, zoo)
+COMMANDS = (fuzz, check, minimize, replay, corpus, issue, upstream, show, features, faults, bench, paths, zoo)
 
 
 _INTERNAL = """exportdiff {command}: this is an error of exportdiff itself, not of your model.

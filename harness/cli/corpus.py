@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import pathlib
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from harness.cli import fitting
+from harness.cli import corpus_listing, fitting
 from harness.errors import UsageError
-from harness.known.entry import CORPORA, FIXES, find_files, read_entry
+from harness.known.entry import CORPORA, FIXES, find_files
 from harness.patching.fixes import read_fixes
 from harness.programs import tag_names
 
@@ -29,13 +27,7 @@ def add(commands: Subparsers) -> None:
         description="Maintain the corpus: the known bugs, each a repro file in corpora/.",
     )
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    listing = actions.add_parser(
-        "list",
-        help="print one line for each entry",
-        description="Print one line for each entry: path, check, fix or trigger, upstream thread.",
-    )
-    listing.add_argument("--json", action="store_true", help="print JSON, with every field of the headers")
-    listing.set_defaults(run=run_list)
+    corpus_listing.add_parser(actions)
     adding = actions.add_parser(
         "add",
         help="copy a repro file to corpora/open, with a header",
@@ -76,21 +68,6 @@ def add(commands: Subparsers) -> None:
         "files", nargs="*", type=pathlib.Path, metavar="FILE", help="files or folders (default: corpora/)"
     )
     verify.set_defaults(run=run_verify)
-
-
-def run_list(arguments: argparse.Namespace) -> int:
-    """Print the entries; return 0."""
-    entries = [read_entry(file) for file in find_files(_wanted(()))]
-    if arguments.json:
-        documents = [{**asdict(entry), "file": str(entry.file)} for entry in entries]
-        print(json.dumps(documents, indent=1, ensure_ascii=False))
-        return 0
-    for entry in entries:
-        reason = f"fix {entry.fix}" if entry.fix else ", ".join(entry.trigger)
-        row = (entry.status, entry.file, entry.path, entry.check, entry.kind, reason, entry.upstream)
-        line = "  ".join(str(cell) for cell in row if cell)
-        print(f"{entry.file} {entry.problem}" if entry.problem else line)
-    return 0
 
 
 def run_add(arguments: argparse.Namespace) -> int:

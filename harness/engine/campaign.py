@@ -126,14 +126,14 @@ class Campaign:
         for part in result.known:
             new.pop(part.finding.fingerprint, None)
         known = (*result.known, *result.sample)
-        names = {cause.name for part in known for cause in part.causes}
+        names = {cause.root for part in known for cause in part.causes}
         yield _done(result, result.verdict, tuple(sorted(new)), tuple(sorted(names)), clock)
         for part in known:
             for cause in part.causes:
-                if cause.name not in self._known:
-                    self._known.add(cause.name)
+                if cause.root not in self._known:
+                    self._known.add(cause.root)
                     yield events.KnownSeen(
-                        clock.now(), cause.name, cause.entry, part.finding, result.index, part.remark, part.by
+                        clock.now(), cause.root, cause.entry, part.finding, result.index, part.remark, part.by
                     )
         for fingerprint, finding in sorted(new.items()):
             standing = result.standings.get(fingerprint, NEW)

@@ -99,10 +99,9 @@ class KnownSeen(Event):
     """The first program that shows a known root cause."""
 
     cause: str
-    """The name of the fix; of the corpus entry, where that has none."""
+    """The name of the root cause."""
     entry: str
-    """The corpus file of the cause that shows most as the finding does, without folder and suffix; empty:
-    there is none."""
+    """The corpus entry of the root cause, without folder and suffix; empty: there is none."""
     finding: Finding
     example: int
     remark: str = ""

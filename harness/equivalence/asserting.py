@@ -114,7 +114,7 @@ def _lines(found: Found) -> Iterable[str]:
     yield f"{finding.check} {finding.kind} on {finding.path}{more}  [{finding.fingerprint}]"
     yield from (f"    {line}" for line in finding.message.splitlines())
     for cause in found.causes:
-        yield f"    known bug of torch: {cause.entry or cause.name}"
+        yield f"    known bug of torch: {cause.root}"
     if found.remark:
         yield f"    remark: {found.remark}"
     yield f"    see it again: exportdiff.compare(..., paths={finding.path.without_device!r})"

@@ -77,7 +77,7 @@ class Found:
             "deployed": self.deployed,
             "known": self.known,
             "accepted": self.accepted,
-            "root_causes": [cause.name for cause in self.causes],
+            "root_causes": [cause.root for cause in self.causes],
             "entries": [cause.entry for cause in self.causes if cause.entry],
             "remark": self.remark,
         }

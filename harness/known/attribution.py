@@ -6,8 +6,9 @@ the corpus records as uncovered by the fix). A fix that merely changes how a cra
 refusal that the fix declares counts as clean, any other does not. Where no fix works, a finding belongs to
 the entry that it resembles; see ``resemblance``.
 
-The root cause has the name of the fix, or that of the entry without one. Nothing is remembered from one
-program to the next: which of several sufficient fixes is named must not depend on what a worker ran before.
+The root cause has the name of its entry; other files that show it are variants. Nothing is remembered from
+one program to the next: which of several sufficient fixes is named must not depend on what a worker ran
+before.
 """
 
 from __future__ import annotations
@@ -193,7 +194,7 @@ class _Search:
 
     def _causes(self, finding: Finding, names: Collection[str]) -> tuple[Cause, ...]:
         entries = _likely_entries(finding, self._trial.case, self._known)
-        first = {entry.fix: entry.file.stem for entry in reversed(entries)}
+        first = {entry.fix: entry.root for entry in reversed(entries)}
         return tuple(Cause(name, first.get(name, "")) for name in sorted(names))
 
 

@@ -39,6 +39,8 @@ def enter(
 ) -> Entered:
     """Copy a repro file to ``open/NAME.py`` of a corpus, and give it the header of an entry.
 
+    A person moves it to ``variants/`` if an entry has the same root cause.
+
     Raises UsageError, and writes nothing, if the file is not a repro file, imports more than torch, or shows
     no bug in a fresh process or only with fixes in place. Raises it also if known bugs explain all findings,
     unless ``force`` is set.
@@ -128,8 +130,11 @@ def explained(file: pathlib.Path, path: str, corpora: pathlib.Path) -> tuple[str
 def _header(entry: Entry, source: str, title: str) -> str:
     torch = version("torch").partition("+")[0]
     first_line = (ast.get_docstring(ast.parse(source)) or "").strip().partition("\n")[0]
-    fields = {
+    fields: dict[str, str | list[str] | list[list[str]] | None] = {
         "title": title or entry.title or first_line,
+        "severity": entry.severity,
+        "severity-because": entry.severity_because,
+        "variant-of": entry.variant_of,
         "fingerprint": fingerprint(entry.path, entry.check, entry.kind, entry.signatures, source),
         "path": entry.path,
         "check": entry.check,
@@ -159,5 +164,10 @@ def _header(entry: Entry, source: str, title: str) -> str:
 
 
 def _missing_fields(entry: Entry) -> list[str]:
-    wanted = {"title": entry.title, "at-fault": entry.at_fault, "fix or trigger": entry.fix or entry.trigger}
+    wanted = {
+        "title": entry.title,
+        "severity and severity-because, or variant-of": entry.severity or entry.variant_of,
+        "at-fault": entry.at_fault,
+        "fix or trigger": entry.fix or entry.trigger,
+    }
     return [name for name, value in wanted.items() if not value] + ["upstream"] * (entry.upstream is None)

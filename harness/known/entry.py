@@ -8,7 +8,7 @@ import re
 import sys
 import tomllib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,6 +25,16 @@ def default_corpora() -> pathlib.Path | None:
     installed = pathlib.Path(__file__).parents[2] / CORPORA
     return next((folder for folder in (CORPORA, installed) if (folder / FIXES).is_dir()), None)
 
+
+OPEN, VARIANTS = "open", "variants"
+"""The folders of the root causes, and of the other programs that show them, inside the folder of a corpus."""
+
+Severity: TypeAlias = Literal["A", "B", "C"]
+"""A: everyday code, wrong silently or broken plainly. B: occasional code. C: contrived code."""
+
+UpstreamMatch: TypeAlias = Literal["mechanism", "place", "symptom"]
+"""``mechanism``: the thread is about the same cause. ``place``: the same function does something else wrong.
+``symptom``: it looks alike, and the thread does not say why."""
 
 EXPECTED = {"seed": 0, "fixed": 0, "open": 1}
 """The exit code that a file must have, by its status."""
@@ -49,6 +59,14 @@ class Entry:
     check: str = ""
     kind: str = ""
     title: str = ""
+    severity: Severity | None = None
+    """How much the root cause matters; None: nobody has said so, or the entry is a variant."""
+    severity_because: str = ""
+    """Which code meets it, in a few words."""
+    cause: str = ""
+    """One sentence: the mechanism."""
+    variant_of: str = ""
+    """The entry of the root cause that this file shows as well; empty: the file is such an entry."""
     at_fault: str = ""
     """The place of the bug in torch: the file, the function, and what the function does wrong."""
     fix: str = ""
@@ -57,6 +75,10 @@ class Entry:
     """If there is no fix: the feature tags that a program needs to show the bug."""
     upstream: str | None = None
     """The PyTorch thread about the bug; empty: a search found none; None: nobody has searched yet."""
+    upstream_match: UpstreamMatch | None = None
+    """How much the thread has in common with the bug; None: nobody has compared them."""
+    upstream_fix: str = ""
+    """The pull request that mends it, merged or not."""
     affected: str = ""
     """The versions of torch that have the bug."""
     unmasked: tuple[tuple[str, ...], ...] = ()
@@ -69,6 +91,21 @@ class Entry:
     """The fixes that are wrong: torch without them is right. Only files of campaigns have this key."""
     problem: str = ""
     """Why the file cannot be replayed; empty: it can be."""
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return self.file.stem
+
+    @property
+    def root(self) -> str:
+        """The name of its root cause: that of the entry which stands for it."""
+        return self.variant_of or self.name
+
+    @property
+    def silent(self) -> bool:
+        """Whether the bug shows in what comes out, and raises nothing."""
+        return self.kind == "mismatch"
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -104,7 +141,7 @@ def read_entry(file: pathlib.Path) -> Entry:
     if status not in EXPECTED:
         known = ", ".join(EXPECTED)
         return Entry(file, problem=f"has status {status!r} in [tool.exportdiff]; expected {known}")
-    if problem := _renamed_key(table) or _wrong_fixes(table) or problem_in(source):
+    if problem := _renamed_key(table) or _wrong_fixes(table) or _wrong_word(table) or problem_in(source):
         return Entry(file, status, problem=problem)
     return Entry(
         file,
@@ -115,10 +152,16 @@ def read_entry(file: pathlib.Path) -> Entry:
         check=str(table.get("check", "")),
         kind=str(table.get("kind", "")),
         title=str(table.get("title", "")),
+        severity=table.get("severity"),
+        severity_because=str(table.get("severity-because", "")),
+        cause=" ".join(str(table.get("cause", "")).split()),
+        variant_of=str(table.get("variant-of", "")),
         at_fault=str(table.get("at-fault", "")),
         fix=str(table.get("fix", "")),
         trigger=tuple(map(str, table.get("trigger", ()))),
         upstream=str(table["upstream"]) if "upstream" in table else None,
+        upstream_match=table.get("upstream-match"),
+        upstream_fix=str(table.get("upstream-fix", "")),
         affected=str(table.get("affected", "")),
         unmasked=tuple(tuple(map(str, words)) for words in table.get("unmasked", ())),
         undetected_because=str(table.get("undetected-because", "")),
@@ -141,6 +184,19 @@ def _wrong_fixes(table: dict[str, Any]) -> str:
         names = table.get(key, [])
         if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
             return f"has {key!r} in [tool.exportdiff], which is no list of names of fixes"
+    return ""
+
+
+def _wrong_word(table: dict[str, Any]) -> str:
+    """Return a message about a word that is not one of those that its key takes; empty if all is well."""
+    severity, known = table.get("severity"), get_args(Severity)
+    if severity is not None and severity not in known:
+        return f"has severity {severity!r} in [tool.exportdiff]; expected {', '.join(known)}"
+    if severity is not None and "variant-of" in table:
+        return "has 'severity' and 'variant-of' in [tool.exportdiff]; a variant has that of its root cause"
+    match, matches = table.get("upstream-match"), get_args(UpstreamMatch)
+    if match is not None and (match not in matches or not table.get("upstream")):
+        return f"has upstream-match {match!r} in [tool.exportdiff]; expected one of {', '.join(matches)}"
     return ""
 
 

@@ -15,9 +15,14 @@ class Cause:
     """A known root cause."""
 
     name: str
-    """The name of the fix; of the entry, where that has no fix."""
+    """The name of the fix that mends the finding; of the entry that it resembles, where that has no fix."""
     entry: str = ""
-    """The corpus entry of this cause that shows most as the finding does; empty: no entry names the fix."""
+    """The corpus entry of the root cause; empty: no entry names the fix."""
+
+    @property
+    def root(self) -> str:
+        """The name of the root cause: several fixes, each for one place, may have one."""
+        return self.entry or self.name
 
 
 UNRESOLVED = Cause("several fixes")

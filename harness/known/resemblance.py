@@ -33,14 +33,14 @@ ALIKE = 0.9
 
 def resembling(finding: Finding, case: Case, features: Collection[str], known: Knowledge) -> Explained | None:
     """Return the finding with the entries that it resembles and no fix mends; None if there is none."""
-    owners = [entry.file.stem for entry in known.entries if _triggered(entry, finding, features)]
+    owners = {entry.name: entry.root for entry in known.entries if _triggered(entry, finding, features)}
     if owners:
-        causes = tuple(Cause(name, name) for name in sorted(owners))
+        causes = tuple(Cause(name, root) for name, root in sorted(owners.items()))
         return Explained(finding, causes, by="resemblance")
     entry = _most_alike(finding, case, known)
     if entry is None:
         return None
-    return Explained(finding, (Cause(entry.fix, entry.file.stem),), by="resemblance")
+    return Explained(finding, (Cause(entry.fix, entry.root),), by="resemblance")
 
 
 def shows_as(entry: Entry, finding: Finding) -> bool:

@@ -1,4 +1,8 @@
-"""Turns a repro file into a bug report that follows PyTorch's issue form."""
+"""Turns a repro file into a bug report in the form that PyTorch's maintainers ask for.
+
+Title: API, symptom, trigger. What is expected and what comes comes first, then one sentence of cause, then a
+program to paste: the model, the call, two prints. What the report says of values was seen when it was made.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,14 @@ from dataclasses import dataclass
 from string import Template
 from typing import TYPE_CHECKING
 
+from harness.errors import UsageError
+from harness.known.demonstration import Demonstration, Equal, Holds, Raises, demonstration
 from harness.known.entry import HEADER
+from harness.known.plain_program import Shown, program_text, run_program
 
 if TYPE_CHECKING:
     from harness.known.entry import Entry
-    from harness.patching.fixes import Fix
+    from harness.patching.fix import Fix, FixKind
     from harness.processes.script import Run
 
 FORM = "https://github.com/pytorch/pytorch/issues/new?template=pt2-bug-report.yml"
@@ -20,6 +27,14 @@ FORM = "https://github.com/pytorch/pytorch/issues/new?template=pt2-bug-report.ym
 
 LABEL = "topic: fuzzer"
 """PyTorch's form asks for this label if a fuzzer found the bug."""
+
+OF_KIND: dict[FixKind, str] = {
+    "mend": "With this patch, it behaves like eager:",
+    "refuse": "With this patch, torch refuses it with a message that says why:",
+    "workaround": "With this patch, the program above behaves like eager; it is a workaround, neither clean "
+    "nor complete:",
+}
+"""What is true of a patch of each kind."""
 
 _REPORT = Template("""\
 $title
@@ -40,7 +55,7 @@ $output
 
 ### Versions
 
-```
+$affected```
 $versions
 ```
 """)
@@ -50,6 +65,7 @@ $versions
 class _Parts:
     explanation: str
     code: str
+    output: str
 
 
 def report(entry: Entry, run: Run, versions: str, fix: Fix | None = None) -> str:
@@ -57,32 +73,76 @@ def report(entry: Entry, run: Run, versions: str, fix: Fix | None = None) -> str
 
     ``run`` is a run of the file with this torch; ``versions`` is the output of ``torch.utils.collect_env``.
     """
-    parts = _parts(entry.file.read_text(encoding="utf-8"))
+    parts = _demonstrated(entry) or _as_it_is(entry, run)
     return _REPORT.substitute(
         title=entry.title or _title(entry),
         explanation=parts.explanation or _title(entry),
         code=parts.code,
         cause=_cause(entry, fix),
-        output=run.output.strip(),
+        output=parts.output.strip(),
+        affected=f"Affected: torch {entry.affected}.\n\n" if entry.affected else "",
         versions=versions.strip(),
     )
 
 
-def _parts(source: str) -> _Parts:
+def _demonstrated(entry: Entry) -> _Parts | None:
+    """Return the parts of the report of an entry whose program can be told from its scaffolding.
+
+    Not of files that a campaign wrote: their main part compares all that a check compares.
+    """
+    if not entry.cause:
+        return None
+    try:
+        demo = demonstration(entry)
+    except UsageError:
+        return None
+    shown = run_program(demo)
+    if isinstance(demo.outcome, Raises):
+        return _raised(entry, demo, shown) if shown.error else None
+    if shown.error or not shown.values:
+        return None
+    if isinstance(demo.outcome, Holds):
+        expected, got = str(demo.outcome.wanted), shown.values[0]
+        what = f"`{demo.outcome.condition}` is "
+    else:
+        (expected, got), what = shown.values, ""
+    if isinstance(demo.outcome, Equal) and expected == got:
+        return None
+    explanation = f"Expected: {what}{_value(expected)}\nGot: {what}{_value(got)}"
+    return _Parts(_with_cause(entry, explanation), program_text(demo), f"{expected}\n{got}")
+
+
+def _raised(entry: Entry, demo: Demonstration, shown: Shown) -> _Parts:
+    eager = run_program(demo, eager=True)
+    # Where the model keeps state, a call of it before may lead elsewhere.
+    same = (eager.error, eager.message) == (shown.error, shown.message)
+    first = shown.message.strip().partition("\n")[0]
+    explanation = f"Expected: no error, as in eager.\nGot: `{shown.error}: {first}`"
+    return _Parts(_with_cause(entry, explanation), program_text(demo, eager=same), shown.traceback)
+
+
+def _value(text: str) -> str:
+    return f"`{text}`" if "\n" not in text else f"\n```\n{text}\n```"
+
+
+def _with_cause(entry: Entry, explanation: str) -> str:
+    return f"{explanation}\n\nCause: {entry.cause}" if entry.cause else explanation
+
+
+def _as_it_is(entry: Entry, run: Run) -> _Parts:
     """Split a file into its explanation and its code; leave out the header, which is for machines."""
-    text = HEADER.sub("", source).strip("\n")
+    text = HEADER.sub("", entry.file.read_text(encoding="utf-8")).strip("\n")
     explanation = ast.get_docstring(ast.parse(text)) or ""
     if explanation:
         node = ast.parse(text).body[0]
         lines = text.splitlines()
-        return _Parts(
-            explanation, "\n".join([*lines[: node.lineno - 1], *lines[node.end_lineno :]]).strip("\n")
-        )
+        code = "\n".join([*lines[: node.lineno - 1], *lines[node.end_lineno :]]).strip("\n")
+        return _Parts(explanation, code, run.output)
     comment = re.match(r"(#[^\n]*\n)+", text)
     if comment is None:
-        return _Parts("", text)
+        return _Parts("", text, run.output)
     explanation = " ".join(line.removeprefix("#").strip() for line in comment[0].splitlines())
-    return _Parts(explanation, text[comment.end() :].strip("\n"))
+    return _Parts(explanation, text[comment.end() :].strip("\n"), run.output)
 
 
 def _title(entry: Entry) -> str:
@@ -98,5 +158,5 @@ def _cause(entry: Entry, fix: Fix | None) -> str:
     if entry.at_fault:
         lines += [f"At fault: {entry.at_fault}.", ""]
     if fix is not None:
-        lines += ["With this patch, it behaves like eager:", "", "```diff", fix.diff.strip("\n"), "```", ""]
+        lines += [OF_KIND[fix.kind], "", "```diff", fix.diff.strip("\n"), "```", ""]
     return "\n".join(lines)

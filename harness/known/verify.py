@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from harness.findings import starts_with
-from harness.known.entry import EXPECTED, read_entry
+from harness.known.entry import EXPECTED, OPEN, read_entry
 from harness.patching.fixes import applied
 from harness.processes.calls import call_fresh
 from harness.processes.child import Death, Failure
@@ -54,6 +54,11 @@ def incomplete(entry: Entry, fixes: Mapping[str, Fix], tags: Collection[str]) ->
         "affected": entry.affected,
         "at-fault": entry.at_fault,
     }
+    if not entry.variant_of:
+        wanted |= {"severity": entry.severity or "", "severity-because": entry.severity_because}
+        wanted["cause"] = entry.cause
+    elif not (entry.file.parents[1] / OPEN / f"{entry.variant_of}.py").exists():
+        yield f"is a variant of {entry.variant_of!r}, which is no open entry"
     for name, value in wanted.items():
         if not value:
             yield f"[tool.exportdiff] has no {name}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast, get_args
 
 from unidiff.errors import UnidiffParseError
 from unidiff.patch import Hunk as PatchHunk
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     import pathlib
     from collections.abc import Iterable
 
+
+FixKind: TypeAlias = Literal["mend", "refuse", "workaround"]
+"""``mend``: the path is right with it. ``refuse``: torch says in words that it cannot do this.
+``workaround``: it is neither clean nor complete."""
 
 _VERSION = re.compile(r"\d+(\.\d+)*")
 
@@ -81,6 +85,8 @@ class Fix:
     """The text of the patch without the message."""
     refuses: tuple[Refused, ...] = ()
     """What the patched torch raises for models that it refuses: the patch's ``Refuses:`` lines."""
+    kind: FixKind = "mend"
+    """The patch's ``Kind:`` line."""
     version: str = ""
     """``2.14`` of NAME@2.14.patch, which is for the torch of that version; empty: NAME.patch."""
 
@@ -122,13 +128,20 @@ def read_fix(file: pathlib.Path) -> Fix:
     name, at, version = file.stem.partition("@")
     if at and not _VERSION.fullmatch(version):
         raise FixError(f"{file}: name it {name}@2.14.patch, with the version of torch that it is for")
-    return Fix(name, message.strip(), versions, tuple(files), diff, refuses, version)
+    return Fix(name, message.strip(), versions, tuple(files), diff, refuses, _kind(file, message), version)
 
 
 def _fields(message: str, name: str) -> list[str]:
     """Return the values of the lines ``NAME: value`` in a patch's message."""
     start = f"{name}:"
     return [line.removeprefix(start).strip() for line in message.splitlines() if line.startswith(start)]
+
+
+def _kind(file: pathlib.Path, message: str) -> FixKind:
+    kinds = _fields(message, "Kind") or ["mend"]
+    if len(kinds) > 1 or kinds[0] not in get_args(FixKind):
+        raise FixError(f"{file}: write 'Kind: ' and one of {', '.join(get_args(FixKind))} into its message")
+    return cast("FixKind", kinds[0])
 
 
 def _refused(file: pathlib.Path, line: str) -> Refused:

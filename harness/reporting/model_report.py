@@ -128,7 +128,7 @@ def _print_found(found: Found, report: Report, console: Console, corpora: pathli
 
 
 def _line(found: Found) -> str:
-    names = ", ".join(cause.entry or cause.name for cause in found.causes)
+    names = ", ".join(cause.root for cause in found.causes)
     finding = found.finding
     return f"{finding.check} on {finding.path.without_device}: {finding.evidence.headline} ({names})"
 

@@ -60,7 +60,7 @@ class Shown:
     standing: Standing = NEW
     """Whether plain torch shows it, or only torch with some fixes."""
     entry: str = ""
-    """Of a known one: the corpus entry that shows most as this finding does; empty: there is none."""
+    """Of a known one: the corpus entry of its root cause; empty: there is none."""
     remark: str = ""
     """Why it may not be the whole answer whether the finding is known."""
     by: By = "fix"

@@ -1,0 +1,58 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "An assignment to the .data of an inference tensor raises once it is compiled"
+# variant-of = "compile_reads_rank_before_data_assigned"
+# path = "compile:compiled@cpu"
+# check = "guards"
+# kind = "crash"
+# status = "open"
+# signatures = [["guards", "crash", "served", "run", "RuntimeError", "builtin.py:_lower_version_count_by_1"]]
+# fix = "data_of_inference_tensors"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/_dynamo/variables/builtin.py, _call_setattr: _lower_version_count_by_1 reads x._version"
+# ///
+"""Called in inference mode, a model that assigns to the .data of a tensor it has made raises once compiled.
+
+Dynamo records the assignment as set_ and a call that lowers the version counter by one again. In a graph that
+runs as it is (backend "eager") that call reads the counter, which inference tensors do not have. The tensor
+must come from outside the graph: here from the caller, as Dynamo breaks the graph where it is made within.
+"""
+
+import torch
+
+
+class Child(torch.nn.Module):
+    def forward(self, x):
+        x.data = x * 2
+        return x
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+
+    def forward(self, x):
+        return self.child(x + 1)
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    with torch.inference_mode():
+        expected = model(*args)
+        model.compile(backend="eager")
+        try:
+            seen = model(*args)
+        except RuntimeError as error:
+            seen = str(error)
+    bug = "version counter" in str(seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, torch.compile {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,58 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "A float attribute that has changed cannot be used in two checkpoints"
+# variant-of = "compile_keeps_a_float_inside_a_subgraph"
+# path = "compile:compiled@cpu"
+# check = "guards"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     ["guards", "crash", "served", "run",
+#      "AssertionError", "output_graph.py:maybe_lift_tracked_freevar_to_input"],
+# ]
+# fix = "float_item_in_root_graph"
+# affected = "2.13.0"
+# upstream = "https://github.com/pytorch/pytorch/issues/193194"
+# upstream-match = "mechanism"
+# at-fault = "torch/_dynamo/variables/builder.py, wrap_symfloat: `item` may be put into a subgraph"
+# ///
+"""A float attribute has another value in the second call, and two checkpoints use it: an assertion fails.
+
+The node `item` that stands for the float is in the graph of the first checkpoint. For the second one Dynamo
+looks for it in the graphs around, and does not find it even in the outermost.
+"""
+
+import torch
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = 2.0
+
+    def forward(self, x):
+        y = checkpoint(lambda t: t * self.scale, x, use_reentrant=False)
+        return checkpoint(lambda t: t * self.scale, y, use_reentrant=False)
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    model.compile(backend="eager")
+    model(*args)
+    model.scale = 3.0
+    try:
+        seen = model(*args)
+    except AssertionError as error:
+        seen = type(error).__name__
+    bug = seen == "AssertionError"
+    print(f"{'BUG' if bug else 'ok'}: eager gives tensor([9.]), torch.compile {seen}")
+    raise SystemExit(bug)

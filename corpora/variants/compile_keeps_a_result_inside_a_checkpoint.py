@@ -1,0 +1,53 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile fails where a checkpoint within a checkpoint returns an outer tensor"
+# variant-of = "compile_forgets_a_parameter_that_checkpoint_returns"
+# path = "compile:compiled@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     ["outputs", "crash", "run",
+#      "InternalTorchDynamoError", "output_graph.py:compile_and_call_fx_graph", "graph.py:lint"],
+# ]
+# fix = "checkpoint_returns_what_is_from_outside"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/_dynamo/variables/higher_order_ops.py, overwrite_tensor_vt_proxy: of inputs as well"
+# ///
+"""The inner of two checkpoints returns the input as it is; once both are done, the input cannot be used.
+
+Dynamo lets whatever the body of a checkpoint returns stand for a result of the call, inputs too. The inner
+call is a node in the body of the outer checkpoint, and the graph outside, which has the input, cannot use
+that node: "Argument 'getitem' of Node 'add' does not belong to this Graph".
+"""
+
+import torch
+from torch.utils.checkpoint import checkpoint
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        def outer(t):
+            return 2 * checkpoint(lambda u: x, t, use_reentrant=False)
+
+        return checkpoint(outer, x, use_reentrant=False) + x
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    model.compile(backend="eager")
+    try:
+        seen = model(*args)
+    except torch._dynamo.exc.InternalTorchDynamoError as error:
+        seen = type(error).__name__
+    bug = seen == "InternalTorchDynamoError"
+    print(f"{'BUG' if bug else 'ok'}: eager gives tensor([3.]), torch.compile {seen}")
+    raise SystemExit(bug)

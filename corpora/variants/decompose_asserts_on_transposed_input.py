@@ -1,0 +1,52 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "run_decompositions asserts where an input is transposed in place"
+# variant-of = "decompose_asserts_on_mutated_alias"
+# path = "nonstrict+decompose:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs", "crash", "lower", "AssertionError", "_trace.py:_aot_export_joint_with_descriptors",
+#         "input_output_analysis.py:create_graph_signature", "schemas.py:from_tracing_metadata",
+#     ],
+# ]
+# fix = "decompose_refuses_metadata_mutation"
+# affected = "2.13.0"
+# upstream = ""
+# at-fault = "torch/_functorch/_aot_autograd/graph_compile.py, aot_stage2_export: no ban outside is_export"
+# ///
+"""Export takes a model that transposes its input in place; run_decompositions fails an internal assertion.
+
+AOTAutograd bans that where it exports, with a message for the author ("Found an input that received a
+metadata mutation ... currently banned in the aot_export workflow"), but that is asked under is_export only,
+which aot_export_joint_with_descriptors leaves at False.
+"""
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x.t_() + 1
+
+
+def make():
+    return Model(), (torch.ones(1, 2),)
+
+
+if __name__ == "__main__":
+    ep = torch.export.export(*make())
+    try:
+        ep.run_decompositions()
+        seen = "nothing"
+    except Exception as error:
+        seen = f"{type(error).__name__}: {error}"
+    bug = seen.startswith("AssertionError")
+    print(f"{'BUG' if bug else 'ok'}: run_decompositions raises {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,48 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "A decomposed program returns a copy from dropout in eval mode"
+# variant-of = "compile_takes_dropout_in_eval_for_a_copy"
+# path = "nonstrict+decompose:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "identity", "output", "parameter"]]
+# fix = "dropout_returns_input"
+# affected = "2.13.0"
+# upstream = "https://github.com/pytorch/pytorch/issues/115249"
+# upstream-match = "mechanism"
+# at-fault = "torch/_decomp/decompositions.py, dropout: returns input.clone()"
+# ///
+"""Dropout in eval mode returns its input; the decomposed program returns a copy.
+
+Who writes to what the model returns writes to the parameter in eager and to a copy here. The decomposition of
+dropout is `input.clone()` where the operator returns `input`.
+"""
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(1))
+
+    def forward(self, x):
+        return x + 1, nn.functional.dropout(self.w, training=False)
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    program = torch.export.export(model, args).run_decompositions().module()
+    expected, seen = model(*args)[1] is model.w, program(*args)[1] is program.w
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: the output is w: {expected} in eager, {seen} once decomposed")
+    raise SystemExit(bug)

@@ -1,0 +1,47 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "A decomposed program reads what was copied into a buffer, not the buffer"
+# variant-of = "decompose_returns_buffer_for_its_source"
+# path = "nonstrict+decompose:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "shape", "fresh"]]
+# fix = "copies_of_another_shape_stay"
+# affected = "2.13.0"
+# upstream = ""
+# at-fault = "torch/export/exported_program.py, _remove_unnecessary_copy_op_pass: replace_all_uses_with"
+# ///
+"""After `buf.copy_(x)` the decomposed program computes with x where the model computes with buf.
+
+Functionalized, buf is aten.copy(buf, x): x in the shape and dtype of buf. _remove_unnecessary_copy_op_pass
+takes it for superfluous, as what is written back is copied into buf anyway, but puts x in its place for all
+who read buf as well: here a scalar for a vector.
+"""
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        self.buf.copy_(x)
+        return self.buf * 2
+
+
+def make():
+    model = Model()
+    model.register_buffer("buf", torch.zeros(2))
+    return model, (torch.tensor(1.0),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    decomposed = torch.export.export(model, args).run_decompositions().module()
+    expected, seen = model(*args), decomposed(*args)
+    bug = expected.shape != seen.shape
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the decomposed program {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,60 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "assigning a tensor constant to a buffer fails an assertion in a hook"
+# variant-of = "export_updates_constants_for_real"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "AssertionError",
+#         "_symbolic_trace.py:call_module",
+#         "_symbolic_trace.py:forward",
+#         "utils.py:_map_assigned_buffer_to_proxy",
+#     ],
+# ]
+# fix = "constant_assigned_to_buffer"
+# affected = "2.13.0"
+# upstream = ""
+# at-fault = "torch/_functorch/_aot_autograd/utils.py, _map_assigned_buffer_to_proxy: asserts FakeTensor"
+# ///
+"""`self.state = self.initial`, to reset a buffer to a tensor that is a plain attribute, is not traced.
+
+The hook that notes which graph node a buffer was assigned from wants a FakeTensor. Non-strict export
+makes parameters, buffers and inputs fake, but no constants, so an internal assertion fails instead.
+"""
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.initial = torch.zeros(1)
+        self.register_buffer("state", torch.ones(1))
+
+    def forward(self, x):
+        self.state = self.initial
+        return x + 1
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    try:
+        torch.export.export(*make())
+        seen = "nothing"
+    except AssertionError as error:
+        seen = error
+    print(f"{'ok' if seen == 'nothing' else 'BUG'}: eager raises nothing, export {seen}")
+    raise SystemExit(seen != "nothing")

@@ -1,0 +1,57 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "non-strict export fails an assertion where set_ is given a tensor that is a plain attribute"
+# variant-of = "export_updates_constants_for_real"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "AssertionError",
+#         "fake_tensor.py:validate_and_convert_non_fake_tensors",
+#         "fake_tensor.py:<listcomp>",
+#         "fake_tensor.py:validate",
+#     ],
+# ]
+# fix = "fake_mode_converts_source_of_set"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/_subclasses/fake_tensor.py, validate: does not ask which argument the op changes"
+# ///
+"""`set_` changes `x`, a fake tensor, and only reads `k`, which is a real one: an assertion fails.
+
+FakeTensorMode makes real arguments fake on the way. Where an operator changes metadata it asserts that there
+are none, and asks this of all arguments, not of the one that is changed.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        x = x + 1
+        x.set_(self.k)
+        return x * 2
+
+
+def make():
+    model = Model()
+    model.k = torch.zeros(1)
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    try:
+        seen, bug = torch.export.export(model, args).module()(*args), False
+    except AssertionError as error:
+        seen, bug = str(error).split(".")[0], True
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, the exported program {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,60 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "an in-place metadata op on a tensor constant fails an assertion in FakeTensor"
+# variant-of = "export_updates_constants_for_real"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "AssertionError",
+#         "fake_tensor.py:validate_and_convert_non_fake_tensors",
+#         "fake_tensor.py:<listcomp>",
+#         "fake_tensor.py:validate",
+#     ],
+# ]
+# fix = "refuse_metadata_mutation_of_constants"
+# affected = "2.13.0"
+# upstream = ""
+# at-fault = "torch/_subclasses/fake_tensor.py, validate: asserts on what export left real"
+# ///
+"""`t_()` on a tensor that is a plain attribute: an internal assertion instead of an answer or a refusal.
+
+Non-strict export makes parameters and buffers fake, but not tensors that are plain attributes. Ops that
+read such a tensor convert it on the way; for ops that change metadata FakeTensorMode asserts instead.
+"""
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = torch.ones(1, 2)
+
+    def forward(self, x):
+        self.table.t_()
+        return x + 1
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    try:
+        torch.export.export(*make())
+        seen = "nothing"
+    except Exception as error:
+        seen = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+    bug = seen.startswith("AssertionError")
+    print(f"{'BUG' if bug else 'ok'}: eager raises nothing, export raises {seen}")
+    raise SystemExit(bug)

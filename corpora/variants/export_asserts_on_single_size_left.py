@@ -1,0 +1,59 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "export asserts where only one size of a named Dim is left"
+# variant-of = "export_asserts_on_bound_between_sizes"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "AssertionError",
+#         "symbolic_shapes.py:prettify_results",
+#         "symbolic_shapes.py:_process_derived_dim_roots",
+#         "dynamic_shapes.py:__init__",
+#     ],
+# ]
+# fix = "suggested_fixes_take_single_sizes"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/fx/experimental/symbolic_shapes.py, _process_derived_dim_roots: a Dim of one value"
+# ///
+"""A branch on an even size, of sizes 3 to 5: export should say that this cannot be dynamic, and asserts.
+
+For sizes up to 6 it says "Constraints violated (n)!" and suggests `_n = Dim('_n', max=3)`, `n = 2*_n`. Here
+only 4 is left, for which `_n` would go from 2 to 2. To word the suggestion, _process_derived_dim_roots makes
+a Dim of it all the same, and a Dim wants max > min: "Cannot create Dim with inconsistent min=2, max=2".
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x + 1 if x.shape[0] % 2 == 0 else x
+
+
+def make():
+    return Model(), (torch.ones(4),)
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim("n", min=3, max=5)}}
+
+
+if __name__ == "__main__":
+    error = None
+    try:
+        torch.export.export(*make(), dynamic_shapes=dynamic_shapes())
+    except (AssertionError, torch._dynamo.exc.UserError) as raised:
+        error = raised
+    bug = isinstance(error, AssertionError)
+    print("BUG:" if bug else "ok:", f"export should say that n is 4, and raises {error!r}")
+    raise SystemExit(bug)

@@ -1,0 +1,57 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "after a constant was assigned to the .data of an input, an update of it fails an assertion"
+# variant-of = "export_ignores_assignment_to_data"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "AssertionError",
+#         "proxy_tensor.py:snapshot_fake",
+#         "fake_impls.py:fast_detach",
+#         "fake_tensor.py:__new__",
+#     ],
+# ]
+# fix = "record_assignment_to_data"
+# affected = "2.13.0"
+# upstream = ""
+# at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
+# ///
+"""An input whose .data was assigned is updated: "elem.device.type must be 'meta', got cpu".
+
+`k` is a plain attribute, which export does not make fake: assigning it to the .data of the fake input puts
+memory on the CPU below a FakeTensor. The update returns that FakeTensor, and the copy of it that is to be
+recorded with the node cannot be made.
+"""
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        x.data = self.k
+        return x.add_(1)
+
+
+def make():
+    model = Model()
+    model.k = torch.zeros(1)
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    try:
+        torch.export.export(*make())
+        print("ok: neither eager nor export raises")
+    except AssertionError as error:
+        print(f"BUG: eager raises nothing, export raises {error}")
+        raise SystemExit(1) from None

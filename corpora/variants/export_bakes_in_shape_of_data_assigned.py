@@ -1,0 +1,47 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "after an assignment to .data the program reshapes the old tensor, and fails on its own example"
+# variant-of = "export_ignores_assignment_to_data"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "run", "RuntimeError", "shape is invalid for input of size"]]
+# fix = "record_assignment_to_data"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
+# ///
+"""`y.data = x[:1]` gives `y` one element; the program reshapes a `y` that still has two to that size.
+
+The setter changes the fake tensor, and so the sizes that are written into the graph, but its proxy still
+stands for the old tensor.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        y = x + 1
+        y.data = x[:1]
+        return y.reshape(1, 1)
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    program = torch.export.export(model, args, strict=False).module()
+    try:
+        print(f"ok: eager gives {model(*args)}, the exported program {program(*args)}")
+    except RuntimeError as error:
+        print(f"BUG: eager gives {model(*args)}, the exported program raises {error}")
+        sys.exit(1)

@@ -1,0 +1,50 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "a buffer assigned a shape that does not broadcast: the exported program fails on its own example"
+# variant-of = "export_copies_another_shape_into_buffer"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     ["outputs", "crash", "run", "RuntimeError", "The size of tensor must match the size"],
+# ]
+# fix = "refuse_buffers_of_another_shape"
+# affected = "2.13.0"
+# upstream = ""
+# at-fault = "torch/export/_trace.py, _make_fx_helper: aten.copy_ into a buffer of another shape or dtype"
+# ///
+"""A cache of two elements grows to three: export succeeds, and no call of the program does.
+
+Export ends the graph with a copy_ into each buffer that was assigned, and does not ask whether the new value
+has the shape of the old one. The two shapes do not even broadcast.
+"""
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        self.cache = torch.cat([self.cache, x])
+        return self.cache.sum()
+
+
+def make():
+    model = Model()
+    model.register_buffer("cache", torch.zeros(2))
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    try:
+        seen = torch.export.export(model, args).module()(*args)
+    except RuntimeError as error:
+        seen = error
+    bug = "must match the size" in str(seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, export: {seen}")
+    raise SystemExit(bug)

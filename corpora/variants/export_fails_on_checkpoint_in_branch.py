@@ -1,0 +1,59 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "non-strict export of torch.utils.checkpoint below torch.cond ends with KeyError"
+# variant-of = "strict_fails_on_checkpoint"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "KeyError",
+#         "proxy_tensor.py:__torch_function__",
+#         "wrap.py:__call__",
+#         "wrap.py:proxy_mode_key",
+#     ],
+# ]
+# fix = "checkpoint_needs_no_context_fn"
+# affected = "2.13.0"
+# upstream = ""
+# at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint's proxy_mode_key"
+# ///
+"""Non-strict export traces through activation checkpointing, but not in the body of a control-flow operator.
+
+Dynamo traces those bodies even so, here that of torch.cond, and makes tag_activation_checkpoint of the call.
+proxy_mode_key then reads gmod.meta["_checkpoint_context_fn"], which is set only if the user passes a
+context_fn.
+"""
+
+import torch
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        def branch(x):
+            return checkpoint(torch.exp, x, use_reentrant=False)
+
+        return torch.cond(x.sum() > 0, branch, torch.sin, (x,))
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    try:
+        torch.export.export(*make())
+        seen = "nothing"
+    except KeyError as error:
+        seen = f"KeyError {error}"
+    print(f"{'ok' if seen == 'nothing' else 'BUG'}: eager raises nothing, export {seen}")
+    raise SystemExit(seen != "nothing")

@@ -1,0 +1,57 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "after a constant was assigned to the .data of an input, export fails where the input is broadcast"
+# variant-of = "export_ignores_assignment_to_data"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "RuntimeError",
+#         "custom_ops.py:fake_impl",
+#         "__init__.py:_prim_elementwise_meta",
+#         "__init__.py:check_same_device",
+#     ],
+# ]
+# fix = "record_assignment_to_data"
+# affected = "2.13.0"
+# upstream = ""
+# at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
+# ///
+"""All is on the CPU, and export says that a tensor on meta is not on the expected device cpu.
+
+`k` is a plain attribute, which export does not make fake: assigning it to the .data of the fake input, which
+is not recorded, puts memory on the CPU below a FakeTensor, which has to be on the meta device. To broadcast
+it, a fake kernel makes a view of it, which shows that device.
+"""
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x, y):
+        x.data = self.k
+        return torch.minimum(x, y)
+
+
+def make():
+    model = Model()
+    model.k = torch.zeros(1)
+    return model, (torch.ones(1), torch.ones(2))
+
+
+if __name__ == "__main__":
+    try:
+        torch.export.export(*make())
+        print("ok: neither eager nor export raises")
+    except RuntimeError as error:
+        print(f"BUG: eager raises nothing, export raises {error}")
+        raise SystemExit(1) from None

@@ -1,0 +1,59 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "non-strict export fails on a scan whose body reads a tensor attribute"
+# variant-of = "export_updates_constants_for_real"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "RuntimeError",
+#         "scan.py:trace_scan",
+#         "scan.py:<listcomp>",
+#         "utils.py:clone_input",
+#     ],
+# ]
+# fix = "clone_constants_under_fake_mode"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/_dynamo/utils.py, clone_input: asks fake memory for its address"
+# undetected-because = "the documented refusal tensor-to-numpy has the same message"
+# ///
+"""The body reads `k`, an attribute that is no buffer: "Cannot access data pointer of Tensor".
+
+The attribute stays a real tensor in non-strict export, and is handed to scan, whose trace_scan clones what it
+is given. clone_input aligns a copy as the original is: memory that is allocated here is fake, and has no
+address.
+"""
+
+import torch
+from torch import nn
+from torch._higher_order_ops.scan import scan
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return scan(lambda carry, row: (carry + row, row + self.k), torch.zeros(2), x)[1]
+
+
+def make():
+    model = Model()
+    model.k = torch.ones(2)
+    return model, (torch.ones(3, 2),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    try:
+        seen, bug = torch.export.export(model, args).module()(*args), False
+    except RuntimeError as error:
+        seen, bug = str(error).split(" (")[0], True
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, the exported program {seen}")
+    raise SystemExit(bug)

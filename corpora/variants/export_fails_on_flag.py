@@ -1,0 +1,48 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "Export recurses without end over a member of an enum.Flag"
+# variant-of = "export_accepts_other_member_of_enumeration"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "export", "RecursionError"]]
+# fix = "verify_flags_as_they_are"
+# affected = "2.13.0"
+# upstream = ""
+# at-fault = "torch/_export/verifier.py, _check_val: whatever is Iterable is taken for a container"
+# ///
+"""Members of enumerations are accepted as inputs, but for a Flag export raises RecursionError.
+
+The verifier looks at each of the members that a flag is made of: a single one is made of itself.
+"""
+
+import enum
+
+import torch
+
+
+class Mode(enum.Flag):
+    FAST = 1
+    SAFE = 2
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, mode):
+        return x + 1 if Mode.FAST in mode else x
+
+
+def make():
+    return Model(), (torch.ones(1), Mode.FAST)
+
+
+if __name__ == "__main__":
+    try:
+        torch.export.export(*make())
+        print("ok: neither eager nor export raises")
+    except RecursionError as error:
+        print(f"BUG: eager raises nothing, export raises {error!r}")
+        raise SystemExit(1) from None

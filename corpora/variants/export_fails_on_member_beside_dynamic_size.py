@@ -1,0 +1,61 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "Export fails on a member of an enumeration beside a dynamic size"
+# variant-of = "export_accepts_other_member_of_enumeration"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "RuntimeError",
+#         "_trace.py:_get_range_constraints",
+#         "non_strict_utils.py:make_constraints",
+#     ],
+# ]
+# fix = "constrain_no_members_of_enumerations"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/_export/non_strict_utils.py, make_constraints: knows ints, SymInts and tensors"
+# ///
+"""With static sizes the model exports; with a dynamic one, "Unfamiliar meta val: Kind.A".
+
+Members of enumerations are accepted as inputs. make_constraints, which looks at every input where one has a
+dynamic size, does not know them.
+"""
+
+import enum
+
+import torch
+
+
+class Kind(enum.Enum):
+    A = 1
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, kind):
+        return x + kind.value
+
+
+def make():
+    return Model(), (torch.ones(2), Kind.A)
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim.DYNAMIC}, "kind": None}
+
+
+if __name__ == "__main__":
+    try:
+        torch.export.export(*make(), dynamic_shapes=dynamic_shapes())
+        print("ok: export raises nothing, as with static sizes")
+    except RuntimeError as error:
+        print(f"BUG: export raises {error!r}, and nothing with static sizes")
+        raise SystemExit(1) from None

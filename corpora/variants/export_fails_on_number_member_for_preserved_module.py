@@ -1,0 +1,68 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "Export fails where a preserved submodule takes a member of an int enumeration"
+# variant-of = "export_accepts_other_member_of_enumeration"
+# path = "nonstrict+preserve:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "TypeError",
+#         "proxy_tensor.py:unwrap_proxy",
+#         "proxy_tensor.py:get_proxy_slot",
+#         "weak.py:get",
+#     ],
+# ]
+# fix = "unwrap_proxy_returns_constants"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/fx/experimental/proxy_tensor.py, unwrap_proxy: looks up constants too"
+# ///
+"""A child takes Kind.A, of an IntEnum; asked to keep the signature of its calls, export raises TypeError.
+
+Each argument of such a call is looked up in the tracer. Since PyTorch PR 176541 members of enumerations are
+opaque values there, which have a table of weak references; Python makes none to what is an int, or bytes, as
+well.
+"""
+
+import enum
+
+import torch
+
+
+class Kind(enum.IntEnum):
+    A = 1
+
+
+class Child(torch.nn.Module):
+    def forward(self, x, kind):
+        return x + kind
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+
+    def forward(self, x):
+        return self.child(x, Kind.A)
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    try:
+        torch.export.export(*make(), preserve_module_call_signature=("child",))
+        print("ok: export raises nothing, as where no signature is kept")
+    except TypeError as error:
+        print(f"BUG: export raises {error!r}, and nothing where no signature is kept")
+        raise SystemExit(1) from None

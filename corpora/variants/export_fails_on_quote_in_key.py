@@ -1,0 +1,42 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "ep.module() fails on a dict with a quote in one of its keys"
+# variant-of = "export_fails_on_field_that_begins_as_another"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "lower", "SyntaxError"]]
+# fix = "guard_messages_as_literals"
+# affected = "2.13.0"
+# upstream = ""
+# at-fault = "torch/export/_unlift.py, _convert_guards_code_to_fn: double quotes around a message"
+# ///
+"""`ep.module()` raises SyntaxError: the message of a check reads "Guard failed: x["it's"].size()[0] == 1".
+
+It repeats the guard, which has double quotes of its own for this key.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x["it's"] + 1
+
+
+def make():
+    return Model(), ({"it's": torch.zeros(1)},)
+
+
+if __name__ == "__main__":
+    program = torch.export.export(*make())
+    try:
+        program.module()
+        print("ok: neither eager nor module() raises")
+    except SyntaxError as error:
+        print(f"BUG: eager raises nothing, module() raises {error!r}")
+        raise SystemExit(1) from None

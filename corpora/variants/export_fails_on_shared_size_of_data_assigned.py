@@ -1,0 +1,59 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "an input of a shared dynamic size that becomes a scalar by .data fails in guard production"
+# variant-of = "export_fails_on_rank_changed_in_place"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "IndexError",
+#         "symbolic_shapes.py:produce_guards",
+#         "symbolic_shapes.py:produce_guards_verbose",
+#         "symbolic_shapes.py:get_expression",
+#     ],
+# ]
+# fix = "export_guards_inputs_as_they_came"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/fx/experimental/symbolic_shapes.py, produce_guards_verbose, over the mutated fake input"
+# ///
+"""`x` and `y` have one size, a dynamic one; the model makes a scalar of `x`, whose size is then asked for.
+
+That the two sizes are equal is checked after tracing, and get_expression reads them from the fake inputs as
+the model left them.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, y, z):
+        x.data = z
+        return y + 1
+
+
+def make():
+    return Model(), (torch.ones(2), torch.ones(2), torch.tensor(1.0))
+
+
+def dynamic_shapes():
+    n = torch.export.Dim("n")
+    return {"x": {0: n}, "y": {0: n}, "z": None}
+
+
+if __name__ == "__main__":
+    error = None
+    try:
+        torch.export.export(*make(), dynamic_shapes=dynamic_shapes())
+    except IndexError as raised:
+        error = raised
+    print("BUG:" if error else "ok:", f"eager raises nothing, export raises {error!r}")
+    raise SystemExit(error is not None)

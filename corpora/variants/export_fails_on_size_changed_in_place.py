@@ -1,0 +1,60 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "an assignment to .data of a dynamic input fails with IndexError in guard production"
+# variant-of = "export_fails_on_rank_changed_in_place"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "IndexError",
+#         "symbolic_shapes.py:produce_guards",
+#         "symbolic_shapes.py:produce_guards_verbose",
+#         "symbolic_shapes.py:issue_guard",
+#     ],
+# ]
+# fix = "export_guards_inputs_as_they_came"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/fx/experimental/symbolic_shapes.py, produce_guards_verbose, over the mutated fake input"
+# ///
+"""The model asks whether the size of its input is even, then gives the input another size.
+
+The guards are written afterwards, from the fake inputs as the model left them. The symbol that the branch was
+taken on is no longer the size of any of them, and issue_guard takes the first of its sources without asking
+whether there is one.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, y):
+        if x.shape[0] % 2 == 0:
+            x.data = y
+        return y + 1
+
+
+def make():
+    return Model(), (torch.ones(4), torch.ones(1))
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim.AUTO}, "y": None}
+
+
+if __name__ == "__main__":
+    error = None
+    try:
+        torch.export.export(*make(), dynamic_shapes=dynamic_shapes())
+    except IndexError as raised:
+        error = raised
+    print("BUG:" if error else "ok:", f"eager raises nothing, export raises {error!r}")
+    raise SystemExit(error is not None)

@@ -1,0 +1,58 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "export asserts on a spec of dynamic shapes for what **options holds"
+# variant-of = "export_fails_on_dynamic_keyword_arguments"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "AssertionError",
+#         "non_strict_utils.py:make_constraints",
+#         "non_strict_utils.py:_flatten_dynamic_shapes",
+#         "dynamic_shapes.py:_tree_map_with_path",
+#     ],
+# ]
+# fix = "order_further_keywords_as_traced"
+# affected = "2.13.0"
+# upstream = "https://github.com/pytorch/pytorch/issues/150022"
+# at-fault = "torch/export/_trace.py, _get_range_constraints: kwargs are put beside what binds them"
+# ///
+"""Beside a dynamic `x` there is a keyword that **options takes: "Must provide a tree_name when ...".
+
+The spec that is accepted at first, and that ShapesCollection writes, is {"options": {"scale": ...}}.
+_get_range_constraints, which puts arguments into the order of the call, keeps "options" and adds "scale" as
+an argument of its own: no spec is like that, and so every spec is refused.
+"""
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x, **options):
+        return x + options["scale"]
+
+
+def make():
+    return Model(), (torch.ones(2),), {"scale": torch.ones(1)}
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim.DYNAMIC}, "options": {"scale": None}}
+
+
+if __name__ == "__main__":
+    try:
+        torch.export.export(*make(), dynamic_shapes=dynamic_shapes())
+        print("ok: neither eager nor export raises")
+    except AssertionError as error:
+        print(f"BUG: eager raises nothing, export raises {error!r}")
+        raise SystemExit(1) from None

@@ -1,0 +1,56 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "export fails on an update by a number of a constant whose .data was assigned"
+# variant-of = "export_updates_constants_for_real"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "RuntimeError",
+#         "DispatchStub unsupported device typemeta",
+#     ],
+# ]
+# fix = "refuse_to_replace_constants"
+# affected = "2.13.0"
+# upstream = ""
+# at-fault = "torch/export/_trace.py, _export_to_aten_ir_make_fx: constants are not made fake"
+# ///
+"""All is on the CPU, and export says "DispatchStub: unsupported device typemeta".
+
+Assigning the fake input to the .data of a constant, which is not fake, makes it a meta tensor. No operand of
+the update is fake, so that FakeTensorMode computes it for real, and on a meta tensor no kernel can.
+"""
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        self.k.data = x
+        return x + self.k.add_(1)
+
+
+def make():
+    model = Model()
+    model.k = torch.zeros(1)
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    seen = "nothing"
+    try:
+        torch.export.export(*make())
+    except RuntimeError as error:
+        seen = str(error).splitlines()[0]
+    bug = "DispatchStub" in seen
+    print(f"{'BUG' if bug else 'ok'}: eager raises nothing, export raises {seen}")
+    raise SystemExit(bug)

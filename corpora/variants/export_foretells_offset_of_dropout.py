@@ -1,0 +1,46 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "The offset recorded for dropout in eval mode is not the one it has"
+# variant-of = "compile_takes_dropout_in_eval_for_a_copy"
+# path = "nonstrict:module@cpu"
+# check = "fake"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["fake", "mismatch", "offset", "aten.dropout.default"]]
+# fix = "dropout_returns_input"
+# affected = "2.13.0"
+# upstream = "https://github.com/pytorch/pytorch/issues/115249"
+# upstream-match = "mechanism"
+# at-fault = "torch/_decomp/decompositions.py, dropout: returns input.clone()"
+# ///
+"""Dropout in eval mode returns its input, which begins at offset 1; the graph says that it begins at 0.
+
+The decomposition that traces it returns `input.clone()`.
+"""
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("part", torch.zeros(2)[1:])
+
+    def forward(self, x):
+        return nn.functional.dropout(self.part, training=False) + x
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    ep = torch.export.export(*make())
+    (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.dropout.default)
+    seen = node.meta["val"].storage_offset()
+    print(f"{'BUG' if seen != 1 else 'ok'}: what dropout returns has offset 1, recorded is {seen}")
+    raise SystemExit(seen != 1)

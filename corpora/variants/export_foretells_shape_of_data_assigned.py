@@ -1,0 +1,55 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "after an assignment to .data the graph records shapes that its nodes do not have"
+# variant-of = "export_ignores_assignment_to_data"
+# path = "nonstrict:module@cpu"
+# check = "fake"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["fake", "mismatch", "shape", "exportdiff.twice.default"]]
+# fix = "record_assignment_to_data"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
+# ///
+"""`y.data = x[:1]` gives `y` one element; the program goes on with two, and says of it that it is one.
+
+The setter changes the fake tensor, from which the metadata of later nodes is made, but its proxy still stands
+for the old one. No output depends on `y`.
+"""
+
+import sys
+
+import torch
+
+
+@torch.library.custom_op("exportdiff::twice", mutates_args=())
+def twice(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+
+
+twice.register_fake(torch.empty_like)
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        y = x + 1
+        y.data = x[:1]
+        twice(y)
+        return x
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    graph = torch.export.export(*make(), strict=False).graph
+    (node,) = graph.find_nodes(op="call_function", target=torch.ops.exportdiff.twice.default)
+    given, told = node.args[0].meta["val"].shape, node.meta["val"].shape
+    bug = given != told
+    print(f"{'BUG' if bug else 'ok'}: twice is given {given}, and recorded as {told}")
+    sys.exit(bug)

@@ -1,0 +1,45 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "The strides recorded for dropout in eval mode are not those it has"
+# variant-of = "compile_takes_dropout_in_eval_for_a_copy"
+# path = "nonstrict:module@cpu"
+# check = "fake"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["fake", "mismatch", "stride", "aten.dropout.default"]]
+# fix = "dropout_returns_input"
+# affected = "2.13.0"
+# upstream = "https://github.com/pytorch/pytorch/issues/115249"
+# upstream-match = "mechanism"
+# at-fault = "torch/_decomp/decompositions.py, dropout: returns input.clone()"
+# ///
+"""Dropout in eval mode returns its input; the graph says that it returns a contiguous copy.
+
+Eager and `ep.module()` give strides (0,), the node's fake tensor (1,): the decomposition that traces it
+returns `input.clone()`, which makes an expanded tensor contiguous. Whoever plans memory or views by the
+recorded metadata is misled.
+"""
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return nn.functional.dropout(x, training=False) + 1
+
+
+def make():
+    return Model(), (torch.ones(1).expand(2),)
+
+
+if __name__ == "__main__":
+    ep = torch.export.export(*make())
+    (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.dropout.default)
+    told = node.meta["val"].stride()
+    bug = told != (0,)
+    print(f"{'BUG' if bug else 'ok'}: dropout gives strides (0,), the graph says {told}")
+    raise SystemExit(bug)

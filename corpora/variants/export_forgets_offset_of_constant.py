@@ -1,0 +1,48 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "What the graph records for an in-place op on a constant begins at offset 0"
+# variant-of = "export_updates_constants_for_real"
+# path = "nonstrict:module@cpu"
+# check = "fake"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["fake", "mismatch", "offset", "aten.add_.Tensor"]]
+# fix = "extract_val_keeps_offset"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/fx/experimental/proxy_tensor.py, extract_val: empty_strided of shape and stride alone"
+# ///
+"""`count` is the second element of its memory; the node that updates it is said to begin at the first.
+
+Non-strict export makes parameters, buffers and inputs fake, but no constants, so that an in-place op (or one
+with out=) on a constant returns a real tensor. extract_val, which notes the metadata of such a node, makes a
+new fake tensor with its shape and strides, and says of itself that it "doesn't properly track storages".
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.count = torch.zeros(2)[1:]
+
+    def forward(self, x):
+        return x + self.count.add_(x)
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    graph = torch.export.export(*make(), strict=False).graph
+    (node,) = graph.find_nodes(op="call_function", target=torch.ops.aten.add_.Tensor)
+    seen = node.meta["val"].storage_offset()
+    print(f"{'BUG' if seen == 0 else 'ok'}: the offset of count is 1, recorded is {seen}")
+    sys.exit(seen == 0)

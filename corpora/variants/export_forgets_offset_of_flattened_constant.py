@@ -1,0 +1,47 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "What the graph records for a constant that flatten returns as it is begins at offset 0"
+# variant-of = "export_updates_constants_for_real"
+# path = "nonstrict:module@cpu"
+# check = "fake"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["fake", "mismatch", "offset", "aten.flatten.using_ints"]]
+# fix = "extract_val_keeps_offset"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/fx/experimental/proxy_tensor.py, extract_val: empty_strided of shape and stride alone"
+# ///
+"""`part` is the second element of its memory; the node that flattens it is said to begin at the first.
+
+flatten returns a tensor of one dimension itself, and a constant is not made fake, so that the result is a
+real tensor, for which extract_val makes a new fake one with its shape and strides.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = torch.zeros(2)[1:]
+
+    def forward(self, x):
+        return x + self.part.flatten()
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    graph = torch.export.export(*make(), strict=False).graph
+    (node,) = graph.find_nodes(op="call_function", target=torch.ops.aten.flatten.using_ints)
+    seen = node.meta["val"].storage_offset()
+    print(f"{'BUG' if seen == 0 else 'ok'}: the offset of part is 1, recorded is {seen}")
+    sys.exit(seen == 0)

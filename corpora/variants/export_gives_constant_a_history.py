@@ -1,0 +1,49 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "export leaves a tensor constant with the history of its update"
+# variant-of = "export_updates_constants_for_real"
+# path = "nonstrict:module@cpu"
+# check = "purity"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["purity", "mismatch", "export", "constant", "requires-grad"]]
+# trigger = ["inplace.constant"]
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/_trace.py, _non_strict_export: traces with the real tensors of plain attributes"
+# ///
+"""Exporting a model must not change it: here a constant becomes a result that requires gradients.
+
+Non-strict export replaces parameters, buffers and inputs by fake tensors, but not tensors that are plain
+attributes. The fake kernel of an in-place operator leaves their values alone. Autograd runs before it, and
+writes the history of the operator into the user's own tensor. After that, copy.deepcopy(model) raises.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gain = torch.nn.Parameter(torch.ones(1))
+        self.scale = torch.ones(1)
+
+    def forward(self, x):
+        return x * self.scale.mul_(self.gain)
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    torch.export.export(model, args, strict=False)
+    bug = model.scale.grad_fn is not None
+    print(f"{'BUG' if bug else 'ok'}: the constant has no grad_fn before export, {model.scale.grad_fn} after")
+    sys.exit(bug)

@@ -1,0 +1,56 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "ep.module() checks the first argument in place of one called flat_args"
+# variant-of = "export_fails_on_field_that_begins_as_another"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# undetected-because = "with the fix, unflatten still shows the same: it checks no guards"
+# fix = "guard_argument_called_flat_args"
+# affected = "2.13.0"
+# upstream = ""
+# at-fault = "torch/export/_unlift.py, _force_ep_signature_match: all guards are as if strict"
+# ///
+"""For three rows of flat_args[0] eager gives 1 and `ep.module()` -1: it has checked the rows of x.
+
+The guard is `flat_args[0].size()[0] % 2 == 0`. With strict=True guards have no names for inputs but
+`flat_args[0]` for the first of them, and so on. Where the text of a guard is rewritten accordingly it is not
+known whether the export was strict: an argument of that name makes it check the wrong input.
+"""
+
+import torch
+from torch.export import Dim, export
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, flat_args):
+        return x.sum() - 1 if flat_args[0].shape[0] % 2 == 0 else x.sum() + 1
+
+
+def make():
+    return Model(), (torch.zeros(4), (torch.zeros(4),))
+
+
+def dynamic_shapes():
+    return {"x": {0: Dim.AUTO}, "flat_args": ({0: Dim.AUTO},)}
+
+
+def probes():
+    return [((torch.zeros(4), (torch.zeros(3),)), {})]
+
+
+if __name__ == "__main__":
+    model, args = make()
+    program = export(model, args, dynamic_shapes=dynamic_shapes()).module()
+    args = torch.zeros(4), (torch.zeros(3),)
+    try:
+        seen = program(*args)
+    except AssertionError as error:
+        seen = error
+    bug = torch.is_tensor(seen) and not torch.equal(model(*args), seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, the exported program {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,44 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "non-strict export leaves an assignment to the .data of an input out of the graph"
+# variant-of = "export_ignores_assignment_to_data"
+# path = "nonstrict:module@cpu"
+# check = "inputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["inputs", "mismatch", "shape"]]
+# fix = "record_assignment_to_data"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
+# ///
+"""`x.data = y` gives the caller's tensor two elements in eager; the exported program leaves it alone.
+
+The setter changes the fake tensor from C++ and calls no operator that would say so.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, y):
+        x.data = y
+        return y + 1
+
+
+def make():
+    return Model(), (torch.zeros(1), torch.zeros(2))
+
+
+if __name__ == "__main__":
+    model, args = make()
+    program = torch.export.export(model, make()[1], strict=False).module()
+    program(*args)
+    bug = args[0].shape != args[1].shape
+    print(f"{'BUG' if bug else 'ok'}: x has 2 elements after eager, {len(args[0])} after the program")
+    sys.exit(bug)

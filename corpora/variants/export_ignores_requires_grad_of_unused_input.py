@@ -1,0 +1,44 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "requires_grad_ on an input that is not used is left out of the graph"
+# variant-of = "export_ignores_requires_grad_of_input"
+# path = "nonstrict:module@cpu"
+# check = "inputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["inputs", "mismatch", "requires-grad"]]
+# fix = "record_requires_grad"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.requires_grad_"
+# ///
+"""The model switches on gradients for a tensor of its caller; the exported program leaves it as it was.
+
+Nothing is computed from `y`, so that it does not show in the outputs: whoever handed in `y` sees that its
+flag was not set.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, y):
+        y.requires_grad_()
+        return x + 1
+
+
+def make():
+    return Model(), (torch.ones(1), torch.ones(1))
+
+
+if __name__ == "__main__":
+    x, y = make()[1]
+    torch.export.export(*make(), strict=False).module()(x, y)
+    bug = not y.requires_grad
+    print(f"{'BUG' if bug else 'ok'}: eager makes y require gradients, after the program {y = }")
+    sys.exit(bug)

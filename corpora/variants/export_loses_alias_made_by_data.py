@@ -1,0 +1,46 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "two tensors made one by an assignment to .data stay two"
+# variant-of = "export_ignores_assignment_to_data"
+# path = "nonstrict:module@cpu"
+# check = "aliasing"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["aliasing", "mismatch", "no-longer-shared", "output"]]
+# fix = "record_assignment_to_data"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
+# ///
+"""After `y.data = z` the two live in one memory: a write to one result shows in the other, but not here.
+
+The setter calls no operator that would say so. The values are equal beforehand, so that nothing shows until
+somebody writes to an output.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        y, z = x + 1, x + 1
+        y.data = z
+        return y, z
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    y, z = torch.export.export(model, args, strict=False).module()(*args)
+    z.zero_()
+    bug = not torch.equal(y, z)
+    print(f"{'BUG' if bug else 'ok'}: z.zero_() makes y zero in eager, after export y is {y}")
+    sys.exit(bug)

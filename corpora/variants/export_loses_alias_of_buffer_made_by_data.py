@@ -1,0 +1,48 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "an input that is made an alias of a buffer by an assignment to .data stays apart"
+# variant-of = "export_ignores_assignment_to_data"
+# path = "nonstrict:module@cpu"
+# check = "aliasing"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["aliasing", "mismatch", "no-longer-shared", "buffer", "input", "output"]]
+# fix = "record_assignment_to_data"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
+# ///
+"""`x.data = self.state` puts the caller's tensor into the memory of the buffer; the program does not.
+
+The setter calls no operator, and as the values are equal beforehand, nothing shows until somebody writes to
+the output.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("state", torch.ones(1))
+
+    def forward(self, x):
+        x.data = self.state
+        return x
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    program = torch.export.export(*make(), strict=False).module()
+    program(torch.ones(1)).zero_()
+    bug = program.state.item() != 0
+    print(f"{'BUG' if bug else 'ok'}: the output zeroed, state is 0 in eager, {program.state} after export")
+    sys.exit(bug)

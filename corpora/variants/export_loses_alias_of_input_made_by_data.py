@@ -1,0 +1,44 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "an input that is made an alias of another by an assignment to .data stays apart"
+# variant-of = "export_ignores_assignment_to_data"
+# path = "nonstrict:module@cpu"
+# check = "aliasing"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["aliasing", "mismatch", "no-longer-shared", "input", "output"]]
+# fix = "record_assignment_to_data"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
+# ///
+"""`x.data = y` puts the first of the caller's tensors into the memory of the second; the program does not.
+
+The setter calls no operator, and as the values are equal beforehand, nothing shows until somebody writes to
+the output.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, y):
+        x.data = y
+        return x
+
+
+def make():
+    return Model(), (torch.ones(1), torch.ones(1))
+
+
+if __name__ == "__main__":
+    x, y = make()[1]
+    torch.export.export(*make(), strict=False).module()(x, y).zero_()
+    bug = not torch.equal(x, y)
+    print(f"{'BUG' if bug else 'ok'}: the output zeroed, y is zero in eager, {y} after export")
+    sys.exit(bug)

@@ -1,0 +1,62 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "a buffer read before it is assigned leaves the exported program without a backward pass"
+# variant-of = "export_overwrites_what_a_buffer_was"
+# path = "nonstrict:module@cpu"
+# check = "gradients"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "gradients",
+#         "crash",
+#         "backward",
+#         "run",
+#         "RuntimeError",
+#         "__init__.py:grad",
+#         "graph.py:_engine_run_backward",
+#     ],
+# ]
+# fix = "read_clones_of_assigned_buffers"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/_trace.py, _make_fx_helper: aten.copy_ for every assigned buffer"
+# ///
+"""A running state scales the output and is assigned anew: eager trains, the exported program cannot.
+
+Assigning a buffer in eager leaves the old tensor alone. The exported program writes into it, by a copy_ at
+the end of its graph, and autograd, which has saved the tensor for the product's backward pass, finds it
+modified.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        y = self.weight * self.state
+        self.state = self.state + x
+        return y
+
+
+def make():
+    model = Model()
+    model.weight = torch.nn.Parameter(torch.ones(1))
+    model.register_buffer("state", torch.ones(1))
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    program = torch.export.export(*make(), strict=False).module()
+    model(*args).backward()
+    try:
+        program(*args).backward()
+        seen, bug = program.weight.grad, False
+    except RuntimeError as error:
+        seen, bug = f"{error}"[:90], True
+    print(f"{'BUG' if bug else 'ok'}: eager's gradient is {model.weight.grad}, the program gives {seen}")
+    raise SystemExit(bug)

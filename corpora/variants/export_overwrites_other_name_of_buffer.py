@@ -1,0 +1,54 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "a buffer of two names is assigned: in the exported program both change"
+# variant-of = "export_overwrites_what_a_buffer_was"
+# path = "nonstrict:module@cpu"
+# check = "state"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["state", "mismatch", "value", "buffer"]]
+# fix = "refuse_assignment_of_shared_buffers"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/_trace.py, _make_fx_helper: aten.copy_ into memory that other state has too"
+# ///
+"""`start` is the tensor that `count` is at first: eager leaves 0 in it, the exported program 1.
+
+In eager the assignment gives `count` another tensor. Export ends the graph with a copy_ into the old one,
+whatever else has its memory, here another name. What is read from `start` is wrong from the second call on.
+No program can part what the model holds, so that it is to be refused.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", torch.zeros(1))
+        self.register_buffer("start", self.count)
+
+    def forward(self, x):
+        self.count = self.count + 1
+        return x + self.start
+
+
+def make():
+    return Model(), (torch.zeros(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    try:
+        program = torch.export.export(*make(), strict=False).module()
+        program(*args)
+        seen = program.start
+    except torch._dynamo.exc.UserError as error:
+        seen = error
+    model(*args)
+    bug = isinstance(seen, torch.Tensor) and not torch.equal(model.start, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager leaves {model.start} in start, the exported program {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,47 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "the node that writes an assigned buffer back is said to begin where the assigned value does"
+# variant-of = "export_fails_on_input_assigned_to_buffer"
+# path = "nonstrict:module@cpu"
+# check = "fake"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["fake", "mismatch", "offset", "aten.copy_.default"]]
+# fix = "write_back_clones_of_assigned_buffers"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/_trace.py, _export_to_aten_ir_make_fx: copy_ gets the metadata of its source"
+# ///
+"""`part` is the second element of its memory; the copy_ into it is said to begin at the first.
+
+Export makes copy_(part, clone) of the assignment and takes the metadata of the new node from `clone`
+(new_node.meta = name_node.meta, one dict for both), though copy_ returns the buffer. The placeholder of the
+buffer has the right offset, as has a copy_ that is written in the model.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        self.part = self.part.clone()
+        return x + 1
+
+
+def make():
+    model = Model()
+    model.register_buffer("part", torch.zeros(2)[1:])
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    ep = torch.export.export(model, args, strict=False)
+    (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.copy_.default)
+    expected, seen = model.part.storage_offset(), node.meta["val"].storage_offset()
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: the offset of part is {expected}, recorded after copy_ is {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,49 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "ep.module() refuses its own example where that is a member of an int enumeration"
+# variant-of = "export_fails_on_field_that_begins_as_another"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "run", "NameError"]]
+# fix = "guard_members_by_plain_value"
+# affected = "2.13.0"
+# upstream = ""
+# at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: a guard is written with a formatted value"
+# ///
+"""Called with Mode.FAST, as it was exported, `ep.module()` raises NameError: name 'Mode' is not defined.
+
+The text of a guard is made by formatting the input. Since Python 3.11 that gives the name of a member rather
+than the number that it is: the guard reads `mode == Mode.FAST`.
+"""
+
+import enum
+
+import torch
+
+
+class Mode(int, enum.Enum):
+    FAST = 1
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, mode):
+        return x + 1 if mode == 1 else x
+
+
+def make():
+    return Model(), (torch.zeros(1), Mode.FAST)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    try:
+        torch.export.export(model, args).module()(*args)
+        print("ok: neither eager nor the exported program raises")
+    except NameError as error:
+        print(f"BUG: eager raises nothing, the exported program raises {error!r}")
+        raise SystemExit(1) from None

@@ -1,0 +1,55 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "after an assignment to .data the program gives the old tensor sizes that it has no memory for"
+# variant-of = "export_ignores_assignment_to_data"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "run",
+#         "RuntimeError",
+#         "setStorage sizes strides storage offset and itemsize requiring",
+#     ],
+# ]
+# fix = "record_assignment_to_data"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
+# ///
+"""`y.data = x` gives `y` room for two numbers; the program restrides a `y` that has room for one.
+
+The setter changes the fake tensor, which has that memory, but its proxy still stands for the old tensor. The
+program cannot run at all.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        y = x[:1] + 1
+        y.data = x
+        return y.as_strided_((1, 2), (2, 1))
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    program = torch.export.export(model, args, strict=False).module()
+    try:
+        print(f"ok: eager gives {model(*args)}, the exported program {program(*args)}")
+    except RuntimeError as error:
+        print(f"BUG: eager gives {model(*args)}, the exported program raises {error}")
+        sys.exit(1)

@@ -1,0 +1,50 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "after an assignment to .data the program returns -0.0 where eager returns 0.0"
+# variant-of = "export_ignores_assignment_to_data"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "sign-of-zero", "output-views-buffer"]]
+# fix = "record_assignment_to_data"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
+# ///
+"""`y.data = self.zero` gives `y` the 0.0 of the buffer; the program returns what `y` was before, -0.0.
+
+The setter calls no operator that would say so, and the proxy of `y` goes on standing for the negation. The
+two values differ in the sign alone.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("zero", torch.zeros(1))
+
+    def forward(self, x):
+        y = -x
+        y.data = self.zero
+        return y
+
+
+def make():
+    return Model(), (torch.zeros(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    program = torch.export.export(model, args, strict=False).module()
+    expected, seen = model(*args), program(*args)
+    bug = not torch.equal(expected.signbit(), seen.signbit())
+    print(f"{'BUG' if bug else 'ok'}: eager returns {expected}, the exported program {seen}")
+    sys.exit(bug)

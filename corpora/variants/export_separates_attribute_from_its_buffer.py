@@ -1,0 +1,47 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "a buffer and a plain attribute that are one tensor are two while export traces"
+# variant-of = "export_updates_constants_for_real"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value"]]
+# fix = "state_is_fake_by_all_names"
+# upstream = "https://github.com/pytorch/pytorch/issues/163303"
+# upstream-match = "mechanism"
+# affected = "2.13.0"
+# at-fault = "torch/export/_trace.py, _non_strict_export: only registered names get the fake tensors"
+# ///
+"""A buffer is the tensor that an attribute holds in eager and in strict export, and is not in non-strict.
+
+_reparametrize_module puts fake tensors where parameters and buffers are registered. The attribute goes on
+holding the real tensor, so that the program has what the model does where the two are different ones.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("cache", torch.ones(1))
+        self.default = self.cache
+
+    def forward(self, x):
+        return x + 1 if self.cache is self.default else x
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    expected, seen = model(*args), torch.export.export(model, args).module()(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: by two names: {expected.item()} in eager, {seen.item()} exported")
+    raise SystemExit(bug)

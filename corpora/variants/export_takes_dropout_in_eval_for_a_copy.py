@@ -1,0 +1,48 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "dropout in eval mode is traced as a copy: later shapes are baked in wrongly"
+# variant-of = "compile_takes_dropout_in_eval_for_a_copy"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "run", "RuntimeError", "Given expected input with shape but got input"]]
+# fix = "dropout_returns_input"
+# affected = "2.13.0"
+# upstream = "https://github.com/pytorch/pytorch/issues/115249"
+# upstream-match = "mechanism"
+# at-fault = "torch/_decomp/decompositions.py, dropout: returns input.clone()"
+# ///
+"""Dropout in eval mode returns its input, so that `x.t_()` changes `y` too; the fake `y` stays as it was.
+
+The shape that layer_norm is called with is then that of a tensor which does not exist when the program runs,
+and the call raises. The decomposition that traces dropout returns `input.clone()`.
+"""
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        y = nn.functional.dropout(x, training=False)
+        x.t_()
+        return nn.functional.layer_norm(y, y.shape[-1:])
+
+
+def make():
+    return Model(), (torch.ones(1, 2),)
+
+
+if __name__ == "__main__":
+    program = torch.export.export(*make()).module()
+    try:
+        seen = program(torch.ones(1, 2)).shape
+    except RuntimeError as error:
+        seen = error
+    bug = seen != (2, 1)
+    print(f"{'BUG' if bug else 'ok'}: eager gives shape (2, 1), the program {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,45 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "A loaded program has another name than its signature for a number named input"
+# variant-of = "copy_renames_argument_named_input"
+# path = "nonstrict+reload:module@cpu"
+# check = "structure"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["structure", "mismatch", "signature", "inputs"]]
+# fix = "load_restores_names_of_constant_inputs"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/_export/serde/serialize.py, deserialize_graph: lets FX rename what is no tensor"
+# ///
+"""Saved and loaded, the graph has an input `input_1`; its signature, and the graph before, say `input`.
+
+FX keeps the names of nodes clear of builtins and of globals of the code, as inf and nan. Loading gives
+tensors and sizes their names back; numbers, texts and None keep the name that FX made up.
+"""
+
+import io
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, input=None):
+        return x + 1
+
+
+def make():
+    return Model(), (torch.ones(1), 2)
+
+
+if __name__ == "__main__":
+    buffer = io.BytesIO()
+    torch.export.save(torch.export.export(*make()), buffer)
+    program = torch.export.load(io.BytesIO(buffer.getvalue()))
+    seen = [node.name for node in program.graph.nodes if node.op == "placeholder"]
+    told = [spec.arg.name for spec in program.graph_signature.input_specs]
+    print(f"{'ok' if seen == told else 'BUG'}: loaded, the inputs are {seen}, and the signature says {told}")
+    raise SystemExit(seen != told)

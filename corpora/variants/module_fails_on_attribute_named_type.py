@@ -1,0 +1,49 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "ep.module() and unflatten fail on a tensor attribute with the name of a method of nn.Module"
+# variant-of = "module_fails_on_buffer_named_graph"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "lower", "KeyError"]]
+# fix = "graph_module_copies_attributes_named_as_methods"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/fx/graph_module.py, _copy_attr: makes a buffer of every tensor"
+# ///
+"""A model with a tensor attribute `type` is exported, and `ep.module()` raises KeyError.
+
+nn.Module has a method of that name; a plain attribute may hide it, a buffer may not. When a GraphModule is
+made, _copy_attr registers each tensor attribute as a buffer.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.type = torch.ones(1)
+
+    def forward(self, x):
+        return x + self.type
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    ep = torch.export.export(model, args)
+    try:
+        ep.module()
+        error = None
+    except KeyError as caught:
+        error = caught
+    print(f"BUG: ep.module() raises {error!r}" if error else "ok: ep.module() works")
+    raise SystemExit(error is not None)

@@ -1,0 +1,61 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "pipeline fails on a MultiheadAttention that has two names"
+# variant-of = "pipeline_fails_on_shared_buffer"
+# path = "pipeline:stages@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "lower",
+#         "AssertionError",
+#         "_IR.py:_from_traced",
+#         "unflatten.py:_sink_params",
+#         "unflatten.py:_sink_params",
+#     ],
+# ]
+# fix = "pipeline_assigns_all_names"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: 'parent exists, ... -> assign'"
+# ///
+"""A layer that two containers hold: AssertionError: Attribute 'out_proj' not found in model.
+
+The graph reads all weights of the layer by one of its names, while its calls go by the other. _from_traced
+gives a stage the other names of a tensor as well, but only where the module that holds it is there already:
+out_proj is never called, so that nothing made a module of that name in the stage.
+"""
+
+import torch
+from torch import nn
+from torch.distributed.pipelining import pipeline
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(1, 1)
+        self.also = nn.Sequential(self.attention)
+
+    def forward(self, x):
+        return self.attention(x, x, x)[0]
+
+
+def make():
+    return Model(), (torch.ones(1, 1),)
+
+
+if __name__ == "__main__":
+    error = None
+    try:
+        pipeline(*make())
+    except AssertionError as raised:
+        error = raised
+    print("BUG:" if error else "ok:", f"eager raises nothing, pipeline raises {error!r}")
+    raise SystemExit(error is not None)

@@ -1,0 +1,52 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "A stage of a pipeline fails on a buffer that is named like one of its operators"
+# variant-of = "pipeline_reads_buffer_for_value"
+# path = "pipeline:stages@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     ["outputs", "crash", "run", "TypeError", "_IR.py:forward", "_IR.py:run", "_IR.py:call_module"],
+# ]
+# fix = "pipeline_names_state_as_stages_do"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: inputs_to_state[attr.name]"
+# ///
+"""The stage computes a mean and reads the buffer `mean`: calling it, `mean_1` is missing.
+
+The graph has the buffer as `mean_1`, and so has the stage, as an input. It is not taken for state, as the
+split module has it as `mean`.
+"""
+
+import torch
+from torch import nn
+from torch.distributed.pipelining import SplitPoint, pipeline
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return (self.child(x) - self.mean).mean()
+
+
+def make():
+    model = Model()
+    model.child = nn.ReLU()
+    model.register_buffer("mean", torch.tensor(1.0))
+    return model, (torch.tensor([3.0]),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    pipe = pipeline(model, args, split_spec={"child": SplitPoint.BEGINNING})
+    seen = None
+    try:
+        pipe(*args)
+    except TypeError as error:
+        seen = str(error).splitlines()[0]
+    print(f"{'BUG' if seen else 'ok'}: eager raises nothing, the pipeline raises {seen}")
+    raise SystemExit(seen is not None)

@@ -1,0 +1,52 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "A pipeline cannot be made of a model that has a child called recompile, code or graph"
+# variant-of = "module_fails_on_buffer_named_graph"
+# path = "pipeline:stages@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     ["outputs", "crash", "lower", "KeyError", "unflatten.py:run_from", "unflatten.py:__init__"],
+# ]
+# unmasked = [["outputs", "crash", "lower", "ValueError"], ["outputs", "crash", "lower", "UserError"]]
+# fix = "pipeline_refuses_names_of_graph_module"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: stages are GraphModules"
+# ///
+"""Eager runs; making a pipeline of it raises "attribute 'recompile' already exists".
+
+A stage is a GraphModule and has to hold the children of the model under their own names, beside attributes of
+its own.
+"""
+
+import torch
+from torch.distributed.pipelining import pipeline
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.recompile = torch.nn.ReLU()
+
+    def forward(self, x):
+        return self.recompile(x)
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    try:
+        pipeline(*make(), split_spec={})
+        print("ok: a pipeline can be made of the model")
+    except ValueError as error:
+        print(f"ok: pipeline says that it cannot: {error}")
+    except (AttributeError, KeyError) as error:
+        print(f"BUG: pipeline raises {error!r}, eager nothing")
+        raise SystemExit(1) from None

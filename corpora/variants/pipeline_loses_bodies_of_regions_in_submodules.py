@@ -1,0 +1,56 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "pipeline loses the bodies of no_grad regions in submodules"
+# variant-of = "pipeline_loses_bodies_of_regions"
+# path = "pipeline:stages@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "lower",
+#         "AttributeError",
+#         "unflatten.py:_sink_params",
+#         "unflatten.py:_sink_params",
+#         "unflatten.py:finalize",
+#     ],
+# ]
+# fix = "pipeline_keeps_subgraphs"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/distributed/pipelining/_unflatten.py, _outline_submodules: seen_attrs is not used"
+# ///
+"""A no_grad block in a child: AttributeError: 'InterpreterModule' object has no attribute 'submod_1'.
+
+_outline_submodules rebuilds a stage by the _ModuleFrame of unflatten, which notes in ``seen_attrs`` which
+graphs its get_attr nodes read. UnflattenedModule copies them afterwards (_copy_graph_attrs);
+_outline_submodules throws its ``seen_attrs`` away, so that no stage has the body of its regions.
+"""
+
+import torch
+from torch.distributed.pipelining import pipeline
+
+
+class Child(torch.nn.Module):
+    def forward(self, x):
+        with torch.no_grad():
+            return x + 1
+
+
+def make():
+    return torch.nn.Sequential(Child()), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    error = None
+    try:
+        pipeline(*make())
+    except AttributeError as raised:
+        error = raised
+    print("BUG:" if error else "ok:", f"eager raises nothing, pipeline raises {error!r}")
+    raise SystemExit(error is not None)

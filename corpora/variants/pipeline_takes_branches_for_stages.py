@@ -1,0 +1,55 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "pipeline outlines the branches of torch.cond as if they were stages"
+# variant-of = "pipeline_loses_bodies_of_regions"
+# path = "pipeline:stages@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "lower",
+#         "RuntimeError",
+#         "_unflatten.py:_outline_submodules",
+#         "unflatten.py:run_outer",
+#         "unflatten.py:run_from",
+#     ],
+# ]
+# fix = "pipeline_keeps_subgraphs"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: not all children are stages"
+# ///
+"""Any torch.cond, while_loop or map: RuntimeError: Unable to find nn_module_stack for node sin.
+
+split_module leaves the branches as children of the split module, beside the stages, and says in
+meta["partition_names"] which are which ("so callers can distinguish them"). _from_traced does not ask: it
+outlines every child that is a GraphModule. Nodes of a branch have no nn_module_stack.
+"""
+
+import torch
+from torch.distributed.pipelining import pipeline
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,))
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    error = None
+    try:
+        pipeline(*make())
+    except RuntimeError as raised:
+        error = raised
+    print("BUG:" if error else "ok:", f"eager raises nothing, pipeline raises {error!r}")
+    raise SystemExit(error is not None)

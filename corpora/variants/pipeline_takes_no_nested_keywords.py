@@ -1,0 +1,54 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "a pipeline cannot be called with the nested keyword inputs that it was made with"
+# variant-of = "pipeline_takes_no_nested_inputs"
+# path = "pipeline:stages@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "run",
+#         "TypeError",
+#         "_IR.py:forward",
+#     ],
+# ]
+# fix = "pipeline_flattens_inputs"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/distributed/pipelining/_IR.py, Pipe.forward: Signature.bind of the names of leaves"
+# ///
+"""A keyword that is a tuple of tensors: TypeError: missing a required argument: 'pair_0'.
+
+The split module takes the leaves of the inputs, one placeholder each, and Pipe.forward binds the keywords
+that it was called with to the names of those placeholders. Only the code of a first stage that takes as many
+arguments as the model flattens them.
+"""
+
+import torch
+from torch.distributed.pipelining import pipeline
+
+
+class Model(torch.nn.Module):
+    def forward(self, pair):
+        return pair[0] + pair[1]
+
+
+def make():
+    return Model(), (), {"pair": (torch.ones(1), torch.ones(1))}
+
+
+if __name__ == "__main__":
+    model, args, kwargs = make()
+    error = None
+    try:
+        pipeline(model, args, kwargs)(**kwargs)
+    except TypeError as raised:
+        error = raised
+    print("BUG:" if error else "ok:", f"eager raises nothing, the pipeline raises {error!r}")
+    raise SystemExit(error is not None)

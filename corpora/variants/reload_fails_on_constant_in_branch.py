@@ -1,0 +1,59 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export.save refuses a program in which a branch of torch.cond writes out a tensor"
+# variant-of = "decompose_fails_on_constant_in_branch"
+# path = "nonstrict+reload:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "lower",
+#         "SerializeError",
+#         "serialize.py:serialize",
+#         "serialize.py:serialize",
+#         "serialize.py:serialize_graph",
+#     ],
+# ]
+# fix = "export_takes_constants_out_of_bodies"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/_export/passes/lift_constants_pass.py, lift_constants_pass: not in bodies"
+# ///
+"""A branch adds torch.tensor(1.0); export takes it, and save says that no getattr node should hold a tensor.
+
+Outside of the branch the same constant is lifted to an input of the graph, and saved. The pass that lifts
+constants looks at the top graph alone: in the graph of the branch the constant stays an attribute, which has
+no place in the file.
+"""
+
+import io
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.cond(x.sum() > 0, lambda x: x + torch.tensor(1.0), torch.sin, (x,))
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    program = torch.export.export(model, args)
+    seen = "takes it"
+    try:
+        torch.export.save(program, io.BytesIO())
+    except Exception as error:
+        seen = str(error).strip().rpartition("\n")[2]
+    bug = seen != "takes it"
+    print(f"{'BUG' if bug else 'ok'}: the program gives {program.module()(*args)}; save: {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,48 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "strict export fails on an attribute whose name is a Python keyword"
+# variant-of = "module_fails_on_child_named_class"
+# path = "strict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "export", "SyntaxError"]]
+# fix = "dynamo_reads_keywords_with_getattr"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/_dynamo/source.py, AttrSource._name_template: str.isidentifier is true of keywords"
+# ///
+"""A tensor attribute named `class`, set and read by name, makes strict export raise SyntaxError.
+
+AttrSource writes the path of a value as Python code for guards, with getattr if the name is no identifier.
+`str.isidentifier` says yes to keywords, and so it becomes `L['self'].class`.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        setattr(self, "class", torch.ones(1))
+
+    def forward(self, x):
+        return x + getattr(self, "class")
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    try:
+        torch.export.export(model, args, strict=True)
+        error = None
+    except SyntaxError as caught:
+        error = caught
+    print(f"BUG: strict export raises {error!r}" if error else "ok: strict export works")
+    raise SystemExit(error is not None)

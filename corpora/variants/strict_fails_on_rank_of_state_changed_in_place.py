@@ -1,0 +1,48 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "strict export fails with IndexError where the rank of a buffer is changed through flatten"
+# variant-of = "strict_records_mutated_input_shape"
+# path = "strict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "export", "IndexError", "guards.py:SHAPE_ENV"]]
+# fix = "inplace_view_of_input_by_any_name"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/_dynamo/variables/tensor.py, var_getattr: inputs are told by their source alone"
+# ///
+"""`unsqueeze_` on what flatten returns, which is the buffer itself, ends strict export with an IndexError.
+
+Dynamo refuses `self.buffer.unsqueeze_(0)`, but not under another name: a tensor of one dimension is its own
+flatten(). The fake tensor of the buffer is changed, and its guards, which are made afterwards, are for one
+dimension more than it has constraints for.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self):
+        self.buffer.flatten().unsqueeze_(0)
+
+
+def make():
+    model = Model()
+    model.register_buffer("buffer", torch.ones(1))
+    return model, ()
+
+
+if __name__ == "__main__":
+    error = None
+    try:
+        torch.export.export(*make(), strict=True)
+    except IndexError as raised:
+        error = raised
+    except torch._dynamo.exc.Unsupported:
+        pass
+    print("BUG:" if error else "ok:", f"eager raises nothing, export raises {error!r}")
+    raise SystemExit(error is not None)

@@ -1,0 +1,60 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "strict export fails with IndexError after an assignment to .data of an input of a known size"
+# variant-of = "compile_reads_rank_before_data_assigned"
+# path = "strict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "IndexError",
+#         "guards.py:_get_code_parts",
+#         "symbolic_shapes.py:produce_guards_verbose",
+#         "symbolic_shapes.py:issue_guard",
+#     ],
+# ]
+# fix = "dynamo_keeps_sizes_of_inputs"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/_dynamo/variables/builtin.py, _call_setattr: tracked_fakes.remove(tf)"
+# ///
+"""The model asks whether the size of its input is even, then gives the input another size.
+
+When Dynamo comes upon the assignment it drops the input from those that guards are produced for, lest they be
+for the new size. The guard that the size is even then has no source, and issue_guard takes the first one
+without asking.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, y):
+        if x.shape[0] % 2 == 0:
+            x.data = y
+        return y + 1
+
+
+def make():
+    return Model(), (torch.ones(4), torch.ones(1))
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim.AUTO}, "y": None}
+
+
+if __name__ == "__main__":
+    error = None
+    try:
+        torch.export.export(*make(), dynamic_shapes=dynamic_shapes(), strict=True)
+    except IndexError as raised:
+        error = raised
+    print("BUG:" if error else "ok:", f"eager raises nothing, export raises {error!r}")
+    raise SystemExit(error is not None)

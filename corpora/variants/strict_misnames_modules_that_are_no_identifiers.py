@@ -1,0 +1,50 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "A strict export misnames a module whose name is no identifier"
+# variant-of = "strict_misnames_modules_in_containers"
+# path = "strict:unflatten@cpu"
+# check = "structure"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["structure", "mismatch", "calls", "unknown"]]
+# fix = "strict_names_modules_without_getattr"
+# affected = "2.13.0"
+# upstream = ""
+# at-fault = "torch/_dynamo/variables/nn_module.py, record_nn_module_stack: source.name"
+# ///
+"""`add` is recorded as run by `getattr(L['self'], 'down-sample')` instead of `down-sample`.
+
+Dynamo reads an attribute whose name is no identifier with getattr. The names in nn_module_stack are made of
+these expressions, and unflatten looks modules up by them: `unflatten(ep)` has a child of that odd name.
+"""
+
+import torch
+from torch import nn
+
+
+class AddOne(nn.Module):
+    def forward(self, x):
+        return x + 1
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return getattr(self, "down-sample")(x)
+
+
+def make():
+    model = Model()
+    model.add_module("down-sample", AddOne())
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    ep = torch.export.export(*make(), strict=True)
+    (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.add.Tensor)
+    seen = [name for name, _ in node.meta["nn_module_stack"].values()][-1]
+    bug = seen != "down-sample"
+    print(f"{'BUG' if bug else 'ok'}: eager adds in down-sample, export says in {seen}")
+    raise SystemExit(bug)

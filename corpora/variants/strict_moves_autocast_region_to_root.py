@@ -1,0 +1,67 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten of a strict export fails on two calls of a submodule with an autocast block"
+# variant-of = "strict_moves_no_grad_region_to_root"
+# path = "strict:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "lower",
+#         "KeyError",
+#         "unflatten.py:unflatten",
+#         "unflatten.py:__init__",
+#         "unflatten.py:_deduplicate_modules",
+#     ],
+# ]
+# fix = "nodes_of_regions_have_module_stack"
+# affected = "2.13.0"
+# upstream = ""
+# at-fault = "torch/_dynamo/output_graph.py, OutputGraph.create_node, which records no nn_module_stack"
+# ///
+"""The autocast block of a submodule is filed under the root, so that each call of the submodule falls apart.
+
+Dynamo records no nn_module_stack for what begins and ends the block. The two pieces of the second call are
+both named `child@1` and equal to those of the first: merging equal graphs takes `child@1` away, and then
+again.
+"""
+
+import torch
+from torch import nn
+
+
+class Child(nn.Module):
+    def forward(self, x):
+        x = x + 1
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return x * 2
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+
+    def forward(self, x):
+        return self.child(self.child(x))
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    ep = torch.export.export(*make(), strict=True)
+    seen = "nothing"
+    try:
+        torch.export.unflatten(ep)
+    except KeyError as error:
+        seen = error
+    print(f"{'ok' if seen == 'nothing' else 'BUG'}: unflatten raises {seen}")
+    raise SystemExit(seen != "nothing")

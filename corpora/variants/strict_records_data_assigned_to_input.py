@@ -1,0 +1,52 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "strict export records the shape that an input has after its .data is assigned"
+# variant-of = "compile_reads_rank_before_data_assigned"
+# path = "strict:module@cpu"
+# check = "guards"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["guards", "mismatch", "recorded"]]
+# fix = "data_of_input_keeps_shape"
+# affected = "2.13.0"
+# upstream = ""
+# at-fault = "torch/_dynamo/variables/builtin.py, call_setattr: .data becomes set_ on an input"
+# ///
+"""`x.data = ...` with another shape: the exported program refuses the input that it was exported with.
+
+Dynamo refuses x.set_(...) on an input ("Getting an inplace view on a graph input is not supported"), but
+writes that very call into the graph for an assignment to x.data. The placeholder takes its shape from the
+mutated fake tensor: the hazard of issue 93610. With a shape that is equal, nothing is wrong.
+"""
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("other", torch.zeros(1))
+
+    def forward(self, x):
+        x.data = self.other
+        return x + 1
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    try:
+        program = torch.export.export(*make(), strict=True).module()
+        program(torch.ones(2))
+        seen = "is accepted"
+    except (AssertionError, torch._dynamo.exc.Unsupported) as error:
+        seen = str(error).splitlines()[0]
+    bug = "Guard failed" in seen
+    print(f"{'BUG' if bug else 'ok'}: the input of shape (2,): {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,46 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten makes a buffer of a parameter that is read only through a detached buffer"
+# variant-of = "unflatten_takes_parameter_for_buffer"
+# path = "strict:unflatten@cpu"
+# check = "state"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["state", "mismatch"]]
+# fix = "unflatten_tells_parameters_from_their_views"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, restoring what is aliased or unused"
+# ///
+"""`data` is the detached parameter `w`: after strict export, unflatten has a module without parameters.
+
+Strict export leaves `w` out of the signature, as nothing reads it under that name. The loop that brings
+such names back asks whether `_id(w)` is that of a buffer, and _TensorID tells no parameter from a detached
+tensor on the same memory. So `w` is registered as a buffer, without a gradient.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x + self.data
+
+
+def make():
+    model = Model()
+    model.w = torch.nn.Parameter(torch.zeros(1))
+    model.register_buffer("data", model.w.detach())
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(model, args, strict=True))
+    expected, seen = (list(dict(module.named_parameters())) for module in (model, unflattened))
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: eager has the parameters {expected}, unflatten {seen}")
+    raise SystemExit(bug)

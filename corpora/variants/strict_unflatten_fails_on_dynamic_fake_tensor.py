@@ -1,0 +1,48 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "strict export of x.data with a dynamic size makes a program that cannot be unflattened"
+# variant-of = "strict_bakes_in_a_fake_tensor"
+# path = "strict:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "lower", "TypeError", "unflatten.py:unflatten", "unflatten.py:__init__"]]
+# fix = "strict_records_reading_of_data"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/_dynamo/variables/tensor.py, TensorVariable.method_attr_data: _get_data_attr"
+# ///
+"""The exported program holds a fake tensor with symbols for sizes, and unflatten raises a TypeError.
+
+UnflattenedModule.__init__ puts the sizes of constants into a dict key (_id), and no SymInt has a hash. There
+is a fake constant at all because make_fx has no proxy for what Dynamo makes of .data.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x.data + 1
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim.AUTO}}
+
+
+if __name__ == "__main__":
+    model, args = make()
+    ep = torch.export.export(model, args, dynamic_shapes=dynamic_shapes(), strict=True)
+    try:
+        seen, bug = torch.export.unflatten(ep)(*args), False
+    except TypeError as error:
+        seen, bug = error, True
+    print(f"{'BUG' if bug else 'ok'}: eager returns {model(*args)}, unflatten {seen!r}")
+    raise SystemExit(bug)

@@ -1,0 +1,48 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten deletes the update of a buffer under autocast, from the exported program too"
+# variant-of = "unflatten_deletes_update_under_no_grad"
+# path = "nonstrict:unflatten@cpu"
+# check = "structure"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["structure", "mismatch", "steps", "missing", "wrap_with_autocast"]]
+# fix = "effect_removal_keeps_regions"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/_remove_effect_tokens_pass.py, _remove_effect_tokens"
+# ///
+"""An autocast region that updates a buffer, here to the value that it has, is gone after unflatten.
+
+The region is a call whose result nobody reads, and the eliminate_dead_code in _remove_effect_tokens takes it
+for dead.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("state", torch.zeros(1))
+
+    def forward(self, x):
+        with torch.autocast("cpu"):
+            self.state.mul_(2)
+        return x + 1
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    ep = torch.export.export(*make())
+    graph = torch.export.unflatten(ep).graph
+    region = torch.ops.higher_order.wrap_with_autocast
+    bug = not graph.find_nodes(op="call_function", target=region)
+    print("BUG:" if bug else "ok:", f"eager updates the buffer, unflatten {'does not' if bug else 'too'}")
+    raise SystemExit(bug)

@@ -1,0 +1,50 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten deletes a torch.cond whose branches check their input, from the exported program too"
+# variant-of = "unflatten_deletes_update_under_no_grad"
+# path = "nonstrict:unflatten@cpu"
+# check = "structure"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["structure", "mismatch", "steps", "missing", "cond"]]
+# fix = "effect_removal_keeps_regions"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/_remove_effect_tokens_pass.py, _remove_effect_tokens"
+# ///
+"""An input that torch._check refuses: eager and `ep.module()` raise, the unflattened module goes on.
+
+Nobody reads the result of torch.cond, and the eliminate_dead_code in _remove_effect_tokens does not look into
+its branches, where an _assert_scalar is.
+"""
+
+import torch
+
+
+def check(x):
+    torch._check((x > 9).sum().item() < 1)
+    return x * 2
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        torch.cond(x.sum() > 0, check, check, (x,))
+        return x + 1
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    unflattened = torch.export.unflatten(torch.export.export(*make()))
+    bug = True
+    try:
+        unflattened(torch.full((2,), 10.0))
+    except RuntimeError:
+        bug = False
+    print("BUG:" if bug else "ok:", f"of a 10 eager raises, unflatten {'does not' if bug else 'too'}")
+    raise SystemExit(bug)

@@ -1,0 +1,51 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten deletes a map whose body checks its rows, from the exported program too"
+# variant-of = "unflatten_deletes_update_under_no_grad"
+# path = "nonstrict:unflatten@cpu"
+# check = "structure"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["structure", "mismatch", "steps", "missing", "map_impl"]]
+# fix = "effect_removal_keeps_regions"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/_remove_effect_tokens_pass.py, _remove_effect_tokens"
+# ///
+"""A row that torch._check refuses: eager and `ep.module()` raise, the unflattened module goes on.
+
+Nobody reads the result of the map, and torch._library.utils.is_impure does not look into its body, where an
+_assert_scalar is, so that the eliminate_dead_code in _remove_effect_tokens takes it for dead.
+"""
+
+import torch
+from torch._higher_order_ops.map import map as map_rows
+
+
+def check(row):
+    torch._check((row > 9).sum().item() < 1)
+    return row * 2
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        map_rows(check, x)
+        return x + 1
+
+
+def make():
+    return Model(), (torch.ones(1, 2),)
+
+
+if __name__ == "__main__":
+    unflattened = torch.export.unflatten(torch.export.export(*make()))
+    bug = True
+    try:
+        unflattened(torch.full((1, 2), 10.0))
+    except RuntimeError:
+        bug = False
+    print("BUG:" if bug else "ok:", f"of a 10 eager raises, unflatten {'does not' if bug else 'too'}")
+    raise SystemExit(bug)

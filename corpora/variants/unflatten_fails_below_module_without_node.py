@@ -1,0 +1,47 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten fails on a preserved submodule of a module in which nothing is computed"
+# variant-of = "unflatten_fails_on_preserved_call_without_node"
+# path = "nonstrict+preserve_leaves:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "lower",
+#         "AssertionError",
+#         "unflatten.py:unflatten",
+#         "unflatten.py:__init__",
+#         "unflatten.py:_dispatch_modules",
+#     ],
+# ]
+# fix = "unflatten_dispatches_calls_it_has"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: _get_attr"
+# ///
+"""Module `0` is made for no node, so that there is nothing to look for `0.0` in: AssertionError."""
+
+import torch
+from torch import nn
+
+
+def make():
+    return nn.Sequential(nn.Sequential(nn.Identity()), nn.ReLU()), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    ep = torch.export.export(model, args, preserve_module_call_signature=("0.0",))
+    try:
+        seen = torch.export.unflatten(ep)(*args)
+    except AssertionError as error:
+        seen = error
+    bug = isinstance(seen, AssertionError)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, unflatten {seen!r}")
+    raise SystemExit(bug)

@@ -1,0 +1,58 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten fails on a buffer that is assigned the result of a submodule"
+# variant-of = "export_fails_on_input_assigned_to_buffer"
+# path = "nonstrict:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "run",
+#         "RuntimeError",
+#         "Expected positional argument for parameter but one was",
+#     ],
+# ]
+# fix = "write_back_clones_of_assigned_buffers"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/_trace.py, _make_fx_helper: `new_node.meta = name_node.meta`"
+# ///
+"""`self.state = self.cell(x)`: the unflattened module cannot be called.
+
+Export ends the graph with a copy_ into the buffer, and gives it the metadata of the node that was assigned,
+nn_module_stack included: so the copy_ counts as part of `cell`, apart from its other nodes. unflatten makes
+two modules of that, both named `cell`, of which the second replaces the first: its graph is the copy_ alone
+and expects the buffer, which the first call does not pass.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        self.state = self.cell(x)
+        return self.state + 1
+
+
+def make():
+    model = Model()
+    model.register_buffer("state", torch.zeros(1))
+    model.cell = torch.nn.Tanh()
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    ep = torch.export.export(model, args, strict=False)
+    try:
+        seen, bug = torch.export.unflatten(ep)(*args), False
+    except RuntimeError as error:
+        seen, bug = str(error).split("!")[0], True
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, unflatten gives {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,58 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten of a strict export fails on the child of a module that has two names"
+# variant-of = "unflatten_runs_child_of_other_name"
+# path = "strict:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "run", "AttributeError", "object has no attribute"]]
+# fix = "unflatten_shares_children_under_one_name"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, _ModuleFrame.__init__: base_module_frame.module._modules"
+# ///
+"""The two calls are alike, and the unflattened module has no attribute 'graph_module' when it is called.
+
+Strict export files the first call under `b`, whose buffer is read, and the second under `a`. Both share their
+children, so that `a.child` takes the place of `b.child`, which is then not finalized. _deduplicate_modules
+finds the two equal and puts the first back as it is.
+"""
+
+import torch
+from torch import nn
+
+
+class Parent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = nn.Tanh()
+        self.register_buffer("step", torch.ones(1))
+
+    def forward(self, x):
+        return self.child(x)
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return self.a(self.b.step) + self.a(x)
+
+
+def make():
+    model = Model()
+    model.a = model.b = Parent()
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(model, args, strict=True))
+    try:
+        seen, bug = unflattened(*args), False
+    except AttributeError as error:
+        seen, bug = str(error).splitlines()[0], True
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, unflatten {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,69 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten fails where a grandchild is called directly between calls of its parent's parent"
+# variant-of = "unflatten_redirects_call_to_missing_variant"
+# path = "nonstrict:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "lower",
+#         "AssertionError",
+#         "unflatten.py:unflatten",
+#         "unflatten.py:__init__",
+#         "unflatten.py:_sink_params",
+#     ],
+# ]
+# fix = "unflatten_leaves_created_module"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, _ModuleFrame.__init__: _modules are those of an earlier call"
+# ///
+"""Nobody reads the first call of `outer`; before the third, its grandchild is called by its other name.
+
+The first call leaves no node, so that nothing is at `outer` when the direct call comes: _add_submodule makes
+a module there, to hang `inner.same` under it. The third call takes that module for its own (created_modules),
+and _ModuleFrame.__init__ replaces all of its children by those of the second call, which have no `inner`.
+_sink_params looks for it: "Attribute 'inner' not found in model".
+"""
+
+import torch
+from torch import nn
+
+
+class Outer(nn.Module):
+    def forward(self, x):
+        return self.first(x)
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        self.outer(x)
+        x = self.outer(x)
+        x = self.outer.inner.same(x + 1)
+        return self.outer(x)
+
+
+def make():
+    model = Model()
+    model.outer = Outer()
+    model.outer.inner = nn.Module()
+    model.outer.first = model.outer.inner.same = nn.ReLU()
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    try:
+        seen = torch.export.unflatten(torch.export.export(model, args))(*args)
+    except AssertionError as error:
+        seen = error
+    bug = isinstance(seen, AssertionError)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, unflatten {seen!r}")
+    raise SystemExit(bug)

@@ -1,0 +1,61 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten fails on calls of a preserved submodule before, in and after a no_grad region"
+# variant-of = "unflatten_fails_on_preserved_call_without_node"
+# path = "nonstrict+preserve:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "lower",
+#         "KeyError",
+#         "unflatten.py:unflatten",
+#         "unflatten.py:__init__",
+#         "unflatten.py:_dispatch_modules",
+#     ],
+# ]
+# fix = "unflatten_dispatches_calls_it_has"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: range(len(call_modules))"
+# ///
+"""`child` has the calls `child` and `child@2`, and unflatten looks for `child@1`: KeyError.
+
+The second call lies in the body of the region, where export keeps no signature and unflatten makes no
+module. To replace the calls by a dispatcher, _dispatch_modules numbers those that it has from 0 on, although
+it knows the number of each. Where the missing call is the last, none is missed.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        x = self.child(x) + 1
+        with torch.no_grad():
+            x = self.child(x)
+        return self.child(x).abs()
+
+
+def make():
+    model = Model()
+    model.child = torch.nn.ReLU()
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
+    try:
+        seen = torch.export.unflatten(ep)(*args)
+    except KeyError as error:
+        seen = error
+    bug = isinstance(seen, KeyError)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, unflatten {seen!r}")
+    raise SystemExit(bug)

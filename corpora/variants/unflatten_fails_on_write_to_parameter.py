@@ -1,0 +1,52 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten takes the new value of a parameter for one more output"
+# variant-of = "decompose_fails_on_write_to_parameter"
+# path = "nonstrict+decompose:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "run", "ValueError", "_pytree.py:tree_unflatten"]]
+# unmasked = [["structure", "mismatch", "steps", "extra", "operator"]]
+# fix = "unflatten_writes_back_to_parameters"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, _inplace_buffer_and_input_mutations: buffers and inputs only"
+# ///
+"""The model adds 1 to its parameter under no_grad; once decomposed and unflattened it has an output too many.
+
+Of the updates that a decomposed program returns ahead of its outputs, _inplace_buffer_and_input_mutations
+writes back those of buffers and of inputs, and leaves out parameters_to_mutate: the parameter keeps its
+value, and its new one is taken for an output. With the fix there is one operator more, which detaches it.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.ones(1))
+
+    def forward(self, x):
+        with torch.no_grad():
+            self.w.add_(1)
+        return x + 1
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    module = torch.export.unflatten(torch.export.export(model, args).run_decompositions())
+    try:
+        seen, bug = module(*args), False
+    except ValueError as error:
+        seen, bug = error, True
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, unflatten {seen}")
+    raise SystemExit(bug)

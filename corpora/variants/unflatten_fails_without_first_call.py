@@ -1,0 +1,65 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten fails on a no_grad region below a module whose first call computes nothing"
+# variant-of = "unflatten_redirects_call_to_missing_variant"
+# path = "nonstrict:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "lower",
+#         "AssertionError",
+#         "unflatten.py:unflatten",
+#         "unflatten.py:__init__",
+#         "unflatten.py:_copy_graph_attrs",
+#     ],
+# ]
+# fix = "unflatten_keys_graph_attributes_by_module"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, _copy_graph_attrs"
+# ///
+"""The first call of `outer` leaves no node, so that only `outer@1` exists: AssertionError.
+
+The body of the no_grad region belongs to `outer@1.0@1`, but _copy_graph_attrs looks for it at the name
+that _ModuleFrame made of the last part alone, here `outer.0@1`. Normally that is the same thing,
+because all calls share their submodules; without a first call nothing is there.
+"""
+
+import torch
+
+
+class Inner(torch.nn.Module):
+    def forward(self, x):
+        if x.dim() == 0:
+            return x
+        with torch.no_grad():
+            return x + 1
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return self.outer(x[0]) + self.outer(x)
+
+
+def make():
+    model = Model()
+    model.outer = torch.nn.Sequential(Inner())
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    try:
+        seen = torch.export.unflatten(torch.export.export(model, args))(*args)
+    except AssertionError as error:
+        seen = error
+    bug = isinstance(seen, AssertionError)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, unflatten {seen!r}")
+    raise SystemExit(bug)

@@ -1,0 +1,47 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten gives a buffer that begins within its memory one that begins at offset 0"
+# variant-of = "unflatten_separates_views"
+# path = "nonstrict:unflatten@cpu"
+# check = "inputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["inputs", "mismatch", "offset"]]
+# fix = "unflatten_copies_memory_once"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, the loop over graph_signature.buffers"
+# ///
+"""Set to a buffer, the input begins at offset 1 in eager and with `ep.module()`, at 0 with unflatten.
+
+Buffers are copied with clone(), which packs the second element of two into memory of its own.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        x.set_(self.part)
+        return x + 1
+
+
+def make():
+    model = Model()
+    model.register_buffer("part", torch.zeros(2)[1:])
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(model, args))
+    x, y = torch.ones(2, 1)
+    model(x)
+    unflattened(y)
+    expected, seen = x.storage_offset(), y.storage_offset()
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: eager sets the input to offset {expected}, unflatten to {seen}")
+    raise SystemExit(bug)

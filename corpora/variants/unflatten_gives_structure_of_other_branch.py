@@ -1,0 +1,52 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten accepts sizes that export's guards exclude, and returns another structure"
+# variant-of = "unflatten_checks_no_guards"
+# path = "nonstrict:unflatten@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "structure", "probe"]]
+# fix = "unflatten_checks_guards"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, UnflattenedModule.process_forward_inputs"
+# ///
+"""A branch on a dynamic size: for three rows eager gives a tuple, unflatten gives one tensor.
+
+`ep.module()` refuses three rows by the guard `x.size()[0] % 2 == 0`; unflatten has no guards.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x + 1 if x.shape[0] % 2 == 0 else (x, x + 1)
+
+
+def make():
+    return Model(), (torch.zeros(4),)
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim.AUTO}}
+
+
+def probes():
+    return [((torch.zeros(3),), {})]
+
+
+if __name__ == "__main__":
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(model, args, dynamic_shapes=dynamic_shapes()))
+    try:
+        seen = unflattened(torch.zeros(3))
+    except AssertionError as error:
+        seen = str(error)
+    bug = isinstance(seen, torch.Tensor)
+    print(f"{'BUG' if bug else 'ok'}: for three rows, eager gives {model(torch.zeros(3))}, unflatten {seen}")
+    raise SystemExit(bug)

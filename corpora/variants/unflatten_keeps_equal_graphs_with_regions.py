@@ -1,0 +1,54 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten keeps a graph for each call of a module that has a no_grad region"
+# variant-of = "unflatten_merges_calls_of_other_variants"
+# path = "nonstrict:unflatten@cpu"
+# check = "structure"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["structure", "mismatch", "variants", "needless"]]
+# fix = "unflatten_compares_graphs_by_content"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, _check_graph_equivalence: graphs are compared by their names"
+# ///
+"""`child` is called twice, in the same way; `unflatten(ep).child` is run for the first of the two calls only.
+
+Calls whose graphs are equal are meant to be merged, and are so without the region. The body of a region is a
+graph that is read with get_attr, under a name of its own for each call (`submod_1`, `submod_3`), and
+_check_graph_equivalence compares the names, so that there is a `child@1` as well. What the module computes is
+right; who swaps `child`, or hooks it, misses the second call.
+"""
+
+import torch
+
+
+class Child(torch.nn.Module):
+    def forward(self, x):
+        with torch.no_grad():
+            return x * 2
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return self.child(self.child(x))
+
+
+def make():
+    model = Model()
+    model.child = Child()
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(model, args))
+    for module in (model, unflattened):
+        module.child = torch.nn.Identity()
+    expected, seen = model(*args), unflattened(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: with Identity for child, eager gives {expected}, unflatten {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,56 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "Of two updates that a preserved submodule makes to a buffer, its parent sees the first alone"
+# variant-of = "unflatten_reads_operand_in_preserved_module"
+# path = "nonstrict+preserve+decompose:unflatten@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value"]]
+# unmasked = [["structure", "mismatch", "steps", "extra", "operator"]]
+# fix = "unflatten_writes_each_value_to_the_state"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, _IVals.update: (node.args[0], node)"
+# ///
+"""`child` adds 1 to a buffer twice, and its parent once more: eager gives 2 + 3, unflatten gives 2 + 2.
+
+What the parent reads between, it reads from the buffer, and _IVals.update is to write it there. It writes to
+the first operand of the value instead: the first sum goes to the buffer, the second into the first sum.
+"""
+
+import torch
+
+
+class Child(torch.nn.Module):
+    def forward(self, x):
+        self.count.add_(1)
+        self.count.add_(1)
+        return x + 1
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        x = self.child(x)
+        self.child.count.add_(1)
+        return x + self.child.count
+
+
+def make():
+    model = Model()
+    model.child = Child()
+    model.child.register_buffer("count", torch.zeros(1))
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
+    unflattened = torch.export.unflatten(ep.run_decompositions())
+    expected, seen = model(*args), unflattened(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,56 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "A preserved submodule reads a buffer without the update that its parent has made"
+# variant-of = "unflatten_reads_operand_in_preserved_module"
+# path = "nonstrict+preserve+decompose:unflatten@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value"]]
+# unmasked = [["structure", "mismatch", "steps", "extra", "operator"]]
+# fix = "unflatten_updates_state_in_root"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: self.ivals.update(seen_modules.values())"
+# ///
+"""The root updates a buffer before and after `child` reads it; decomposed and unflattened, `child` reads 0.
+
+Decompositions leave one write-back, of the last value. What a preserved submodule reads before that is read
+from the buffer, and _IVals.update writes the value to it where it is computed, but only in submodules: it is
+given those alone. In the root nothing is written: eager gives 2, unflatten gives 1.
+"""
+
+import torch
+
+
+class Child(torch.nn.Module):
+    def forward(self, x):
+        return x + self.count
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        self.child.count.add_(1)
+        x = self.child(x)
+        self.child.count.add_(1)
+        return x
+
+
+def make():
+    model = Model()
+    model.child = Child()
+    model.child.register_buffer("count", torch.zeros(1))
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
+    unflattened = torch.export.unflatten(ep.run_decompositions())
+    expected, seen = model(*args), unflattened(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {seen}")
+    raise SystemExit(bug)

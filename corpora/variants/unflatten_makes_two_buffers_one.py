@@ -1,0 +1,47 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "Two buffers that are views of one memory become one tensor"
+# variant-of = "unflatten_takes_parameter_for_buffer"
+# path = "nonstrict:unflatten@cpu"
+# check = "sharing"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["sharing", "mismatch", "several-tensors-became-one"]]
+# trigger = ["state.one_storage"]
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, _id: shape, stride and memory, not identity"
+# ///
+"""`whole` and `same` are two tensors in one memory; in the unflattened module they are one object.
+
+What acts on one of them by name (`t_`, `requires_grad_`, `.data =`) acts on both from then on. Parameters and
+buffers are looked up by memory and layout, not by identity, and identity alone would not do: a program that
+was saved and loaded holds a tensor of its own for each name of one buffer. So nothing here can be mended
+without mending what is saved.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x + self.whole
+
+
+def make():
+    model = Model()
+    model.register_buffer("whole", torch.ones(1))
+    model.register_buffer("same", model.whole.detach())
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(model, args))
+    expected, seen = model.whole is model.same, unflattened.whole is unflattened.same
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: one tensor: {expected} in eager, {seen} in unflatten")
+    raise SystemExit(bug)

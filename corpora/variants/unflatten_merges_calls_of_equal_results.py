@@ -1,0 +1,49 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten merges two calls of other graphs, unnoticed as long as both give the same"
+# variant-of = "unflatten_merges_calls_of_other_variants"
+# path = "nonstrict:unflatten@cpu"
+# check = "structure"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["structure", "mismatch", "steps", "shared-graph"]]
+# fix = "unflatten_compares_graphs_by_content"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, _check_graph_equivalence"
+# ///
+"""Export recorded `abs` for one call and `relu` for the other; the unflattened module runs `abs` for both.
+
+The input of the two is never negative, so that no value tells. Whoever reads or changes the graph of `outer`
+takes it for that of both calls.
+"""
+
+import torch
+
+
+class Inner(torch.nn.Module):
+    def forward(self, x):
+        return x.abs() if x.dim() else x.relu()
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        x = x * x
+        return self.outer(x), self.outer(x.sum())
+
+
+def make():
+    model = Model()
+    model.outer = torch.nn.Sequential(Inner())
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    unflattened = torch.export.unflatten(torch.export.export(*make()))
+    calls = [node.target for node in unflattened.graph.nodes if node.op == "call_module"]
+    bug = calls[0] == calls[1]
+    print(f"{'BUG' if bug else 'ok'}: eager takes abs, then relu; unflatten runs the graphs {calls}")
+    raise SystemExit(bug)

@@ -1,0 +1,49 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten merges two calls of which one returns float32, the other bool"
+# variant-of = "unflatten_merges_calls_of_other_variants"
+# path = "nonstrict:unflatten@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "dtype"]]
+# fix = "unflatten_compares_graphs_by_content"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, _check_graph_equivalence"
+# ///
+"""The second call of `outer` compares, the first takes a sum: unflatten has both take the sum.
+
+So unflatten gives a float32 where eager gives a bool. The two graphs of `outer` differ in nothing but the
+target of their call_module node, `0` and `0@1`, which _check_graph_equivalence does not compare.
+"""
+
+import torch
+
+
+class Inner(torch.nn.Module):
+    def forward(self, x):
+        return x.sum() if x.dim() else x > 0
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return self.outer(self.outer(x))
+
+
+def make():
+    model = Model()
+    model.outer = torch.nn.Sequential(Inner())
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    expected = model(*args)
+    seen = torch.export.unflatten(torch.export.export(model, args))(*args)
+    bug = expected.dtype != seen.dtype
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,54 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten merges two calls that call one child by two names"
+# variant-of = "unflatten_merges_calls_of_other_variants"
+# path = "nonstrict:unflatten@cpu"
+# check = "structure"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["structure", "mismatch", "steps", "owner"]]
+# unmasked = [["structure", "mismatch", "variants", "needless"]]
+# fix = "unflatten_compares_graphs_by_content"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, _check_graph_equivalence"
+# ///
+"""The second call of `outer` goes to `second`; the unflattened module has it call `first` again.
+
+In eager the two are one module, so that all values are right, but who puts another in the place of `second`
+changes nothing. The two graphs of `outer` differ in the target of their call_module node alone, which
+_check_graph_equivalence does not compare.
+"""
+
+import torch
+
+
+class Outer(torch.nn.Module):
+    def forward(self, x):
+        return self.first(x) if x.dim() else self.second(x)
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return self.outer(self.outer(x).sum())
+
+
+def make():
+    model = Model()
+    model.outer = Outer()
+    model.outer.first = model.outer.second = torch.nn.ReLU()
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(model, args))
+    for module in (model, unflattened):
+        module.outer.second = torch.nn.Tanh()
+    expected, seen = model(*args), unflattened(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: with Tanh for second, eager gives {expected}, unflatten {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,44 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten reads a flag of its own for a tensor attribute named check_input_constraints"
+# variant-of = "module_fails_on_buffer_named_graph"
+# path = "nonstrict:unflatten@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value"]]
+# fix = "unflatten_keeps_flags_under_private_names"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: check_input_constraints, adapted"
+# ///
+"""An attribute of 5 is added to the input; after unflatten True is added instead, which is 1.
+
+UnflattenedModule has a flag of that name, and sets it after it has taken over the attributes of the model.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.check_input_constraints = torch.tensor(5.0)
+
+    def forward(self, x):
+        return x + self.check_input_constraints
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    expected, seen = model(*args), torch.export.unflatten(torch.export.export(model, args))(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: {expected} in eager, {seen} after unflatten")
+    raise SystemExit(bug)

@@ -1,0 +1,45 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten packs a strided buffer, and as_strided then reads other elements"
+# variant-of = "unflatten_separates_views"
+# path = "nonstrict:unflatten@cpu"
+# check = "state"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["state", "mismatch"]]
+# fix = "unflatten_copies_memory_once"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, the loop over graph_signature.buffers"
+# ///
+"""A buffer with gaps in memory: eager gives [0, 2], `ep.module()` too, unflatten gives [0, 4].
+
+Buffers are copied with clone(), which keeps strides only if the tensor fills its memory. The buffer had
+stride 2 when the graph was traced, and has stride 1 when it runs. Where no op depends on strides it only
+shows in `every.stride()`; `as_strided` reads the wrong elements and says nothing.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x + self.every.as_strided((2,), (2,))
+
+
+def make():
+    model = Model()
+    model.register_buffer("every", torch.arange(6.0)[::2])
+    return model, (torch.zeros(2),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(model, args))
+    expected, seen = model(*args), unflattened(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {seen}")
+    raise SystemExit(bug)

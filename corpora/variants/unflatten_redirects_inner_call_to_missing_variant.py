@@ -1,0 +1,47 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten redirects a call in a submodule to a variant that is not there"
+# variant-of = "unflatten_redirects_call_to_missing_variant"
+# path = "nonstrict:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "run", "RuntimeError", "Node referenced nonexistent target"]]
+# fix = "unflatten_hangs_variant_where_it_is_called"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, _deduplicate_modules: seen_target = _compute_accessor(...)"
+# ///
+"""In `outer`, the second call of seq.0 is redirected to seq.0@1, which hangs under seq@1, not under seq.
+
+The graph of the root alone is checked, so that unflatten returns a module, and every call of it raises.
+"""
+
+import torch
+
+
+class Outer(torch.nn.Module):
+    def forward(self, x):
+        self.seq(x)
+        x = self.seq(x + 1)
+        return self.seq[0](x)
+
+
+def make():
+    outer = Outer()
+    outer.seq = torch.nn.Sequential(torch.nn.ReLU())
+    return torch.nn.Sequential(outer), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(model, args))
+    try:
+        seen, bug = unflattened(*args), False
+    except RuntimeError as error:
+        seen, bug = str(error).splitlines()[0], True
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, unflatten: {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,45 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten returns a buffer where the model returns a constant that is a view of it"
+# variant-of = "unflatten_takes_parameter_for_buffer"
+# path = "nonstrict:unflatten@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "identity", "constant", "output"]]
+# fix = "unflatten_tells_parameters_from_their_views"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, consts_map"
+# ///
+"""The model returns `part`; the unflattened module returns `buf`, of which `part` has become a mere copy.
+
+consts_map takes the two for names of one tensor, as they agree in storage, sizes, strides and offset
+(_TensorID). Who writes to what is returned no longer finds it in `part`.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x + 1, self.part
+
+
+def make():
+    model = Model()
+    model.register_buffer("buf", torch.zeros(1))
+    model.part = model.buf.detach()
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(model, args))
+    expected, seen = model(*args)[1] is model.part, unflattened(*args)[1] is unflattened.part
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: the output is part: {expected} in eager, {seen} after unflatten")
+    raise SystemExit(bug)

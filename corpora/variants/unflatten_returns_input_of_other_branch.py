@@ -1,0 +1,52 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten accepts sizes that export's guards exclude, and returns the input itself"
+# variant-of = "unflatten_checks_no_guards"
+# path = "nonstrict:unflatten@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "identity", "input", "output", "new", "probe"]]
+# fix = "unflatten_checks_guards"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, UnflattenedModule.process_forward_inputs"
+# ///
+"""A branch on a dynamic size: for three rows eager gives a copy, unflatten gives the input.
+
+`ep.module()` refuses three rows by the guard `x.size()[0] % 2 == 0`; unflatten has no guards.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x if x.shape[0] % 2 == 0 else x.clone()
+
+
+def make():
+    return Model(), (torch.zeros(4),)
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim.AUTO}}
+
+
+def probes():
+    return [((torch.zeros(3),), {})]
+
+
+if __name__ == "__main__":
+    ep = torch.export.export(*make(), dynamic_shapes=dynamic_shapes())
+    x = torch.zeros(3)
+    try:
+        seen = "the input" if torch.export.unflatten(ep)(x) is x else "a copy"
+    except AssertionError as error:
+        seen = repr(error)
+    bug = seen == "the input"
+    print(f"{'BUG' if bug else 'ok'}: for three rows, eager gives a copy, unflatten gives {seen}")
+    raise SystemExit(bug)

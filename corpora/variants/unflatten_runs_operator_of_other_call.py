@@ -1,0 +1,52 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "a call that is made for its in-place effect alone gives the result of another call after unflatten"
+# variant-of = "unflatten_merges_calls_of_other_variants"
+# path = "nonstrict:unflatten@cpu"
+# check = "structure"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["structure", "mismatch", "steps", "extra", "operator"]]
+# fix = "unflatten_compares_graphs_by_content"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, _check_graph_equivalence"
+# ///
+"""The second call only doubles `y`, its `+ 1` is not read; the unflattened module adds and compares the sum.
+
+unflatten has the call return the doubled `y`, in variants `outer@1` and `0@1` without the addition, then
+takes the two graphs of `outer` for one, since they differ in the target of a call_module node alone. For 0 no
+value tells.
+"""
+
+import torch
+
+
+class Inner(torch.nn.Module):
+    def forward(self, x):
+        return x.mul_(2) + 1
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        y = self.outer(x)
+        self.outer(y)
+        return y > 98
+
+
+def make():
+    model = Model()
+    model.outer = torch.nn.Sequential(Inner())
+    return model, (torch.zeros(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(model, args))
+    expected, seen = model(torch.tensor([24.0])), unflattened(torch.tensor([24.0]))
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: for 24, eager gives {expected}, unflatten gives {seen}")
+    raise SystemExit(bug)

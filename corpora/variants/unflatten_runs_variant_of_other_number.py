@@ -1,0 +1,55 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten runs a variant of a child that was given another number"
+# variant-of = "unflatten_merges_calls_of_other_variants"
+# path = "nonstrict:unflatten@cpu"
+# check = "structure"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["structure", "mismatch", "steps", "arguments"]]
+# fix = "unflatten_compares_graphs_by_content"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, _check_graph_equivalence"
+# ///
+"""The second call multiplies by 3, the first by 2, and the unflattened module multiplies by 2 both times.
+
+The two names of the child get a graph each, which differ in a number. The two graphs of `outer` differ in the
+target of their call_module node alone, are taken for one, and `second` is never called. For 0 no value tells.
+"""
+
+import torch
+
+
+class Inner(torch.nn.Module):
+    def forward(self, x, n):
+        return x * n
+
+
+class Outer(torch.nn.Module):
+    def forward(self, x, n):
+        return self.first(x, n) if n == 2 else self.second(x, n)
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return self.outer(self.outer(x, 2), 3) > 99
+
+
+def make():
+    model = Model()
+    model.outer = Outer()
+    model.outer.first = model.outer.second = Inner()
+    return model, (torch.zeros(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(model, args))
+    expected, seen = model(torch.tensor([20.0])), unflattened(torch.tensor([20.0]))
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: for 20, eager gives {expected}, unflatten gives {seen}")
+    raise SystemExit(bug)

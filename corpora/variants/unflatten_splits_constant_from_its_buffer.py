@@ -1,0 +1,46 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "a buffer that is a plain attribute as well becomes two tensors after unflatten"
+# variant-of = "unflatten_splits_aliased_constants"
+# path = "nonstrict:unflatten@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "identity", "buffer", "output"]]
+# fix = "unflatten_shares_constants"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, the loop over constants"
+# ///
+"""`same` is the buffer `state`; what `relu` returns is that very tensor in eager, another after unflatten.
+
+Export lifts `same` as a constant of `relu`, where it is first read. The loop that restores constants clones
+it anew, and never looks at the clones made of buffers.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return self.relu(self.same)
+
+
+def make():
+    model = Model()
+    model.relu = torch.nn.ReLU(inplace=True)
+    model.register_buffer("state", torch.zeros(1), persistent=False)
+    model.same = model.state
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(model, args))
+    expected, seen = model(*args) is model.state, unflattened(*args) is unflattened.state
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: the output is state: {expected} in eager, {seen} after unflatten")
+    raise SystemExit(bug)

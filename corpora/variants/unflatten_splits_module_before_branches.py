@@ -1,0 +1,56 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.cond after a submodule that ends a no_grad region: unflatten splits the module"
+# variant-of = "export_drops_no_grad_around_branches"
+# path = "nonstrict:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "run", "RuntimeError", "aten Expected value of type for argument but"]]
+# fix = "split_module_keeps_get_attr_in_place"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/_export/utils.py, sequential_split (torch/fx/passes/split_module.py, split_module)"
+# ///
+"""The branches of torch.cond, in the root, end up between two operators of `child`, and split it in two.
+
+split_module moves every get_attr node to the front of its piece. unflatten makes two modules of what is left
+of `child`, of which the second replaces the first. That expects a tensor; the first call passes what the
+no_grad region returns, a tuple.
+"""
+
+import torch
+
+
+class Child(torch.nn.Module):
+    def forward(self, x):
+        x = x + 1
+        with torch.enable_grad():
+            x = x * 2
+        return x * 3
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        with torch.no_grad():
+            x = self.child(x)
+            return torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,))
+
+
+def make():
+    model = Model()
+    model.child = Child()
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    try:
+        seen, bug = torch.export.unflatten(torch.export.export(model, args))(*args), False
+    except RuntimeError as error:
+        seen, bug = str(error).splitlines()[0], True
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, unflatten {seen}")
+    raise SystemExit(bug)

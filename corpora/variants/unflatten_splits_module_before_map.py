@@ -1,0 +1,65 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "the body of a map in the root makes unflatten split a module: what is mapped over is another"
+# variant-of = "export_drops_no_grad_around_branches"
+# path = "nonstrict:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "run",
+#         "IndexError",
+#         "map.py:map_dense",
+#         "utils.py:_unstack_pytree",
+#         "utils.py:<genexpr>",
+#     ],
+# ]
+# fix = "split_module_keeps_get_attr_in_place"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/_export/utils.py, sequential_split (torch/fx/passes/split_module.py, split_module)"
+# ///
+"""`child` is run twice, both times as `x + 1`, and first on its buffer `k`, which has no rows to map over.
+
+split_module moves the get_attr node of the body, as every get_attr node, to the front of its piece, between
+two operators of `child`. unflatten makes two modules of what is left of `child`, of which the second replaces
+the first and takes for its input what is passed to the first.
+"""
+
+import torch
+from torch._higher_order_ops.map import map as map_rows
+
+
+class Child(torch.nn.Module):
+    def forward(self, x):
+        with torch.no_grad():
+            x = x * self.k
+        return x + 1
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return map_rows(torch.sin, self.child(x))
+
+
+def make():
+    model = Model()
+    model.child = Child()
+    model.child.register_buffer("k", torch.tensor(3.0))
+    return model, (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    try:
+        seen, bug = torch.export.unflatten(torch.export.export(model, args))(*args), False
+    except IndexError as error:
+        seen, bug = str(error).splitlines()[0], True
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, unflatten {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,62 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "a no_grad region anywhere makes unflatten split a module that calls torch.cond"
+# variant-of = "export_drops_no_grad_around_branches"
+# path = "nonstrict:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "run",
+#         "RuntimeError",
+#         "Expected positional argument for parameter but one was",
+#     ],
+# ]
+# fix = "split_module_keeps_get_attr_in_place"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/_export/utils.py, sequential_split (torch/fx/passes/split_module.py, split_module)"
+# ///
+"""torch.cond in a submodule and no_grad elsewhere: the unflattened module cannot be called.
+
+To wrap the no_grad region, export splits the graph, and split_module moves every get_attr node, such as
+those of the branches, to the front. The nodes of `child` are then no longer in one run: its branches come
+before `x * 2`, the rest after. unflatten makes two modules of that, both named `child`, of which the
+second replaces the first: its graph expects the branches as inputs, and the first call passes none.
+"""
+
+import torch
+
+
+class Child(torch.nn.Module):
+    def forward(self, x):
+        return torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,))
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        x = self.child(x * 2)
+        with torch.no_grad():
+            return x + 1
+
+
+def make():
+    model = Model()
+    model.child = Child()
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    try:
+        seen, bug = torch.export.unflatten(torch.export.export(model, args))(*args), False
+    except RuntimeError as error:
+        seen, bug = str(error).split("!")[0], True
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, unflatten {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,62 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.cond after a submodule: unflatten splits it, and gives an out= operator another tensor"
+# variant-of = "export_drops_no_grad_around_branches"
+# path = "nonstrict:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "run",
+#         "RuntimeError",
+#         "functions with out arguments don support automatic differentiation",
+#     ],
+# ]
+# fix = "split_module_keeps_get_attr_in_place"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/_export/utils.py, sequential_split (torch/fx/passes/split_module.py, split_module)"
+# ///
+"""`neg` is to get what the no_grad region gives; the unflattened module gives it `x`, which requires grad.
+
+split_module moves the branches of torch.cond, as every get_attr node, to the front of their piece, before
+`zeros` and `neg` of `child`. unflatten makes two modules of what is left of `child`, of which the second
+replaces the first and takes for its input what is passed to the first.
+"""
+
+import torch
+
+
+class Child(torch.nn.Module):
+    def forward(self, x):
+        with torch.no_grad():
+            x = x * 2
+        return torch.neg(x, out=torch.zeros(1))
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        x = self.child(x)
+        return torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,))
+
+
+def make():
+    model = Model()
+    model.child = Child()
+    return model, (torch.ones(1, requires_grad=True),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    try:
+        seen, bug = torch.export.unflatten(torch.export.export(model, args))(*args), False
+    except RuntimeError as error:
+        seen, bug = str(error).splitlines()[0], True
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, unflatten {seen}")
+    raise SystemExit(bug)

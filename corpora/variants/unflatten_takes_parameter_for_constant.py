@@ -1,0 +1,47 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten reads a parameter where the model reads a detached constant of it: a gradient flows back"
+# variant-of = "unflatten_takes_parameter_for_buffer"
+# path = "nonstrict:unflatten@cpu"
+# check = "gradients"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["gradients", "mismatch", "none", "state", "new"]]
+# fix = "unflatten_tells_parameters_from_their_views"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, consts_map"
+# ///
+"""`part` cuts off the gradient of `w`; in the unflattened module `w` is trained nevertheless.
+
+consts_map takes `w` and `part` for two names of one tensor, as they agree in storage, sizes, strides and
+offset (_TensorID), so that `x * part` becomes `x * w`.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x * self.part
+
+
+def make():
+    model = Model()
+    model.w = torch.nn.Parameter(torch.ones(1))
+    model.part = model.w.detach()
+    return model, (torch.ones(1, requires_grad=True),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(model, args))
+    model(*args).backward()
+    unflattened(*args).backward()
+    expected, seen = model.w.grad, unflattened.w.grad
+    bug = expected is None and seen is not None
+    print(f"{'BUG' if bug else 'ok'}: the gradient of w is {expected} in eager, {seen} after unflatten")
+    raise SystemExit(bug)

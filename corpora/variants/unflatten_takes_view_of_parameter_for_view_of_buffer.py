@@ -1,0 +1,47 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten updates a view of a parameter where the model updates one of a detached buffer"
+# variant-of = "unflatten_takes_parameter_for_buffer"
+# path = "nonstrict:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "run", "RuntimeError", "view of leaf Variable that requires grad is"]]
+# fix = "unflatten_tells_parameters_from_their_views"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, consts_map"
+# ///
+"""A buffer that is the detached parameter: updating a view of it in place fails after unflatten.
+
+consts_map takes `w` and `data` for two names of one tensor, so that `data.view(1).add_(1)` becomes
+`w.view(1).add_(1)`.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x + self.data.view(1).add_(1)
+
+
+def make():
+    model = Model()
+    model.w = torch.nn.Parameter(torch.zeros(1))
+    model.register_buffer("data", model.w.detach())
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(model, args))
+    try:
+        seen, bug = unflattened(*args), False
+    except RuntimeError as error:
+        seen, bug = str(error).splitlines()[0], True
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, unflatten: {seen}")
+    raise SystemExit(bug)

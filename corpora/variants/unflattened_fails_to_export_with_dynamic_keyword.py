@@ -1,0 +1,52 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "An unflattened module cannot be exported with dynamic sizes of keyword arguments"
+# variant-of = "export_fails_on_dynamic_keyword_arguments"
+# path = "nonstrict+reexport_unflattened:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "lower", "AssertionError", "non_strict_utils.py:make_constraints"]]
+# fix = "order_further_keywords_as_traced"
+# upstream = "https://github.com/pytorch/pytorch/issues/150022"
+# affected = "2.13.0"
+# at-fault = "torch/export/_trace.py, _get_range_constraints: combined_args_traced_order"
+# ///
+"""What unflatten returns cannot be exported again where a keyword argument has a dynamic size.
+
+It takes `**kwargs`, and _get_range_constraints puts each keyword beside what binds them: no spec is like
+that.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, scale):
+        return x * scale
+
+
+def make():
+    return Model(), (torch.ones(3),), {"scale": torch.ones(3)}
+
+
+def dynamic_shapes():
+    n = torch.export.Dim("n")
+    return {"x": {0: n}, "scale": {0: n}}
+
+
+if __name__ == "__main__":
+    model, args, kwargs = make()
+    shapes = dynamic_shapes()
+    ep = torch.export.export(model, args, kwargs, dynamic_shapes=shapes, strict=False)
+    shapes = {"args": (shapes["x"],), "kwargs": {"scale": shapes["scale"]}}
+    try:
+        torch.export.export(torch.export.unflatten(ep), args, kwargs, dynamic_shapes=shapes, strict=False)
+        seen, bug = "nothing", False
+    except AssertionError as error:
+        seen, bug = repr(error), True
+    print(f"{'BUG' if bug else 'ok'}: exporting the model raises nothing, exporting it unflattened {seen}")
+    raise SystemExit(bug)
