@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-import pathlib
-from importlib.metadata import version
 
 import pytest
 from databases import Compared, compare
+from of_this_torch import CORPORA, skip_unless_tried
 
-from harness.known.fit import untried
 from harness.paths import select_paths
 from harness.processes.calls import call_fresh
-
-CORPORA = pathlib.Path(__file__).parents[1] / "corpora"
 
 PATHS = ["nonstrict:module", "nonstrict:unflatten", "nonstrict+decompose:module", "nonstrict+reload:module"]
 PATHS += ["strict:module", "strict:unflatten"]
@@ -28,8 +24,7 @@ def right_on_mended_torch(database: str, part: slice, paths: list[str]) -> Compa
     """Judge a part of a database in a process of its own; fail if a fix breaks a path."""
     if database != "export_db" and importlib.util.find_spec("expecttest") is None:
         pytest.skip("PyTorch's database needs expecttest")
-    if untried(CORPORA):
-        pytest.skip(f"nobody has tried the fixes on torch {version('torch')}: exportdiff corpus fit")
+    skip_unless_tried()
     found = call_fresh(SECONDS, compare, database, part, select_paths(paths), CORPORA)
     assert isinstance(found, Compared), found
     lines = [f"{each.case}, {each.path}: {each.message}" for each in found.broken]

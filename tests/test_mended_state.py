@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import pathlib
 from collections.abc import Callable, Iterator
-from importlib.metadata import version
 
 import pytest
+from of_this_torch import CORPORA, skip_unless_tried
 
 from harness.case import Case
 from harness.engine.worker import Job, prepared
 from harness.judge.declared_refusals import declared_by
 from harness.judge.judge_case import judge_case
-from harness.known.fit import untried
 from harness.patching.held import hold, plain
 from harness.paths import select_paths
 
-CORPORA = pathlib.Path(__file__).parents[1] / "corpora"
 PATHS = select_paths(["nonstrict:module", "nonstrict:unflatten", "strict:module"])
 
 STATE = {
@@ -58,8 +55,7 @@ class Model(nn.Module):
 @pytest.fixture(autouse=True)
 def mended() -> Iterator[None]:
     """Hold the fixes of the corpus."""
-    if untried(CORPORA):
-        pytest.skip(f"nobody has tried the fixes on torch {version('torch')}: exportdiff corpus fit")
+    skip_unless_tried()
     prepared(Job(0, PATHS, corpora=CORPORA))
     yield
     hold(())
