@@ -175,3 +175,32 @@ def test_a_release_that_a_patch_names_needs_no_trial(
     assert untried(corpora) == ("named",)
     monkeypatch.setattr("harness.known.fit.version", lambda name: "0.1+cpu")
     assert untried(corpora) == ()
+
+
+def test_fuzz_and_faults_try_the_fixes_first_where_nobody_has(
+    corpora: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(corpora, "mends", MENDS)
+    write(corpora, "raises", RAISES)
+    fuzz = ["fuzz", "--examples", "1", "--workers", "1", "--paths", "nonstrict:module", "--minimize", "0"]
+    fuzz += ["--corpora", str(corpora), "--out", str(corpora.parent / "out")]
+    assert main(fuzz) == 0
+    told = capsys.readouterr().out
+    assert "trying 2 fixes of known bugs on torch" in told
+    assert "1 usable, 1 does not mend" in told
+    assert untried(corpora) == ()
+    assert main(fuzz) == 0
+    assert "trying" not in capsys.readouterr().out
+    write(corpora, "raises", MENDS)
+    faults = [
+        "faults",
+        "--fault",
+        "in_place_operators_are_removed_as_dead_code",
+        "--examples",
+        "1",
+        "--workers",
+        "1",
+    ]
+    main(faults)
+    assert "trying 1 fix of known bugs" in capsys.readouterr().out
+    assert untried(corpora) == ()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import importlib
 import pathlib
-import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -13,6 +12,7 @@ from importlib.metadata import version
 from types import ModuleType
 
 import pytest
+from of_this_torch import HERE, PINNED, held
 
 from harness.known.entry import FIXES
 from harness.known.needed import fixes_named
@@ -22,6 +22,7 @@ from harness.patching.fixes import (
     Fix,
     FixError,
     applied,
+    blamed,
     find_functions,
     misfit,
     read_candidates,
@@ -147,8 +148,39 @@ def test_a_patch_may_add_functions_and_imports(module: ModuleType, patch: Patch)
     with applied([fix]):
         assert module.two(1) == 10
     assert module.two(1) == 2
-    assert not hasattr(module, "helper")
-    assert not hasattr(module, "math")
+
+
+def test_what_a_fix_has_made_finds_the_names_of_the_fix_after_the_block(
+    module: ModuleType, patch: Patch
+) -> None:
+    helper = "def helper(x):\n    return x + LIMIT\n\n\n"
+    fix = patch(("def one", helper + "def one"), ("y * 2", "helper(y)"), ("return inner(x)", "return inner"))
+    with applied([fix]):
+        made = module.two(1)  # torch keeps such a function if an export fails: a hook that nobody removes
+    assert made(1) == 4
+    # But no other fix may read the name.
+    assert "no name 'helper'" in misfit(patch(("x + 1", "helper(x)"), name="other"))
+
+
+def test_an_error_in_the_function_of_a_fix_is_blamed_on_it(module: ModuleType, patch: Patch) -> None:
+    fixes = [
+        patch(("y * 2", "y.gone"), name="inner"),
+        patch(("total += each", "total += one(None)"), name="caller"),
+        patch(("def one", "def more(x):\n    return x.lost\n\n\ndef one"), name="adds"),
+    ]
+    with applied(fixes):
+        with pytest.raises(AttributeError) as raised:
+            module.two(1)
+        assert blamed(raised.value, fixes) == ("inner",)
+        with pytest.raises(TypeError) as wrong:
+            module.Thing().method(1)
+        assert blamed(wrong.value, fixes) == ("caller",)
+        with pytest.raises(AttributeError) as lost:
+            module.more(1)
+        assert blamed(lost.value, fixes) == ("adds",)
+        with pytest.raises(TypeError) as own:
+            module.one(None)
+        assert blamed(own.value, fixes) == ()
 
 
 def test_several_fixes_of_one_function_work_together(module: ModuleType, patch: Patch) -> None:
@@ -241,6 +273,31 @@ def test_a_fix_that_reads_a_name_which_this_torch_lacks_does_not_fit(patch: Patc
         pass
 
 
+@pytest.mark.parametrize(
+    ("text", "gone"),
+    [
+        ("functools.reduced(x)", "functools.reduced"),
+        ("[functools.partial.gone, functools.lost(x)][1]", "functools.lost"),
+        ("importlib.nowhere", "importlib"),
+        ("more(x)\n    from collections import Countre as more", "collections:Countre"),
+        ("more(x)\n    from collections.gone import more", "collections.gone:"),
+        # A variable of the enclosing function, which this torch does not have.
+        ("(lambda: seen)()", "seen"),
+    ],
+)
+def test_a_fix_that_reads_a_member_which_a_module_lacks_does_not_fit(
+    patch: Patch, text: str, gone: str
+) -> None:
+    assert f"one of this torch has no name {gone!r}" in misfit(patch(("x + 1", text)))
+
+
+@pytest.mark.parametrize(
+    "text", ["functools.partial.any", "x.nobody.knows", "LIMIT.real", "more\n    from os import path as more"]
+)
+def test_a_fix_may_read_what_may_be_there(patch: Patch, text: str) -> None:
+    assert not misfit(patch(("x + 1", text)))
+
+
 def test_of_several_patches_of_a_fix_the_first_that_fits_is_chosen(
     module: ModuleType, patch: Patch, tmp_path: pathlib.Path
 ) -> None:
@@ -318,17 +375,14 @@ def test_a_committed_fix_fits_the_torch_that_it_names(fix: Fix) -> None:
 
 
 def test_every_fix_has_a_patch_that_was_tried_on_the_pinned_torch() -> None:
-    constraints = (CORPORA.parent / "constraints.txt").read_text()
-    (pinned,) = re.findall(r"^torch==([\d.]+)", constraints, re.MULTILINE)
     for name, candidates in read_candidates(CORPORA / FIXES).items():
-        assert any(pinned in fix.fits for fix in candidates), name
+        assert any(PINNED in fix.fits for fix in candidates), name
         assert all(fix.fits for fix in candidates), name
 
 
 def test_all_committed_fixes_that_fit_work_together() -> None:
-    fitting = [fix for fix in COMMITTED.values() if not misfit(fix)]
-    assert len(fitting) > 100
-    with applied(fitting):
+    assert HERE != PINNED or set(held()) == set(COMMITTED.values())
+    with applied(held()):
         pass
 
 

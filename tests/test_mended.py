@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import difflib
 import pathlib
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from importlib.metadata import version
 from typing import Any
 
 import pytest
+import torch
 
 from harness.case import Case, case_from_source
-from harness.engine.worker import Job, prepared
+from harness.engine.worker import Job, prepared, run_batch
 from harness.faults import FAULTS
 from harness.judge.declared_refusals import DeclaredRefusal, declared_by, until_refused
 from harness.judge.results import Verdict
@@ -122,3 +126,22 @@ def test_every_fault_can_be_planted_in_mended_torch() -> None:
         except LookupError as error:
             refused[fault.name] = str(error)
     assert not refused
+
+
+def test_a_fix_that_fails_where_models_are_built_ends_no_campaign(tmp_path: pathlib.Path) -> None:
+    path = "torch/nn/modules/module.py"
+    lines = pathlib.Path(torch.nn.modules.module.__file__).read_text().splitlines(keepends=True)
+    at = next(number for number, line in enumerate(lines) if "self._buffers[name] = tensor" in line)
+    broken = [*lines[:at], lines[at].replace("tensor", "tensor.gone"), *lines[at + 1 :]]
+    diff = "".join(difflib.unified_diff(lines, broken, f"a/{path}", f"b/{path}"))
+    (tmp_path / "fixes").mkdir()
+    text = f"Break it\n\nFits: {version('torch').partition('+')[0]}\n---\n{diff}"
+    (tmp_path / "fixes" / "breaks.patch").write_text(text)
+    job = Job(0, select_paths(["nonstrict:module"]), corpora=tmp_path, known_every=0)
+    results = run_batch(job, range(12))
+    assert not any(result.error for result in results)
+    lifted = [result for result in results if result.lifted]
+    assert {result.lifted for result in lifted} == {("breaks",)}
+    plain = run_batch(replace(job, corpora=None), [result.index for result in lifted])
+    assert [r.verdict and r.verdict.valid for r in plain] == [r.verdict and r.verdict.valid for r in lifted]
+    assert any(result.verdict and result.verdict.valid for result in lifted)

@@ -16,6 +16,7 @@ from harness.cli.arguments import (
     positive,
     workers,
 )
+from harness.cli.trying import try_first
 from harness.errors import UsageError
 from harness.known.entry import CORPORA
 
@@ -114,6 +115,7 @@ def _detect(arguments: argparse.Namespace, faults: Sequence[Fault]) -> list[Dete
         # Known bugs hide planted ones, so their fixes are in place.
         corpora=CORPORA.resolve() if CORPORA.is_dir() else None,
     )
+    try_first(job.corpora, arguments.workers)
     results = []
     names = [fault.name for fault in faults]
     for result in detect_all(names, Settings(job, seconds, arguments.examples), arguments.workers):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pathlib
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from harness.cli.arguments import (
@@ -21,10 +20,10 @@ from harness.cli.arguments import (
     workers,
 )
 from harness.cli.interrupting import interruptible
+from harness.cli.trying import try_first
 from harness.engine.settings import KNOWN_EVERY, MINIMIZED, Settings
 from harness.errors import UsageError
 from harness.known.entry import CORPORA, FIXES
-from harness.known.fit import untried
 from harness.patching.fixes import read_candidates
 from harness.processes.server import server
 from harness.programs import IMPORTS
@@ -122,7 +121,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.corpora != CORPORA and not arguments.corpora.is_dir():
         raise UsageError(f"--corpora {arguments.corpora}: there is no such folder")
     # Here, so that a broken fix is reported once, not by every worker.
-    candidates = read_candidates(arguments.corpora / FIXES)
+    read_candidates(arguments.corpora / FIXES)
     # Before the imports below, so that the server and this process import torch at the same time.
     server("harness.engine.worker", *IMPORTS)
     from harness.engine.campaign import Campaign
@@ -145,10 +144,7 @@ def run(arguments: argparse.Namespace) -> int:
         known_every=arguments.known_every,
         left_out=left_out(arguments.paths, expensive=False, switches=True),
     )
-    missing = () if settings.corpora is None or settings.plain else untried(settings.corpora)
-    if missing:
-        which = "the fixes were" if len(missing) == len(candidates) else f"{len(missing)} fixes were"
-        print(f"{which} not tried on torch {version('torch')}: exportdiff corpus fit", flush=True)
+    try_first(settings.corpora, settings.workers)
     folder = Folder(arguments.out)
     folder.prepare()
     tally = Tally(folder.root, arguments.corpora)

@@ -155,4 +155,5 @@ def _done(
         torch_seconds=round(verdict.torch_seconds, 4),
         seconds=round(result.seconds, 4),
         sampled=result.sampled,
+        lifted=result.lifted,
     )

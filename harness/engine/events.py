@@ -78,6 +78,8 @@ class ExampleDone(Event):
     """The time it took in its worker, all included."""
     sampled: bool = True
     """Whether plain torch was judged too, so that the known bugs of the program were counted."""
+    lifted: tuple[str, ...] = ()
+    """The fixes that raised an error of their own; so plain torch was judged."""
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from harness.known.knowledge import knowledge
 from harness.known.leftovers import Leftover, sort_leftovers, uncover
 from harness.known.standing import Standing
 from harness.observe.caches import forget_predictions
+from harness.patching.fixes import blamed
 from harness.patching.held import hold, plain
 from harness.programs import DEFAULT_PROFILE, program_source
 
@@ -76,6 +77,8 @@ class ExampleResult:
     """What the corpus explains of what plain torch shows, if this example was sampled."""
     sampled: bool = False
     """Whether it is known which known bugs plain torch shows on the program."""
+    lifted: tuple[str, ...] = ()
+    """The fixes whose functions raised an error where no path was run; so plain torch was judged."""
 
 
 def run_batch(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
@@ -124,7 +127,7 @@ def _run_example(job: Job, index: int, known: Knowledge | None) -> ExampleResult
         elif job.plain or not known.held:
             result = _on_plain_torch(job, index, case, paths, tags, known)
         else:
-            result = _on_mended_torch(job, index, case, paths, tags, known)
+            result = _on_mended_torch_if_possible(job, index, case, paths, tags, known)
     except Exception as error:
         text, place = traceback.format_exc(), place_of(error)
         return ExampleResult(index, None, tags, source, error=text, error_place=place)
@@ -144,6 +147,20 @@ def _on_plain_torch(
     explained = tuple(part for part in parts if part.causes)
     remarks = {part.finding.fingerprint: Standing(remark=part.remark) for part in parts if not part.causes}
     return ExampleResult(index, verdict, known=explained, standings=remarks, sampled=True)
+
+
+def _on_mended_torch_if_possible(
+    job: Job, index: int, case: Case, paths: Sequence[Path], tags: tuple[str, ...], known: Knowledge
+) -> ExampleResult:
+    """Judge plain torch where a fix itself fails outside of the paths: the model cannot even be built."""
+    try:
+        return _on_mended_torch(job, index, case, paths, tags, known)
+    except Exception as error:
+        names = blamed(error, known.held)
+        if not names:
+            raise
+    with plain():
+        return replace(_on_plain_torch(job, index, case, paths, tags, known), lifted=names)
 
 
 def _on_mended_torch(

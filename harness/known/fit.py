@@ -43,6 +43,8 @@ class Row:
     """Why it is not usable."""
     fixed: tuple[str, ...] = ()
     """The entries of the fix that pass on this torch without it."""
+    broken: tuple[str, ...] = ()
+    """The entries of the fix that cannot be run on this torch: they fail in another way than by their bug."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Subject:
     @property
     def file(self) -> pathlib.Path:
         """Where its row is kept for the installed torch."""
-        digest = hashlib.sha256(f"1\0{version('torch')}\0{self.name}\0".encode())
+        digest = hashlib.sha256(f"2\0{version('torch')}\0{self.name}\0".encode())
         for fix in self.candidates:
             digest.update(f"{fix.patch}\0{fix.diff}\0".encode())
         for entry in self.entries:
@@ -68,7 +70,8 @@ class Subject:
         """What its trial has shown; None: it was not tried on the installed torch."""
         try:
             fields = json.loads(self.file.read_text(encoding="utf-8"))
-            return Row(**{**fields, "fixed": tuple(fields["fixed"])})
+            lists = {name: tuple(fields[name]) for name in ("fixed", "broken")}
+            return Row(**{**fields, **lists})
         except (OSError, ValueError, TypeError, KeyError):
             return None
 

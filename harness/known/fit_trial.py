@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from harness.known.entry import Entry
-    from harness.known.fit import Subject
+    from harness.known.fit import Status, Subject
     from harness.patching.fixes import Fix
 
 SECONDS = 120.0
@@ -50,24 +50,29 @@ def try_fixes(
 def tried(subject: Subject, fix: Fix, problem: str) -> Row:
     """Run the entries of a fix without it and with it; ``problem``: why it does not fit."""
     without = {entry: run_file(entry.file, SECONDS) for entry in subject.entries}
+    problems = {entry: run.problem for entry, run in without.items() if run.problem}
     fixed = tuple(entry.file.stem for entry, run in without.items() if run.code == 0)
-    broken = [f"{entry.file.stem}: {run.problem}" for entry, run in without.items() if run.problem]
+    broken = tuple(entry.file.stem for entry in problems)
+    notes = [f"{entry.file.stem}: {why}" for entry, why in problems.items()]
+
+    def row(status: Status, detail: str) -> Row:
+        return Row(subject.name, fix.patch, status, detail, fixed, broken)
+
     if not subject.entries:
-        return Row(subject.name, fix.patch, "not tried", "no entry names it")
-    if len(broken) == len(without):
-        return Row(subject.name, fix.patch, "not tried", broken[0])
+        return row("not tried", "no entry names it")
+    if len(problems) == len(without):
+        return row("not tried", notes[0])
     if not any(run.code == 1 for run in without.values()):
-        return Row(subject.name, fix.patch, "fixed upstream", "; ".join(broken), fixed)
+        return row("fixed upstream", "; ".join(notes))
     if problem:
-        return Row(subject.name, fix.patch, "does not fit", problem, fixed)
+        return row("does not fit", problem)
     for entry in subject.entries:
-        if without[entry].problem:
+        if entry in problems:
             continue
         run = _with(entry, fix)
         if run.code != 0:
-            detail = f"{entry.file.stem}: {run.problem or run.last_line}"
-            return Row(subject.name, fix.patch, "does not mend", detail, fixed)
-    return Row(subject.name, fix.patch, "usable", "; ".join(broken), fixed)
+            return row("does not mend", f"{entry.file.stem}: {run.problem or run.last_line}")
+    return row("usable", "; ".join(notes))
 
 
 def _with(entry: Entry, fix: Fix) -> Run:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from harness.judge.declared_refusals import declared_by
 from harness.judge.judge_case import judge_case
-from harness.patching.fixes import FixError
+from harness.patching.fixes import FixError, blamed
 from harness.patching.held import only
 
 if TYPE_CHECKING:
@@ -100,6 +100,10 @@ class Trial:
                 return self.judge(self.case, paths, declared_by(fixes))
         except FixError:
             return None  # each of them fits alone, but not all of them together
+        except Exception as error:
+            if not blamed(error, fixes):
+                raise
+            return None  # with them, the model cannot even be built
 
 
 def shown_by_path(paths: Iterable[Path], verdict: Verdict | None) -> dict[Path, Shown]:

@@ -42,13 +42,19 @@ def _functorch_level() -> int:
 
 @contextlib.contextmanager
 def restore_modes() -> Iterator[None]:
-    """Restore the modes on exit: a model may change them, and so may a graph that fails halfway."""
+    """Restore the modes on exit: a model may change them, and so may a graph that fails halfway.
+
+    Hooks on all modules as well: up to torch 2.12, export leaves its own if it fails.
+    """
     grad, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
     casts = {device: _autocast(device) for device in ("cpu", "cuda")}
     depth = autocast_depth()
+    hooks = dict(_global_buffer_registration_hooks)
     try:
         yield
     finally:
+        _global_buffer_registration_hooks.clear()
+        _global_buffer_registration_hooks.update(hooks)
         if autocast_depth() > depth:  # torch clears the cache only when the outermost autocast exits
             torch.clear_autocast_cache()
         while autocast_depth() > depth:

@@ -13,7 +13,7 @@ from harness.patching.placing import Chunk
 from harness.patching.source import lines_of, source_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from types import ModuleType
 
 Key: TypeAlias = tuple[str, int]
@@ -101,21 +101,19 @@ def _is_new(node: ast.stmt, added: set[int]) -> bool:
     return isinstance(node, allowed) and set(lines_of(node)) <= added
 
 
-def added_names(module: ModuleType, changed: Changed) -> dict[str, object]:
-    """Run the code that a chunk adds, in a copy of the module's namespace; return the new names.
+def added_names(module: ModuleType, own: Mapping[str, object], changed: Changed) -> dict[str, object]:
+    """Run the code that a chunk adds, in a copy of the module's own namespace; return the new names.
 
-    Raises FixError if that code raises an exception.
+    ``own``: what the module has without fixes. Raises FixError if that code raises an exception.
     """
     if changed.added is None:
         return {}
-    namespace = dict(module.__dict__)
+    namespace = dict(own)
     try:
         exec(changed.added, namespace)
     except Exception as error:
         raise FixError(f"{changed.fix_names}: the code added to {module.__name__} raises {error!r}") from None
-    new = {
-        name: value for name, value in namespace.items() if module.__dict__.get(name, namespace) is not value
-    }
+    new = {name: value for name, value in namespace.items() if own.get(name, namespace) is not value}
     for name, value in list(new.items()):
         if isinstance(value, FunctionType) and value.__globals__ is namespace:
             # A new function must read the namespace of the module itself, not of the copy.

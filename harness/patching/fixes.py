@@ -29,6 +29,7 @@ __all__ = [
     "Fix",
     "FixError",
     "applied",
+    "blamed",
     "chosen",
     "find_functions",
     "misfit",
@@ -93,7 +94,11 @@ def misfit(fix: Fix) -> str:
 
 @contextmanager
 def applied(fixes: Collection[Fix]) -> Iterator[None]:
-    """Apply fixes to torch. Raises FixError if a fix does not fit this torch, or two fixes conflict."""
+    """Apply fixes to torch. Raises FixError if a fix does not fit this torch, or two fixes conflict.
+
+    The names that fixes add to a module stay after the block. What their code makes may outlive it, and must
+    still find them: a hook, a compiled function, a finalizer. Nothing else of torch reads them.
+    """
     # Imported here because it imports torch, and reading fixes (``corpus list``) does not need torch.
     from harness.observe.caches import forget_predictions
 
@@ -108,11 +113,23 @@ def applied(fixes: Collection[Fix]) -> Iterator[None]:
             yield
     finally:
         for space, name, value in before:
-            if value is missing:
-                del space[name]
-            else:
+            if value is not missing:
                 space[name] = value
         forget_predictions()
+
+
+def blamed(error: BaseException, fixes: Collection[Fix]) -> tuple[str, ...]:
+    """Return the names of those of these fixes in whose functions an exception was raised; mostly none.
+
+    The innermost of their functions counts: it raised the exception, or called what did.
+    """
+    patched = _patched(_ordered(fixes))
+    guilty: tuple[str, ...] = ()
+    at = error.__traceback__
+    while at is not None:
+        guilty = patched.fixes_of.get(id(at.tb_frame.f_code), guilty)
+        at = at.tb_next
+    return guilty
 
 
 @dataclass(frozen=True)
@@ -121,6 +138,12 @@ class _Patched:
     """The changed functions, each with its new code."""
     names: tuple[tuple[dict[str, object], str, object], ...]
     """The new functions and imports: the namespace of a module, a name, and its value."""
+    fixes_of: Mapping[int, tuple[str, ...]]
+    """The fixes that changed a piece of code, by the ``id`` of the code: equal code may be of several."""
+
+
+_ADDED: dict[str, set[str]] = {}
+"""By module, the names that fixes have added: without the fixes, the module does not have them."""
 
 
 @cache
@@ -130,21 +153,36 @@ def _patched(fixes: tuple[Fix, ...]) -> _Patched:
     live = live_functions([str(module.__file__) for module in modules.values()])
     codes: list[tuple[FunctionType, CodeType]] = []
     names: list[tuple[dict[str, object], str, object]] = []
+    fixes_of: dict[int, tuple[str, ...]] = {}
     for path, chunks in plan.items():
         module = modules[path]
-        added = {id(changed): added_names(module, changed) for changed in chunks}
-        bound = {*module.__dict__, *(name for new in added.values() for name in new)}
+        ours = _ADDED.setdefault(module.__name__, set())
+        own = {name: value for name, value in module.__dict__.items() if name not in ours}
+        added = {id(changed): added_names(module, own, changed) for changed in chunks}
+        bound = {**own, **{name: value for new in added.values() for name, value in new.items()}}
+        ours |= bound.keys() - own.keys()
         for changed in chunks:
+            here = tuple(changed.fix_names.split(", "))
             for key, code in changed.codes:
                 functions = live[str(module.__file__)].get(key, [])
                 _check_replaceable(path, functions, code)
                 check_bound(changed.fix_names, path, code, [each.__code__ for each in functions], bound)
                 codes.extend((function, code) for function in functions)
+                fixes_of |= dict.fromkeys(map(id, _inside(code)), here)
             for name, value in added[id(changed)].items():
                 if isinstance(value, FunctionType) and value.__globals__ is module.__dict__:
                     check_bound(changed.fix_names, path, value.__code__, [], bound)
+                    fixes_of |= dict.fromkeys(map(id, _inside(value.__code__)), here)
                 names.append((module.__dict__, name, value))
-    return _Patched(tuple(codes), tuple(names))
+    return _Patched(tuple(codes), tuple(names), fixes_of)
+
+
+def _inside(code: CodeType) -> Iterator[CodeType]:
+    """Yield a piece of code, and that of the functions inside of it."""
+    yield code
+    for const in code.co_consts:
+        if isinstance(const, type(code)):
+            yield from _inside(const)
 
 
 def remember(fixes: Collection[Fix], folder: pathlib.Path) -> None:

@@ -145,6 +145,9 @@ def _left_undone(tally: Tally) -> Iterator[Text]:
     dropped = [f"{number} {kind}" for kind, number in tally.unconfirmed_by_standing.items() if number]
     if dropped:
         yield Text(f"not counted, because no fresh process shows it: {', '.join(dropped)}", style="dim")
+    for name, number in sorted(tally.lifted.items()):
+        programs = counted(number, "program")
+        yield Text(f"the fix {name} fails on {programs}, judged without fixes", style="yellow")
 
 
 def _known(tally: Tally) -> Iterator[Text]:

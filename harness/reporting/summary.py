@@ -50,6 +50,7 @@ def summary_document(tally: Tally) -> dict[str, Any]:
         "unconfirmed_by_standing": tally.unconfirmed_by_standing,
         "not_minimized": tally.not_minimized,
         "harness_errors": tally.harness_errors,
+        "lifted_fixes": dict(sorted(tally.lifted.items())),
         "invalid_reasons": dict(tally.invalid_reasons.most_common()),
         "exports": {
             mode: {**vars(exports), "refusals": dict(exports.refusals.most_common())}

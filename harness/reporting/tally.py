@@ -104,6 +104,8 @@ class Tally:
     """The findings that the corpus explains, by the name of the root cause."""
     sampled: int = 0
     """On how many programs plain torch was judged, to count the known bugs."""
+    lifted: Counter[str] = field(default_factory=Counter)
+    """On how many programs a fix raised an error of its own, by the name of the fix."""
     not_minimized: dict[str, str] = field(default_factory=dict)
     """Why findings of ``shown`` keep the program that showed them, by the same keys."""
     dropped: dict[str, Standing] = field(default_factory=dict)
@@ -154,6 +156,7 @@ class Tally:
     def _example(self, event: ExampleDone) -> None:
         self.examples += 1
         self.sampled += event.sampled
+        self.lifted.update(event.lifted)
         self.torch_seconds += event.torch_seconds
         self.tags.update(event.features)
         self.occurrences.update(event.fingerprints)
