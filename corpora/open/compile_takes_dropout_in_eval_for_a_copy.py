@@ -20,6 +20,8 @@ The decomposition by which AOTAutograd traces dropout returns `input.clone()`. W
 does not decompose, all is well.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -34,6 +36,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, (expected,) = make()
     model(expected)
     seen = torch.zeros(1)

@@ -23,6 +23,7 @@ met this, and mends it for one experimental function.
 """
 
 import copy
+import sys
 
 import torch
 
@@ -37,6 +38,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     program = copy.deepcopy(torch.export.export(*make()))
     seen = [node.name for node in program.graph.nodes if node.op == "placeholder"]
     told = [spec.arg.name for spec in program.graph_signature.input_specs]

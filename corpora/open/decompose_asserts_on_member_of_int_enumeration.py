@@ -31,6 +31,7 @@ asserts that what a symbol stands for is a plain int. Members of other enumerati
 """
 
 import enum
+import sys
 
 import torch
 
@@ -49,6 +50,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     ep = torch.export.export(*make())
     try:
         ep.run_decompositions()

@@ -27,6 +27,8 @@ aot_export_joint_with_descriptors leaves at False, so that they wrap and aot_sta
 The same happens with a buffer that is a view of another one, and with one tensor given twice.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -47,6 +49,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     ep = torch.export.export(*make())
     try:
         ep.run_decompositions()

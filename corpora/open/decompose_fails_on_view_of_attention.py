@@ -26,6 +26,8 @@ decomposition permutes its result for nn.MultiheadAttention, whose query is laid
 other query, the strides differ, and with more than one text in a batch the view raises ValueError.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -42,6 +44,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     ep = torch.export.export(*make())
     try:
         ep.run_decompositions()

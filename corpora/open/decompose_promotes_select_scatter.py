@@ -21,6 +21,8 @@ the dtypes are one, the strides may be those of the second tensor. In eager, and
 those of the first.
 """
 
+import sys
+
 import torch
 
 
@@ -34,6 +36,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     ep = torch.export.export(model, args).run_decompositions()
     expected, seen = model(*args).dtype, ep.module()(*args).dtype

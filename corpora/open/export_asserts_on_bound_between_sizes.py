@@ -32,6 +32,8 @@ knows on one side of an equation: "Expected op to be '==', got < for n < 8/3". S
 of the model's too, as from is_contiguous, which asks whether a tensor has less than two elements.
 """
 
+import sys
+
 import torch
 
 
@@ -49,6 +51,7 @@ def dynamic_shapes():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     error = None
     try:
         torch.export.export(*make(), dynamic_shapes=dynamic_shapes())

@@ -30,6 +30,8 @@ is to be refused. Where shapes broadcast, or dtypes differ, nothing is raised ev
 own shape and dtype, and what is copied into it is expanded or rounded.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -47,6 +49,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     try:
         seen = torch.export.export(model, args).module()(*args)

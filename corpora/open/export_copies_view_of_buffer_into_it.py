@@ -24,6 +24,8 @@ that. The node is added to the finished graph, so that nothing has ever run it. 
 have to be cloned first. Any other view of the buffer with strides of its own, unsqueeze say, does as well.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -41,6 +43,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     program = torch.export.export(model, args).module()
     try:

@@ -20,6 +20,8 @@ A string with a single quote fails as well. One with a backslash and an n is ref
 example, as the guard compares it with a new line.
 """
 
+import sys
+
 import torch
 
 
@@ -33,6 +35,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     program = torch.export.export(*make())
     try:
         program.module()

@@ -31,6 +31,8 @@ tensor may not be compared with one on the CPU. The cause is that of export_turn
 With a buffer in place of `k` nothing is raised.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -48,6 +50,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     seen = "nothing"
     try:
         torch.export.export(*make())

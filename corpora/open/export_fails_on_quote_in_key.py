@@ -19,6 +19,8 @@
 It repeats the guard, which has double quotes of its own for this key, and for a string with a double quote.
 """
 
+import sys
+
 import torch
 
 
@@ -32,6 +34,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     program = torch.export.export(*make())
     try:
         program.module()

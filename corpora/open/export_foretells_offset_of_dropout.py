@@ -20,6 +20,8 @@ The decomposition that traces it returns `input.clone()`. At the placeholder of 
 right.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -38,6 +40,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     ep = torch.export.export(*make())
     (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.dropout.default)
     seen = node.meta["val"].storage_offset()

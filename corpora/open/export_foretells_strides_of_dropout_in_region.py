@@ -21,6 +21,7 @@ export_foretells_strides_of_dropout; the wrong strides leave the region as its o
 """
 
 import operator
+import sys
 
 import torch
 from torch import nn
@@ -38,6 +39,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     ep = torch.export.export(*make())
     (node,) = ep.graph.find_nodes(op="call_function", target=operator.getitem)
     told = node.meta["val"].stride()

@@ -21,6 +21,8 @@ does is restored for results of four and five dimensions only. It is not metadat
 that branches on `is_contiguous()` is exported with the wrong branch.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -30,6 +32,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     ep = torch.export.export(model, args)
     (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.upsample_nearest1d.vec)

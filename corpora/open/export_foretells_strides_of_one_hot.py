@@ -21,6 +21,8 @@ a range, and a comparison keeps the strides of what it compares. After run_decom
 torch.compile, that is what runs: an as_strided of the result then reads other elements, unnoticed.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -35,6 +37,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     ep = torch.export.export(model, args)
     (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.one_hot.default)

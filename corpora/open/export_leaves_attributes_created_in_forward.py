@@ -21,6 +21,8 @@ old ones: what did not exist before is never deleted. The cached fake tensor sta
 finds it and returns a FakeTensor without data. One that exists beforehand, as None, is put back.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -37,6 +39,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     torch.export.export(model, args)
     seen = model(*args)

@@ -22,6 +22,7 @@ the failure of max_pool1d(...).detach_(), which fake tensors take for a view; an
 """
 
 import contextlib
+import sys
 
 import torch
 
@@ -36,6 +37,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     before = torch.get_rng_state()
     with contextlib.suppress(RuntimeError):
         torch.export.export(*make(), strict=True)

@@ -23,6 +23,8 @@ A stage is a GraphModule and has to hold the children of the model under their o
 its own. Where a child is reached through another module, it is "not an nn.Module". The fix can only say so.
 """
 
+import sys
+
 import torch
 from torch.distributed.pipelining import pipeline
 
@@ -41,6 +43,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     try:
         pipeline(*make(), split_spec={})
         print("ok: a pipeline can be made of the model")

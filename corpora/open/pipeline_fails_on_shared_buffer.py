@@ -34,6 +34,8 @@ A persistent buffer has both names there, in a set: which of them is looked for 
 hash in this process, and it fails alike, every other time.
 """
 
+import sys
+
 import torch
 from torch import nn
 from torch.distributed.pipelining import pipeline
@@ -55,6 +57,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     error = None
     try:
         pipeline(*make())

@@ -21,6 +21,7 @@ no word for the conjugate bit (nor for the negative one: `.conj().imag` comes ba
 """
 
 import io
+import sys
 
 import torch
 
@@ -39,6 +40,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     file = io.BytesIO()
     torch.export.save(torch.export.export(*make()), file)
     file.seek(0)

@@ -21,6 +21,8 @@ flatten(). The fake tensor of the buffer is changed, and its guards, which are m
 dimension more than it has constraints for.
 """
 
+import sys
+
 import torch
 
 
@@ -36,6 +38,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     error = None
     try:
         torch.export.export(*make(), strict=True)

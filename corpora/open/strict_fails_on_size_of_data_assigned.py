@@ -31,6 +31,8 @@ for the new size. The guard that the size is even then has no source, and issue_
 without asking. What comes of it in non-strict export is export_fails_on_size_changed_in_place.
 """
 
+import sys
+
 import torch
 
 
@@ -50,6 +52,7 @@ def dynamic_shapes():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     error = None
     try:
         torch.export.export(*make(), dynamic_shapes=dynamic_shapes(), strict=True)

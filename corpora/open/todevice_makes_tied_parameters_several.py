@@ -20,6 +20,8 @@ Gradients flow to one of them only, an optimizer counts both, and on another dev
 well: a step of training unties them. The pass makes a new Parameter for each name in the state dict.
 """
 
+import sys
+
 import torch
 from torch.export.passes import move_to_device_pass
 
@@ -38,6 +40,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     moved = move_to_device_pass(torch.export.export(*make()), "cpu").module()
     seen = len(list(moved.parameters()))
     bug = seen != 1

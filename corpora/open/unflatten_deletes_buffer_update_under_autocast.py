@@ -20,6 +20,8 @@ The region is a call whose result nobody reads, and the eliminate_dead_code in _
 for dead, as it does with no_grad regions in unflatten_deletes_buffer_update_under_no_grad.
 """
 
+import sys
+
 import torch
 
 
@@ -39,6 +41,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     ep = torch.export.export(*make())
     graph = torch.export.unflatten(ep).graph
     region = torch.ops.higher_order.wrap_with_autocast

@@ -22,6 +22,8 @@ eliminate_dead_code in _remove_effect_tokens, which unflatten begins with, takes
 in place: `ep.module()` no longer updates the statistics either. num_batches_tracked counts on.
 """
 
+import sys
+
 import torch
 
 
@@ -40,6 +42,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     unflattened = torch.export.unflatten(torch.export.export(*make()))
     model(*args)

@@ -21,6 +21,8 @@ front of its piece. unflatten makes two modules of what is left of `child`, of w
 first. That expects a tensor; the first call passes what the no_grad region returns, a tuple.
 """
 
+import sys
+
 import torch
 
 
@@ -46,6 +48,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     try:
         seen, bug = torch.export.unflatten(torch.export.export(model, args))(*args), False

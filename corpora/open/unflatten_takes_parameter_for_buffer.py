@@ -30,6 +30,8 @@ strides and offset (_TensorID). So `w` and `data` are two names of one thing, an
 but the output now has a gradient that the model had cut off with detach().
 """
 
+import sys
+
 import torch
 
 
@@ -46,6 +48,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     unflattened = torch.export.unflatten(torch.export.export(model, args))
     try:

@@ -1,4 +1,4 @@
-"""What files did under a torch, kept in the user's cache: a corpus has hundreds, and torches do not change."""
+"""What files did under a torch, kept in the user's cache: a corpus has hundreds of them."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness.errors import UsageError
 
@@ -84,7 +84,7 @@ def another(python: pathlib.Path, option: str) -> Interpreter:
     return found
 
 
-def _asked(python: pathlib.Path, option: str, names: Sequence[str]) -> dict[str, list[str]]:
+def _asked(python: pathlib.Path, option: str, names: Sequence[str]) -> dict[str, Any]:
     command = [str(python.absolute()), "-c", _QUESTION, *names]
     try:
         done = subprocess.run(
