@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import pathlib
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def kept(interpreter: Interpreter, text: str) -> Ran | None:
-    """Return what a file with this text did under a torch; None: nobody has kept it."""
+    """Return what a file with this code did under a torch; None: nobody has kept it."""
     try:
         fields = json.loads(_place(interpreter, text).read_text(encoding="utf-8"))
         return Ran(int(fields["code"]), str(fields["line"]))
@@ -39,6 +40,14 @@ def keep(interpreter: Interpreter, text: str, ran: Ran) -> None:
         pathlib.Path(written.name).replace(place)
 
 
+def _code(text: str) -> str:
+    """Return what matters for a run: neither the header nor the explanation, which people edit."""
+    tree = ast.parse(text)
+    if ast.get_docstring(tree) is not None:
+        del tree.body[0]
+    return ast.dump(tree)
+
+
 def _place(interpreter: Interpreter, text: str) -> pathlib.Path:
-    digest = hashlib.sha256(f"1\0{interpreter.torch}\0{text}".encode()).hexdigest()
+    digest = hashlib.sha256(f"1\0{interpreter.torch}\0{_code(text)}".encode()).hexdigest()
     return cache_folder() / "runs" / f"{digest}.json"
