@@ -84,7 +84,7 @@ def age(version: str) -> tuple[tuple[int, ...], int, int]:
     release = re.match(r"\d+(\.\d+)*", public)
     numbers = tuple(map(int, release[0].split("."))) if release else ()
     rest = public[release.end() :] if release else public
-    stage = 3 if not rest or rest.startswith((".post", "post")) else 0
+    stage = 4 if not rest or rest.startswith((".post", "post")) else 0
     stage = next((n for n, word in enumerate(("dev", "a", "b", "rc")) if word in rest), stage)
     last = re.search(r"\d+$", rest)
     return (*numbers, *(0,) * (3 - len(numbers))), stage, int(last[0]) if last else 0
