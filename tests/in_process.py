@@ -6,6 +6,7 @@ import contextlib
 import io
 import pathlib
 import runpy
+import sys
 
 import pytest
 
@@ -17,6 +18,10 @@ def run_script(file: pathlib.Path) -> tuple[object, str]:
     """Return what the file exits with, and what it prints."""
     printed = io.StringIO()
     quiet = contextlib.redirect_stdout(printed)
+    before = sys.excepthook
     with restore_modes(), nothing_cached(), quiet, pytest.raises(SystemExit) as end:
-        runpy.run_path(str(file), run_name="__main__")
+        try:
+            runpy.run_path(str(file), run_name="__main__")
+        finally:
+            sys.excepthook = before
     return end.value.code, printed.getvalue()

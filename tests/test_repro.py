@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pathlib
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from inspect import isabstract
 
 import pytest
+import torch
 from in_process import run_script as run
 
 from harness.case import case_from_source
@@ -444,6 +447,51 @@ def test_every_stage_of_crash_has_a_file_that_runs(
     file.write_text(repro_source(shown, STATEFUL))
     code, printed = run(file)
     assert (code, printed[:3]) == (0, "ok:"), printed
+
+
+class AnotherError(Exception):
+    """What no file takes for its bug."""
+
+
+def fails(*args: object, **kwargs: object) -> None:
+    raise AnotherError("the torch of this test fails")
+
+
+@pytest.mark.parametrize(("check", "evidence"), EVIDENCE, ids=[ids(*each) for each in EVIDENCE])
+def test_a_file_that_fails_in_another_way_does_not_say_that_the_bug_is_there(
+    check: str, evidence: Evidence, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "repro.py"
+    file.write_text(repro_source(finding(evidence, check), STATEFUL))
+    monkeypatch.setattr(torch.export, "export", fails)
+    if check == "purity" and evidence.stage == "export":
+        assert run(file)[0] == 0  # whatever export raises, it left all as it was
+        return
+    with pytest.raises(AnotherError):
+        run(file)
+
+
+@pytest.mark.parametrize(
+    ("raised", "code"),
+    [
+        (RuntimeError("sizes of tensor 12 must match at [0]"), 1),
+        (RuntimeError("sizes of tensor 34 must match at [1]"), 1),
+        (RuntimeError("another text"), 3),
+        (KeyError("sizes of tensor 12 must match at [0]"), 3),
+        (None, 0),
+    ],
+)
+def test_only_the_exception_of_the_finding_is_the_bug(
+    raised: Exception | None, code: int, tmp_path: pathlib.Path
+) -> None:
+    shown = Failure("export", ("builtins.RuntimeError",), "sizes of tensor 56 must match at [2]", ())
+    text = repro_source(finding(PathRaised(shown, None)), SOURCE)
+    file = tmp_path / "repro.py"
+    if raised is not None:
+        wrong = f"def wrong(*args, **kwargs):\n    raise {raised!r}\n\n\ntorch.export.export = wrong\n"
+        text = text.replace("\nif __name__", f"\n{wrong}\nif __name__")
+    file.write_text(text)
+    assert subprocess.run([sys.executable, file], capture_output=True, check=False).returncode == code
 
 
 def test_file_is_short_has_metadata_and_stands_alone(tmp_path: pathlib.Path) -> None:

@@ -38,6 +38,8 @@ that no body writes to an input or returns one is put off by any two inputs that
 the bodies had made them so.
 """
 
+import sys
+
 import torch
 from torch._higher_order_ops.while_loop import while_loop
 
@@ -52,6 +54,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     expected = model(*args)
     try:

@@ -26,6 +26,8 @@ before; but the __dict__ of an object that was used already keeps the table that
 is written through it is lost.
 """
 
+import sys
+
 import torch
 
 
@@ -44,6 +46,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     other, _ = make()
     model(*args)

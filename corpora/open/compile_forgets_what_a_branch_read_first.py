@@ -26,6 +26,8 @@ has read tensors alone. The dict `_buffers`, first read there, is no longer in t
 from a cache by its source and is not entered again, so that no change of it is replayed.
 """
 
+import sys
+
 import torch
 
 
@@ -43,6 +45,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     other, _ = make()
     model(*args)

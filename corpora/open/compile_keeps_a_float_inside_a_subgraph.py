@@ -32,6 +32,8 @@ checkpoint, and what it gives stands for the float in the whole frame. What come
 another graph and cannot use it.
 """
 
+import sys
+
 import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
@@ -52,6 +54,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     model.compile(backend="eager")
     model(*args)

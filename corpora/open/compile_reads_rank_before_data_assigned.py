@@ -26,6 +26,8 @@ nobody uses: the old one answers from the metadata that it noted at first. When 
 call is compiled anew, and wrong.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -43,6 +45,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     eager, args = make()
     compiled, args = make()
     compiled.compile(backend="eager")

@@ -26,6 +26,8 @@
 The decomposition by which AOTAutograd traces dropout returns `input.clone()`.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -40,6 +42,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, (expected,) = make()
     model(expected)
     seen = torch.zeros(1)

@@ -27,6 +27,7 @@ of the code, as inf and torch. Export gives placeholders the names of arguments,
 """
 
 import copy
+import sys
 
 import torch
 
@@ -41,6 +42,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     program = copy.deepcopy(torch.export.export(*make()))
     expected = [spec.arg.name for spec in program.graph_signature.input_specs]
     seen = [node.name for node in program.graph.find_nodes(op="placeholder")]

@@ -31,6 +31,8 @@ refuse with a message for the author where it exports; but that is asked under i
 aot_export_joint_with_descriptors leaves at False, so that they wrap and aot_stage2_export finds no graph.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -51,6 +53,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     ep = torch.export.export(*make())
     try:
         ep.run_decompositions()

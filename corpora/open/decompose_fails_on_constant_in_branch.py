@@ -38,6 +38,8 @@ run_decompositions it is one of the program's: a functional tensor takes its pla
 traces the branch with functionalization switched off, for which only the operands are unwrapped.
 """
 
+import sys
+
 import torch
 
 
@@ -51,6 +53,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     try:
         seen, bug = torch.export.export(model, args).run_decompositions().module()(*args), False

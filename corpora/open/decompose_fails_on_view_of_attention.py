@@ -32,6 +32,8 @@ decomposition permutes its result for nn.MultiheadAttention, whose query is laid
 query the strides differ, and the view raises ValueError.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -48,6 +50,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     ep = torch.export.export(*make())
     try:
         ep.run_decompositions()

@@ -26,6 +26,8 @@ comes from. The body of an autocast region is called as a whole: all of it gets 
 that calls the region. unflatten then makes no `child`.
 """
 
+import sys
+
 import torch
 
 
@@ -42,6 +44,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     ep = torch.export.export(*make()).run_decompositions()
     (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.relu.default)
     seen = [path for path, _ in node.meta["nn_module_stack"].values()]

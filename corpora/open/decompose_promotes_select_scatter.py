@@ -24,6 +24,8 @@
 The decomposition is a where() of both tensors: the result has the dtype that both are promoted to.
 """
 
+import sys
+
 import torch
 
 
@@ -37,6 +39,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     ep = torch.export.export(model, args).run_decompositions()
     expected, seen = model(*args).dtype, ep.module()(*args).dtype

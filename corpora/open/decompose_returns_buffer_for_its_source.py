@@ -27,6 +27,8 @@ output of the model and the new value of the buffer. _insert_copy_for_mutations 
 new value of a buffer for the buffer, and returns the result of copy_.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -45,6 +47,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     program = torch.export.export(model, args).run_decompositions().module()
     expected, seen = model(*args), program(*args)

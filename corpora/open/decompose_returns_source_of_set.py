@@ -25,6 +25,8 @@ Functionalized, the tensor takes the value of what it is set to, so both are one
 its buffer.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -41,6 +43,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     decomposed = torch.export.export(model, args).run_decompositions().module()
     expected, seen = model(*args) is model.buf, decomposed(*args) is decomposed.buf

@@ -26,6 +26,7 @@ for a str, but only numbers and strings are compared with what they were.
 """
 
 import enum
+import sys
 
 import torch
 
@@ -45,6 +46,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, (x, mode) = make()
     program = torch.export.export(model, (x, mode)).module()
     try:

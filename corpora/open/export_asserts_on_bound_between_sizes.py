@@ -36,6 +36,8 @@ for an expression, which it only knows on one side of an equation: "Expected op 
 8/3".
 """
 
+import sys
+
 import torch
 
 
@@ -53,6 +55,7 @@ def dynamic_shapes():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     error = None
     try:
         torch.export.export(*make(), dynamic_shapes=dynamic_shapes())

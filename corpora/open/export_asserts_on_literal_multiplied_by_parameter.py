@@ -26,6 +26,8 @@ is asked as if it were what the graph is handed: "node requires_grad True does n
 requires_grad False".
 """
 
+import sys
+
 import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
@@ -48,6 +50,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     print(f"eager gives {model(*args).tolist()}")
     try:

@@ -26,6 +26,8 @@ to the front of their piece. The piece then no longer begins with the change, so
 _is_set_grad_enabled_sub_mod takes it for one without: it is inlined, and the region is lost.
 """
 
+import sys
+
 import torch
 
 
@@ -40,6 +42,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     expected = model(*args)
     seen = torch.export.export(model, args, strict=False).module()(*args)

@@ -27,6 +27,8 @@ sorts the arguments as they were traced and puts every keyword beside `options`,
 arguments and spec no longer are of one structure.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -45,6 +47,7 @@ def dynamic_shapes():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     try:
         torch.export.export(*make(), dynamic_shapes=dynamic_shapes())
         print("ok: neither eager nor export raises")

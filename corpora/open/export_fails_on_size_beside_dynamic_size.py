@@ -35,6 +35,8 @@ The spec of a torch.Size has to be a tuple, which any other is told at first. Af
 compares spec and inputs again, this time with the torch.Size, and knows no spec at all that is like it.
 """
 
+import sys
+
 import torch
 
 
@@ -52,6 +54,7 @@ def dynamic_shapes():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     try:
         torch.export.export(*make(), dynamic_shapes=dynamic_shapes())
         print("ok: export raises nothing, as with static sizes")

@@ -59,6 +59,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     try:
         torch.export.export(*make(), strict=False, preserve_module_call_signature=("child",))
     except AssertionError as error:

@@ -26,6 +26,8 @@ decomposition that traces it computes with elementwise operators, which keep the
 Whoever plans memory or views by the recorded metadata is misled.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -35,6 +37,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     ep = torch.export.export(model, args)
     (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.batch_norm.default)

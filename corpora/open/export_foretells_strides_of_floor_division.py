@@ -26,6 +26,8 @@ The kernel takes after its first operand where the two differ. The decomposition
 `where(ne(b, 0), ...)`, whose first operand is made of the divisor.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -40,6 +42,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     ep = torch.export.export(model, args)
     (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.floor_divide.default)

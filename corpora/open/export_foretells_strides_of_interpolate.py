@@ -25,6 +25,8 @@ The decomposition that traces it indexes the input, and that keeps the order of 
 does is restored for results of four and five dimensions only.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -34,6 +36,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     ep = torch.export.export(model, args)
     (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.upsample_nearest1d.vec)

@@ -25,6 +25,8 @@ The kernel fills a new contiguous tensor. The decomposition that traces it compa
 a range, and a comparison keeps the strides of what it compares.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -39,6 +41,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     ep = torch.export.export(model, args)
     (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.one_hot.default)

@@ -26,6 +26,8 @@ needed, after t_ in the graph, and there it reads the other size. Those that sta
 beginning of the graph; this one turns out to be 3 always.
 """
 
+import sys
+
 import torch
 
 
@@ -44,6 +46,7 @@ def dynamic_shapes():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     program = torch.export.export(model, args, dynamic_shapes=dynamic_shapes())
     expected, seen = model(*make()[1]), program.module()(*make()[1])

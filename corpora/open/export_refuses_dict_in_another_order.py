@@ -24,6 +24,8 @@ eq_spec compares the sets of keys and then the values by position: the tensor un
 "b".
 """
 
+import sys
+
 import torch
 
 
@@ -37,6 +39,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     program = torch.export.export(*make()).module()
     try:
         program({"b": (torch.ones(1),), "a": torch.ones(1)})

@@ -27,6 +27,7 @@ the failure of max_pool1d(...).detach_(), which fake tensors take for a view.
 """
 
 import contextlib
+import sys
 
 import torch
 
@@ -41,6 +42,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     before = torch.get_rng_state()
     with contextlib.suppress(RuntimeError):
         torch.export.export(*make(), strict=True)

@@ -29,6 +29,8 @@ names. GraphModule has attributes of its own: `graph`, `code`, `meta`, `shape_en
 `print_readable`, `to_folder`. nn.Module refuses a buffer with the name of an attribute that exists already.
 """
 
+import sys
+
 import torch
 
 
@@ -46,6 +48,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     ep = torch.export.export(model, args)
     try:

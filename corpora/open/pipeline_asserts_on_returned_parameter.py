@@ -35,6 +35,8 @@ _from_traced moves what get_attr nodes of the split module read into the stages 
 user for a stage. The output node of the split module is one as well.
 """
 
+import sys
+
 import torch
 from torch.distributed.pipelining import pipeline
 
@@ -53,6 +55,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     error = None
     try:
         pipeline(*make())

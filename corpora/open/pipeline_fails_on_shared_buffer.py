@@ -36,6 +36,8 @@ named_buffers(), which gives one name of a tensor alone. The graph may read it b
 then holds it under that name, and _sink_params looks for the first.
 """
 
+import sys
+
 import torch
 from torch import nn
 from torch.distributed.pipelining import pipeline
@@ -57,6 +59,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     error = None
     try:
         pipeline(*make())

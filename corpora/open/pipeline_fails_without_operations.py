@@ -32,6 +32,8 @@
 split_module makes a partition of operators alone; where there are none the split module has no children.
 """
 
+import sys
+
 import torch
 from torch.distributed.pipelining import pipeline
 
@@ -41,6 +43,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     error = None
     try:
         pipeline(*make())

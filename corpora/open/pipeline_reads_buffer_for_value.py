@@ -25,6 +25,8 @@ In the traced graph `x.mean()` is the node `mean`, the buffer is `mean_1`, and s
 named. Which of them are state is told by the names in the split module, where the buffer is `mean`.
 """
 
+import sys
+
 import torch
 from torch import nn
 from torch.distributed.pipelining import SplitPoint, pipeline
@@ -43,6 +45,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     expected = model(*args)
     seen = pipeline(model, args, split_spec={"child": SplitPoint.BEGINNING})(*args)[0]

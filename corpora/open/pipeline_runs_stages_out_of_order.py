@@ -33,6 +33,8 @@ takes the last first (root_partitions.pop()). It would keep the model's order if
 Statistics, other writes to shared memory and random numbers follow the order in which operators run.
 """
 
+import sys
+
 import torch
 from torch import nn
 from torch.distributed.pipelining import SplitPoint, pipeline
@@ -54,6 +56,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     expected = make()[0](*args)[1]
     seen = pipeline(model, args, split_spec={"child": SplitPoint.BEGINNING})(*args)[1]

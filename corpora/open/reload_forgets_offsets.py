@@ -31,6 +31,7 @@ the fake tensor of sizes and strides alone. Who plans memory by what is recorded
 """
 
 import io
+import sys
 
 import torch
 
@@ -50,6 +51,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     file = io.BytesIO()
     torch.export.save(torch.export.export(*make()), file)
     file.seek(0)

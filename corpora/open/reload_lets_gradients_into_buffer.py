@@ -26,6 +26,7 @@ first, the parameter, and of what is no parameter _load_state_dict takes a view 
 """
 
 import io
+import sys
 
 import torch
 
@@ -45,6 +46,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     file = io.BytesIO()
     torch.export.save(torch.export.export(*make()), file)
     file.seek(0)

@@ -30,6 +30,7 @@ _load_state_dict makes a new Parameter (and a new tensor of a buffer) for each n
 """
 
 import io
+import sys
 
 import torch
 
@@ -50,6 +51,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     file = io.BytesIO()
     torch.export.save(torch.export.export(*make()), file)
     file.seek(0)

@@ -24,6 +24,8 @@
 The list of names that positional arguments get is made of those that can be given by keyword as well.
 """
 
+import sys
+
 import torch
 
 
@@ -37,6 +39,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     try:
         torch.export.export(*make(), strict=True)
         print("ok: neither eager nor export raises")

@@ -25,6 +25,8 @@ Once an attribute is set, Dynamo reaches containers by way of the `__dict__` of 
 nn_module_stack are made of these expressions: `_modules` is taken out of them, `__dict__` is not.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -48,6 +50,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     ep = torch.export.export(model, args, strict=True)
     (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.add.Tensor)

@@ -28,6 +28,8 @@ each run, all of one name, and each replaces the one before. Both calls run the 
 `x * 3` is never computed.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -44,6 +46,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     unflattened = torch.export.unflatten(torch.export.export(model, args, strict=True))
     expected, seen = model(*args), unflattened(*args)

@@ -27,6 +27,8 @@ the same tensor. The placeholder then carries the shape of the mutated fake tens
 93610. The program refuses the very input that it was exported with.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -41,6 +43,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     try:
         program = torch.export.export(*make(), strict=True).module()
         program(torch.ones(1, 2))

@@ -24,6 +24,8 @@ Gradients flow to one of them, and an optimizer counts both. The pass makes a ne
 the state dict.
 """
 
+import sys
+
 import torch
 from torch.export.passes import move_to_device_pass
 
@@ -42,6 +44,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     moved = move_to_device_pass(torch.export.export(*make()), "cpu").module()
     seen = len(list(moved.parameters()))
     bug = seen != 1

@@ -26,6 +26,8 @@ Dim.AUTO leaves it to export to find for which sizes the program holds. It finds
 cannot say `even`, and has no counterpart of the _guards_fn that torch/export/_unlift.py inserts.
 """
 
+import sys
+
 import torch
 
 
@@ -47,6 +49,7 @@ def probes():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     unflattened = torch.export.unflatten(torch.export.export(model, args, dynamic_shapes=dynamic_shapes()))
     try:

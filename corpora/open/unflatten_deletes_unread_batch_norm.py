@@ -26,6 +26,8 @@ that it writes to the running statistics (pytorch/pytorch issue 73050). So the e
 _remove_effect_tokens, which unflatten begins with, takes the call for dead.
 """
 
+import sys
+
 import torch
 
 
@@ -44,6 +46,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     unflattened = torch.export.unflatten(torch.export.export(*make()))
     model(*args)

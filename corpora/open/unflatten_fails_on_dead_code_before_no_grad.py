@@ -36,6 +36,8 @@ piece has one output, node_inline_ means to take the output node from its users,
 multiplication still reads `x`, which no longer knows of it. unflatten erases what is dead and fails there.
 """
 
+import sys
+
 import torch
 
 
@@ -52,6 +54,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     ep = torch.export.export(model, args, strict=False)
     try:

@@ -35,6 +35,8 @@ CollectTracepointsPass takes the last entry off the stacks of nodes that follow 
 be part of it. Here that is the entry of the root, on which unflatten relies: "not enough values to unpack".
 """
 
+import sys
+
 import torch
 
 
@@ -50,6 +52,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     ep = torch.export.export(model, args, strict=False, preserve_module_call_signature=("child",))
     try:

@@ -30,6 +30,8 @@ Functionalization takes the view anew, of the input's new value, once forward() 
 no module, its nn_module_stack is empty. _fix_nn_module_stacks takes the first entry of each stack.
 """
 
+import sys
+
 import torch
 
 
@@ -44,6 +46,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     ep = torch.export.export(model, args).run_decompositions()
     try:

@@ -25,6 +25,8 @@ elide_call_indices takes the `@1` out of the calls in a graph. It looks up the n
 root, `outer@1.child`, among the names of preserved submodules, which are written without `@`.
 """
 
+import sys
+
 import torch
 
 
@@ -51,6 +53,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     ep = torch.export.export(model, args, preserve_module_call_signature=("outer.child",))
     try:

@@ -26,6 +26,8 @@ The constant is recorded under the first name of the child only, `child.scale`. 
 `other` has it too, and passes it as an argument in front of `x`. So the eager child cannot take its place.
 """
 
+import sys
+
 import torch
 
 
@@ -53,6 +55,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     ep = torch.export.export(model, args, preserve_module_call_signature=("other",))
     unflattened = torch.export.unflatten(ep)

@@ -27,6 +27,8 @@ The batch size has one node in the graph: sym_size of the model's input `x`. unf
 `child`, and passes `x` in front of the argument, instead of reading the size from the argument.
 """
 
+import sys
+
 import torch
 
 
@@ -53,6 +55,7 @@ def dynamic_shapes():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     ep = torch.export.export(
         model, args, dynamic_shapes=dynamic_shapes(), preserve_module_call_signature=("child",)

@@ -25,6 +25,7 @@ The print that says so is unconditional: who writes results to standard output h
 
 import contextlib
 import io
+import sys
 
 import torch
 
@@ -42,6 +43,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     ep = torch.export.export(*make(), preserve_module_call_signature=("child",))
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         torch.export.unflatten(ep)

@@ -26,6 +26,8 @@ Export names the body `submod_1`, in a graph module that holds neither children 
 into the module for Model, where _copy_graph_attrs replaces the child.
 """
 
+import sys
+
 import torch
 
 
@@ -50,6 +52,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     expected, seen = model(*args), torch.export.unflatten(torch.export.export(model, args))(*args)
     bug = expected != seen

@@ -34,6 +34,8 @@ strides and offset (_TensorID). So `w` and `data` are two names of one thing, an
 `data.add_(1)` becomes `w.add_(1)`, on a leaf that requires grad.
 """
 
+import sys
+
 import torch
 
 
@@ -50,6 +52,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     unflattened = torch.export.unflatten(torch.export.export(model, args))
     try:

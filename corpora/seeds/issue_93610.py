@@ -69,6 +69,7 @@ def differences():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     warnings.simplefilter("ignore")
     bugs = list(differences())
     print(f"BUG: {bugs[0]}" if bugs else "ok: metadata and guards describe the inputs as handed in")

@@ -22,6 +22,8 @@ runs as it is (backend "eager") that call reads the counter, which inference ten
 must come from outside the graph: here from the caller, as Dynamo breaks the graph where it is made within.
 """
 
+import sys
+
 import torch
 
 
@@ -45,6 +47,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     with torch.inference_mode():
         expected = model(*args)

@@ -32,6 +32,7 @@ asserts that what a symbol stands for is a plain int.
 """
 
 import enum
+import sys
 
 import torch
 
@@ -50,6 +51,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     ep = torch.export.export(*make())
     try:
         ep.run_decompositions()

@@ -22,6 +22,8 @@ Who writes to what the model returns writes to the parameter in eager and to a c
 dropout is `input.clone()` where the operator returns `input`.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -40,6 +42,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     program = torch.export.export(model, args).run_decompositions().module()
     expected, seen = model(*args)[1] is model.w, program(*args)[1] is program.w

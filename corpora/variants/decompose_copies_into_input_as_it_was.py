@@ -21,6 +21,8 @@ It returns the input's new value, of the new shape, and copies it into the input
 AOTAutograd bans such a model where it exports, but not where run_decompositions comes from.
 """
 
+import sys
+
 import torch
 
 
@@ -35,6 +37,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     program = torch.export.export(*make())
     call = "run_decompositions"
     try:

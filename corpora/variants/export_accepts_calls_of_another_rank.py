@@ -22,6 +22,8 @@ torch/_export/utils.py (`_check_input_constraints_for_graph`) compares the numbe
 still does.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -36,6 +38,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     program = torch.export.export(model, args).module()
     x = torch.ones(1, 1)

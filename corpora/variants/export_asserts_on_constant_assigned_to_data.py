@@ -31,6 +31,8 @@
 memory on the CPU below a FakeTensor, and its views are on the CPU as well.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -48,6 +50,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     try:
         torch.export.export(*make())
         print("ok: neither eager nor export raises")

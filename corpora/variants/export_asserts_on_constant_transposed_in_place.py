@@ -31,6 +31,8 @@ Non-strict export makes parameters and buffers fake, but not tensors that are pl
 read such a tensor convert it on the way; for ops that change metadata FakeTensorMode asserts instead.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -50,11 +52,12 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     try:
         torch.export.export(*make())
         seen = "nothing"
-    except Exception as error:
+    except AssertionError as error:
         seen = f"{type(error).__name__}: {str(error).splitlines()[0]}"
-    bug = seen.startswith("AssertionError")
+    bug = seen != "nothing"
     print(f"{'BUG' if bug else 'ok'}: eager raises nothing, export raises {seen}")
     raise SystemExit(bug)

@@ -32,6 +32,8 @@ only 4 is left, for which `_n` would go from 2 to 2. To word the suggestion, _pr
 a Dim of it all the same, and a Dim wants max > min: "Cannot create Dim with inconsistent min=2, max=2".
 """
 
+import sys
+
 import torch
 
 
@@ -49,6 +51,7 @@ def dynamic_shapes():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     error = None
     try:
         torch.export.export(*make(), dynamic_shapes=dynamic_shapes())

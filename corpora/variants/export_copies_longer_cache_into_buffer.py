@@ -23,6 +23,8 @@ Export ends the graph with a copy_ into each buffer that was assigned, and does 
 has the shape of the old one. The two shapes do not even broadcast.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -40,6 +42,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     try:
         seen = torch.export.export(model, args).module()(*args)

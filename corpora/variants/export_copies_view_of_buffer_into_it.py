@@ -25,6 +25,8 @@ that. The node is added to the finished graph, so that nothing has ever run it. 
 to be cloned first.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -42,6 +44,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     program = torch.export.export(model, args).module()
     try:

@@ -31,6 +31,8 @@ Assigning the fake input to the .data of a constant, which is not fake, makes it
 tensor may not be compared with one on the CPU.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -48,6 +50,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     seen = "nothing"
     try:
         torch.export.export(*make())

@@ -32,6 +32,8 @@ is not recorded, puts memory on the CPU below a FakeTensor, which has to be on t
 it, a fake kernel makes a view of it, which shows that device.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -49,6 +51,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     try:
         torch.export.export(*make())
         print("ok: neither eager nor export raises")

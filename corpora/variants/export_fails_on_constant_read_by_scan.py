@@ -33,6 +33,8 @@ is given. clone_input aligns a copy as the original is: memory that is allocated
 address.
 """
 
+import sys
+
 import torch
 from torch import nn
 from torch._higher_order_ops.scan import scan
@@ -50,6 +52,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     try:
         seen, bug = torch.export.export(model, args).module()(*args), False

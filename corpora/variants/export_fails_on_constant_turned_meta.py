@@ -31,6 +31,8 @@ Assigning the fake input to the .data of a constant, which is not fake, makes it
 `k.device` is meta, and what is made there meets what is on the CPU.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -52,6 +54,7 @@ def dynamic_shapes():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     seen = "nothing"
     try:
         torch.export.export(*make(), dynamic_shapes=dynamic_shapes())

@@ -31,6 +31,8 @@ node_inline_ clears all users of the one output of a piece, here of the argument
 take the output node from them.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -51,6 +53,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     try:
         torch.export.export(model, args, preserve_module_call_signature=("child",))

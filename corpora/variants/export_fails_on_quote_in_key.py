@@ -20,6 +20,8 @@
 It repeats the guard, which has double quotes of its own for this key.
 """
 
+import sys
+
 import torch
 
 
@@ -33,6 +35,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     program = torch.export.export(*make())
     try:
         program.module()

@@ -32,6 +32,8 @@ then a fake tensor on meta, and set_data takes none for a tensor with the dispat
 still has.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -50,6 +52,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     seen = "nothing"
     try:
         torch.export.export(*make())

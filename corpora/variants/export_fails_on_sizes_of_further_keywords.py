@@ -32,6 +32,8 @@ _get_range_constraints, which puts arguments into the order of the call, keeps "
 an argument of its own: no spec is like that, and so every spec is refused.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -50,6 +52,7 @@ def dynamic_shapes():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     try:
         torch.export.export(*make(), dynamic_shapes=dynamic_shapes())
         print("ok: neither eager nor export raises")

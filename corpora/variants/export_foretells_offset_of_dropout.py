@@ -21,6 +21,8 @@
 The decomposition that traces it returns `input.clone()`.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -39,6 +41,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     ep = torch.export.export(*make())
     (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.dropout.default)
     seen = node.meta["val"].storage_offset()

@@ -38,6 +38,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     ep = torch.export.export(*make(), strict=False)
     (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.abs.default)
     given, told = node.args[0].meta["val"].shape, node.meta["val"].shape

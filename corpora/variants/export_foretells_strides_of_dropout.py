@@ -23,6 +23,8 @@ returns `input.clone()`, which makes an expanded tensor contiguous. Whoever plan
 recorded metadata is misled.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -37,6 +39,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     ep = torch.export.export(*make())
     (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.dropout.default)
     told = node.meta["val"].stride()

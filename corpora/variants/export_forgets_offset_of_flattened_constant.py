@@ -40,6 +40,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     graph = torch.export.export(*make(), strict=False).graph
     (node,) = graph.find_nodes(op="call_function", target=torch.ops.aten.flatten.using_ints)
     seen = node.meta["val"].storage_offset()

@@ -37,6 +37,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     x, y = make()[1]
     torch.export.export(*make(), strict=False).module()(x, y).zero_()
     bug = not torch.equal(x, y)

@@ -32,6 +32,8 @@ the end of its graph, and autograd, which has saved the tensor for the product's
 modified.
 """
 
+import sys
+
 import torch
 
 
@@ -50,6 +52,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     program = torch.export.export(*make(), strict=False).module()
     model(*args).backward()

@@ -22,6 +22,8 @@ whatever else has its memory, here another name. What is read from `start` is wr
 No program can part what the model holds, so that it is to be refused.
 """
 
+import sys
+
 import torch
 
 
@@ -41,6 +43,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     try:
         program = torch.export.export(*make(), strict=False).module()

@@ -22,6 +22,8 @@ Export makes copy_(part, clone) of the assignment and takes the metadata of the 
 buffer has the right offset, as has a copy_ that is written in the model.
 """
 
+import sys
+
 import torch
 
 
@@ -38,6 +40,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     ep = torch.export.export(model, args, strict=False)
     (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.copy_.default)

@@ -22,6 +22,8 @@ The shape that layer_norm is called with is then that of a tensor which does not
 and the call raises. The decomposition that traces dropout returns `input.clone()`.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -38,6 +40,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     program = torch.export.export(*make()).module()
     try:
         seen = program(torch.ones(1, 2)).shape

@@ -22,6 +22,7 @@ tensors and sizes their names back; numbers, texts and None keep the name that F
 """
 
 import io
+import sys
 
 import torch
 
@@ -36,6 +37,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     buffer = io.BytesIO()
     torch.export.save(torch.export.export(*make()), buffer)
     program = torch.export.load(io.BytesIO(buffer.getvalue()))

@@ -23,6 +23,8 @@ The graph has the buffer as `mean_1`, and so has the stage, as an input. It is n
 split module has it as `mean`.
 """
 
+import sys
+
 import torch
 from torch import nn
 from torch.distributed.pipelining import SplitPoint, pipeline
@@ -41,6 +43,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     pipe = pipeline(model, args, split_spec={"child": SplitPoint.BEGINNING})
     seen = None

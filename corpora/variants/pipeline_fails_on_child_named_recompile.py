@@ -24,6 +24,8 @@ A stage is a GraphModule and has to hold the children of the model under their o
 its own.
 """
 
+import sys
+
 import torch
 from torch.distributed.pipelining import pipeline
 
@@ -42,6 +44,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     try:
         pipeline(*make(), split_spec={})
         print("ok: a pipeline can be made of the model")

@@ -32,6 +32,8 @@ graphs its get_attr nodes read. UnflattenedModule copies them afterwards (_copy_
 _outline_submodules throws its ``seen_attrs`` away, so that no stage has the body of its regions.
 """
 
+import sys
+
 import torch
 from torch.distributed.pipelining import pipeline
 
@@ -47,6 +49,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     error = None
     try:
         pipeline(*make())

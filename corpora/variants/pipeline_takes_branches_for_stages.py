@@ -32,6 +32,8 @@ meta["partition_names"] which are which ("so callers can distinguish them"). _fr
 outlines every child that is a GraphModule. Nodes of a branch have no nn_module_stack.
 """
 
+import sys
+
 import torch
 from torch.distributed.pipelining import pipeline
 
@@ -46,6 +48,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     error = None
     try:
         pipeline(*make())

@@ -21,6 +21,8 @@ AttrSource writes the path of a value as Python code for guards, with getattr if
 `str.isidentifier` says yes to keywords, and so it becomes `L['self'].class`.
 """
 
+import sys
+
 import torch
 
 
@@ -38,6 +40,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     try:
         torch.export.export(model, args, strict=True)

@@ -22,6 +22,8 @@ flatten(). The fake tensor of the buffer is changed, and its guards, which are m
 dimension more than it has constraints for.
 """
 
+import sys
+
 import torch
 
 
@@ -37,6 +39,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     error = None
     try:
         torch.export.export(*make(), strict=True)

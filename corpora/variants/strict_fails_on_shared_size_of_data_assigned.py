@@ -31,6 +31,8 @@ When Dynamo comes upon the assignment it drops `x` from the inputs that guards a
 sizes are equal is checked all the same, and get_expression looks `x` up.
 """
 
+import sys
+
 import torch
 
 
@@ -50,6 +52,7 @@ def dynamic_shapes():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     error = None
     try:
         torch.export.export(*make(), dynamic_shapes=dynamic_shapes(), strict=True)

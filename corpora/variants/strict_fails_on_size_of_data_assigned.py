@@ -32,6 +32,8 @@ for the new size. The guard that the size is even then has no source, and issue_
 without asking.
 """
 
+import sys
+
 import torch
 
 
@@ -51,6 +53,7 @@ def dynamic_shapes():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     error = None
     try:
         torch.export.export(*make(), dynamic_shapes=dynamic_shapes(), strict=True)

@@ -21,6 +21,8 @@ Dynamo reads an attribute whose name is no identifier with getattr. The names in
 these expressions, and unflatten looks modules up by them: `unflatten(ep)` has a child of that odd name.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -42,6 +44,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     ep = torch.export.export(*make(), strict=True)
     (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.add.Tensor)
     seen = [name for name, _ in node.meta["nn_module_stack"].values()][-1]

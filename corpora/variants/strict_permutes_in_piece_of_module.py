@@ -22,6 +22,8 @@ the first. It takes the tuple that the region returns, and its getitem makes one
 to the first.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -39,6 +41,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     unflattened = torch.export.unflatten(torch.export.export(model, args, strict=True))
     try:

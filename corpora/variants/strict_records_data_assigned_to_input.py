@@ -22,6 +22,8 @@ writes that very call into the graph for an assignment to x.data. The placeholde
 mutated fake tensor: the hazard of issue 93610. With a shape that is equal, nothing is wrong.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -41,6 +43,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     try:
         program = torch.export.export(*make(), strict=True).module()
         program(torch.ones(2))

@@ -21,6 +21,8 @@ The region is a call whose result nobody reads, and the eliminate_dead_code in _
 for dead. No value tells; the graph lacks it.
 """
 
+import sys
+
 import torch
 
 
@@ -40,6 +42,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     ep = torch.export.export(*make())
     graph = torch.export.unflatten(ep).graph
     region = torch.ops.higher_order.wrap_with_set_grad_enabled

@@ -21,6 +21,8 @@ Nobody reads the result of the map, and torch._library.utils.is_impure does not 
 _assert_scalar is, so that the eliminate_dead_code in _remove_effect_tokens takes it for dead.
 """
 
+import sys
+
 import torch
 from torch._higher_order_ops.map import map as map_rows
 
@@ -41,6 +43,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     unflattened = torch.export.unflatten(torch.export.export(*make()))
     bug = True
     try:

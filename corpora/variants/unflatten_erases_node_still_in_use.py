@@ -32,6 +32,8 @@ add_ still reads it. node_inline_ clears all users of the one output of a piece,
 output node from them.
 """
 
+import sys
+
 import torch
 
 
@@ -49,6 +51,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     ep = torch.export.export(model, args, strict=False)
     try:

@@ -22,6 +22,8 @@ children, so that `a.child` takes the place of `b.child`, which is then not fina
 finds the two equal and puts the first back as it is.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -48,6 +50,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     unflattened = torch.export.unflatten(torch.export.export(model, args, strict=True))
     try:

@@ -20,6 +20,8 @@
 Buffers are copied with clone(), which packs the second element of two into memory of its own.
 """
 
+import sys
+
 import torch
 
 
@@ -36,6 +38,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     unflattened = torch.export.unflatten(torch.export.export(model, args))
     x, y = torch.ones(2, 1)

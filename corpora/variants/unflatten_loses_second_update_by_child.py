@@ -22,6 +22,8 @@ What the parent reads between, it reads from the buffer, and _IVals.update is to
 the first operand of the value instead: the first sum goes to the buffer, the second into the first sum.
 """
 
+import sys
+
 import torch
 
 
@@ -47,6 +49,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
     unflattened = torch.export.unflatten(ep.run_decompositions())

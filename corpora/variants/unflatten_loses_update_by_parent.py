@@ -23,6 +23,8 @@ from the buffer, and _IVals.update writes the value to it where it is computed, 
 given those alone. In the root nothing is written: eager gives 2, unflatten gives 1.
 """
 
+import sys
+
 import torch
 
 
@@ -47,6 +49,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
     unflattened = torch.export.unflatten(ep.run_decompositions())

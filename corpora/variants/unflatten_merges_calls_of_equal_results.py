@@ -21,6 +21,8 @@ The input of the two is never negative, so that no value tells. Whoever reads or
 takes it for that of both calls.
 """
 
+import sys
+
 import torch
 
 
@@ -42,6 +44,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     unflattened = torch.export.unflatten(torch.export.export(*make()))
     calls = [node.target for node in unflattened.graph.nodes if node.op == "call_module"]
     bug = calls[0] == calls[1]

@@ -21,6 +21,8 @@ So an unflattened model can pass every test with its first weights and compute s
 it is trained to, or loaded with.
 """
 
+import sys
+
 import torch
 
 
@@ -42,6 +44,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     unflattened = torch.export.unflatten(torch.export.export(make()[0], args))
     for module in (model, unflattened):

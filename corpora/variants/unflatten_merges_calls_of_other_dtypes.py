@@ -21,6 +21,8 @@ So unflatten gives a float32 where eager gives a bool. The two graphs of `outer`
 target of their call_module node, `0` and `0@1`, which _check_graph_equivalence does not compare.
 """
 
+import sys
+
 import torch
 
 
@@ -41,6 +43,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     expected = model(*args)
     seen = torch.export.unflatten(torch.export.export(model, args))(*args)

@@ -22,6 +22,8 @@ takes the two graphs of `outer` for one, since they differ in the target of a ca
 value tells.
 """
 
+import sys
+
 import torch
 
 
@@ -44,6 +46,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     unflattened = torch.export.unflatten(torch.export.export(model, args))
     expected, seen = model(torch.tensor([24.0])), unflattened(torch.tensor([24.0]))

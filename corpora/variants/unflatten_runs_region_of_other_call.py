@@ -22,6 +22,8 @@ The addition is in a no_grad region. unflatten has the second call return the do
 target of a call_module node alone. For 0 no value tells.
 """
 
+import sys
+
 import torch
 
 
@@ -46,6 +48,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     unflattened = torch.export.unflatten(torch.export.export(model, args))
     expected, seen = model(torch.tensor([24.0])), unflattened(torch.tensor([24.0]))

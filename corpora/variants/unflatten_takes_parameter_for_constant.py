@@ -21,6 +21,8 @@ consts_map takes `w` and `part` for two names of one tensor, as they agree in st
 offset (_TensorID), so that `x * part` becomes `x * w`.
 """
 
+import sys
+
 import torch
 
 
@@ -37,6 +39,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     unflattened = torch.export.unflatten(torch.export.export(model, args))
     model(*args).backward()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from harness.cli import (
     bench,
+    bisect,
     check,
     corpus,
     faults,
@@ -30,7 +31,22 @@ from harness.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS = (fuzz, check, minimize, replay, corpus, issue, upstream, show, features, faults, bench, paths, zoo)
+COMMANDS = (
+    fuzz,
+    check,
+    minimize,
+    replay,
+    corpus,
+    bisect,
+    issue,
+    upstream,
+    show,
+    features,
+    faults,
+    bench,
+    paths,
+    zoo,
+)
 
 
 _INTERNAL = """exportdiff {command}: this is an error of exportdiff itself, not of your model.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 from typing import TYPE_CHECKING
 
-from harness.cli import corpus_listing, fitting
+from harness.cli import bisect, corpus_listing, fitting
 from harness.errors import UsageError
 from harness.known.entry import CORPORA, FIXES, find_files
 from harness.patching.fixes import read_fixes
@@ -59,6 +59,7 @@ def add(commands: Subparsers) -> None:
     closing.add_argument("file", type=pathlib.Path, metavar="FILE", help="the file of the entry")
     closing.set_defaults(run=run_close)
     fitting.add_parser(actions)
+    bisect.add_parser(actions)
     verify = actions.add_parser(
         "verify",
         help="check that each entry shows its bug, and passes with its fix",

@@ -21,6 +21,7 @@ from harness.cli.arguments import (
 )
 from harness.cli.interrupting import interruptible
 from harness.cli.trying import try_first
+from harness.engine.other_torch.probe import another
 from harness.engine.settings import KNOWN_EVERY, MINIMIZED, Settings
 from harness.errors import UsageError
 from harness.known.entry import CORPORA, FIXES
@@ -113,6 +114,13 @@ def add(commands: Subparsers) -> None:
         help="on every K-th program, find out which known bugs torch shows without the fixes; 0: never "
         f"(default: {KNOWN_EVERY})",
     )
+    parser.add_argument(
+        "--against",
+        type=pathlib.Path,
+        metavar="PYTHON",
+        help="the Python interpreter of an environment with another torch: say which findings it shows, what "
+        "broke since, and what was fixed",
+    )
     parser.set_defaults(run=run)
 
 
@@ -120,6 +128,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run a campaign; return 0 (nothing new), 1 (new findings) or 3 (exportdiff itself failed)."""
     if arguments.corpora != CORPORA and not arguments.corpora.is_dir():
         raise UsageError(f"--corpora {arguments.corpora}: there is no such folder")
+    against = another(arguments.against, "--against") if arguments.against is not None else None
     # Here, so that a broken fix is reported once, not by every worker.
     read_candidates(arguments.corpora / FIXES)
     # Before the imports below, so that the server and this process import torch at the same time.
@@ -142,6 +151,7 @@ def run(arguments: argparse.Namespace) -> int:
         corpora=arguments.corpora.resolve() if arguments.corpora.is_dir() else None,
         plain=arguments.plain,
         known_every=arguments.known_every,
+        against=against,
         left_out=left_out(arguments.paths, expensive=False, switches=True),
     )
     try_first(settings.corpora, settings.workers)
@@ -159,4 +169,4 @@ def run(arguments: argparse.Namespace) -> int:
                 listener(event)
     if tally.harness_errors:
         return 3
-    return 1 if tally.shown else 0
+    return 1 if tally.shown or tally.changed("torch regression") else 0

@@ -7,15 +7,17 @@ import threading
 import traceback
 from collections.abc import Generator, Iterator
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing
+from contextlib import ExitStack, closing
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from harness.engine import events
 from harness.engine.clock import Clock
+from harness.engine.comparing import Comparison
 from harness.engine.confirming import Confirm, Confirmer
 from harness.engine.examples import Examples, Source, Work
 from harness.engine.final_minimizing import FinalMinimizer, Minimize
+from harness.engine.other_torch.connection import OtherTorch
 from harness.engine.own_errors import ErrorCount, TooManyErrors
 from harness.engine.triage import Witness
 from harness.engine.worker import ExampleResult, run_batch
@@ -99,20 +101,33 @@ class Campaign:
             mended=settings.mends,
             known_every=settings.known_every if settings.mends else 1,
             left_out=settings.left_out,
+            against=settings.against.release if settings.against is not None else "",
         )
 
     def _phases(self, clock: Clock) -> Generator[events.Event]:
-        """Run the examples, then look for smaller programs among them, then minimize."""
+        """Run the examples, then look for smaller programs among them, minimize, and compare torches."""
         settings, stop = self._settings, self._stop
         confirmer = Confirmer(self._confirm, clock, settings.corpora)
         examples = Examples(settings, self._work, self._source, clock, stop)
-        for result in examples.results():
-            yield from self._account(result, confirmer, clock)
-        self._given_up, self._fuzzing = examples.given_up, clock.now()
-        yield from confirmer.shrink(stop)
-        minimizer = FinalMinimizer(settings, self._minimize, self._confirm, clock, stop)
-        # A regression is kept as it was found: to the maintainer of the fix, any program is good enough.
-        yield from minimizer.run([each for each in confirmer.confirmed if each.standing.kind != "regression"])
+        with ExitStack() as processes:
+            comparison: Comparison | None = None
+            if settings.against is not None:
+                there = OtherTorch(settings.against, max(1, settings.workers // 2))
+                processes.enter_context(there)
+                comparison = Comparison(there, settings, self._confirm, clock, stop)
+            for result in examples.results():
+                yield from _seen(comparison, self._account(result, confirmer, clock))
+                if comparison is not None:
+                    comparison.take(result)
+                    yield from comparison.ready()
+            self._given_up, self._fuzzing = examples.given_up, clock.now()
+            yield from _seen(comparison, confirmer.shrink(stop))
+            minimizer = FinalMinimizer(settings, self._minimize, self._confirm, clock, stop)
+            # A regression is kept as it was found: to the maintainer of the fix, any program is good enough.
+            left = [each for each in confirmer.confirmed if each.standing.kind != "regression"]
+            yield from _seen(comparison, minimizer.run(left))
+            if comparison is not None:
+                yield from comparison.finish()
 
     def _account(self, result: ExampleResult, confirmer: Confirmer, clock: Clock) -> Iterator[events.Event]:
         """Yield the events of one example; findings that the corpus explains are known, the others new."""
@@ -138,6 +153,14 @@ class Campaign:
         for fingerprint, finding in sorted(new.items()):
             standing = result.standings.get(fingerprint, NEW)
             yield from confirmer.add(Witness(finding, result.index, result.source, standing))
+
+
+def _seen(comparison: Comparison | None, happening: Iterator[events.Event]) -> Iterator[events.Event]:
+    """Yield events; the comparison with another torch remembers what it needs of them."""
+    for event in happening:
+        if comparison is not None:
+            comparison.see(event)
+        yield event
 
 
 def _done(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from harness.engine.other_torch.differences import Change
 from harness.findings import Finding
 from harness.known.explained import By
 from harness.known.standing import NEW, Standing
@@ -56,6 +57,8 @@ class CampaignStarted(Event):
     """On one program in so many plain torch is judged too, to count known bugs; 0: never."""
     left_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Names that this torch lacks, and the paths and switches that are left out for each."""
+    against: str = ""
+    """The version of the torch that the findings are compared with; empty: none."""
 
 
 @dataclass(frozen=True)
@@ -172,6 +175,51 @@ class NotMinimized(Event):
 
     fingerprint: str
     reason: str
+
+
+@dataclass(frozen=True)
+class ComparingStarted(Event):
+    """From here on, the campaign confirms what differs between this torch and the other one."""
+
+    findings: int
+    """How many new and masked findings are run there."""
+    programs: int
+    """How many programs are still being judged there."""
+
+
+@dataclass(frozen=True)
+class TorchesCompared(Event):
+    """How a finding, or a path of some programs, differs between this torch and the other one."""
+
+    change: Change
+    fingerprint: str
+    """That of a finding in earlier events, or of one that this event brings; empty: there is no finding."""
+    path: str
+    here: tuple[str, ...]
+    """The signature here; for ``newly refused``, the reason; empty: the path is ok."""
+    there: tuple[str, ...]
+    """The signature there; empty: the path is ok, or shows the same."""
+    example: int
+    """The first that shows it."""
+    programs: int = 1
+    """How many of the programs that were run on both show it."""
+    reason: str = ""
+    """Why it is not comparable."""
+    finding: Finding | None = None
+    """The finding here."""
+    causes: tuple[str, ...] = ()
+    """The known root causes that explain it here; a regression of torch may still be one."""
+    source: str = ""
+    """The program, where no earlier event has it."""
+    repro: str = ""
+    """The repro file that was run with both, where no earlier event has it."""
+
+
+@dataclass(frozen=True)
+class EntriesFixed(Event):
+    """Which open entries of the corpus pass here and show their bugs on the other torch."""
+
+    entries: tuple[str, ...]
 
 
 @dataclass(frozen=True)

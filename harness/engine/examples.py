@@ -79,6 +79,7 @@ class Examples:
             settings.corpora,
             plain=settings.plain,
             known_every=settings.known_every,
+            compares=settings.against is not None,
         )
 
     def results(self) -> Iterator[ExampleResult]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import pathlib
     from collections.abc import Iterator, Mapping, Sequence
 
+    from harness.engine.other_torch.probe import Interpreter
     from harness.paths import Path
 
 
@@ -52,6 +53,8 @@ class Settings:
     """Whether to judge plain torch, and not torch with the fixes of the corpus."""
     known_every: int = KNOWN_EVERY
     """On one program in so many, find out which known bugs plain torch shows; 0: never."""
+    against: Interpreter | None = None
+    """The interpreter whose torch the findings are compared with; None: they are not."""
     left_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Names that this torch lacks, and the paths and switches that are left out for each."""
 

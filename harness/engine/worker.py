@@ -51,6 +51,8 @@ class Job:
     """Whether to judge plain torch, and not torch with the fixes of the corpus."""
     known_every: int = KNOWN_EVERY
     """On one program in so many, find out which known bugs plain torch shows; 0: never."""
+    compares: bool = False
+    """Whether the sampled programs are judged on another torch as well."""
     attribute: bool = True
     """Whether to find out which findings are known; False: only judge."""
 
@@ -64,7 +66,7 @@ class ExampleResult:
     """None: exportdiff itself failed; ``error`` says how."""
     tags: tuple[str, ...] = ()
     source: str = ""
-    """The program, if it shows a finding or if exportdiff failed on it; else empty."""
+    """The program, if it shows a finding, is compared, or exportdiff failed on it; else empty."""
     seconds: float = 0.0
     error: str = ""
     error_place: tuple[str, ...] = ()
@@ -79,6 +81,8 @@ class ExampleResult:
     """Whether it is known which known bugs plain torch shows on the program."""
     lifted: tuple[str, ...] = ()
     """The fixes whose functions raised an error where no path was run; so plain torch was judged."""
+    plain: Verdict | None = None
+    """The verdict on plain torch, if this program is to be judged on another torch as well."""
 
 
 def run_batch(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
@@ -124,6 +128,7 @@ def _run_example(job: Job, index: int, known: Knowledge | None) -> ExampleResult
         paths = paths_for(index, job.paths)
         if known is None:
             result = ExampleResult(index, judge_case(case, paths))
+            result = replace(result, plain=_compared(job, index, result.verdict))
         elif job.plain or not known.held:
             result = _on_plain_torch(job, index, case, paths, tags, known)
         else:
@@ -132,7 +137,8 @@ def _run_example(job: Job, index: int, known: Knowledge | None) -> ExampleResult
         text, place = traceback.format_exc(), place_of(error)
         return ExampleResult(index, None, tags, source, error=text, error_place=place)
     seconds = time.perf_counter() - started
-    shown = source if result.verdict is not None and result.verdict.findings else ""
+    wanted = result.plain is not None or (result.verdict is not None and result.verdict.findings)
+    shown = source if wanted else ""
     return replace(result, tags=tags, source=shown, seconds=seconds)
 
 
@@ -146,7 +152,8 @@ def _on_plain_torch(
     verdict = replace(verdict, findings=tuple(part.finding for part in parts))
     explained = tuple(part for part in parts if part.causes)
     remarks = {part.finding.fingerprint: Standing(remark=part.remark) for part in parts if not part.causes}
-    return ExampleResult(index, verdict, known=explained, standings=remarks, sampled=True)
+    plain = _compared(job, index, verdict)
+    return ExampleResult(index, verdict, known=explained, standings=remarks, sampled=True, plain=plain)
 
 
 def _on_mended_torch_if_possible(
@@ -171,7 +178,7 @@ def _on_mended_torch(
         return ExampleResult(index, verdict)
     unmended: Verdict | None = None
     sample: tuple[Explained, ...] = ()
-    if job.known_every and index % job.known_every == 0:
+    if _is_sampled(job, index):
         with plain():
             unmended = judge_case(case, paths)
         parts = explain(case, on_first_paths(unmended), tags, known, mended=verdict)
@@ -186,4 +193,14 @@ def _on_mended_torch(
         standings={each.finding.fingerprint: each.standing for each in left},
         sample=sample,
         sampled=unmended is not None,
+        plain=_compared(job, index, unmended),
     )
+
+
+def _is_sampled(job: Job, index: int) -> bool:
+    return job.known_every > 0 and index % job.known_every == 0
+
+
+def _compared(job: Job, index: int, plain: Verdict | None) -> Verdict | None:
+    """Return the verdict on plain torch if another torch is to be judged on the program as well."""
+    return plain if job.compares and _is_sampled(job, index) else None

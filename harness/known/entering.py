@@ -141,7 +141,9 @@ def _header(entry: Entry, source: str, title: str) -> str:
         "kind": entry.kind,
         "status": "open",
         "signatures": [list(words) for words in entry.signatures],
-        "affected": entry.affected or torch,
+        "affected": list(entry.affected or (torch,)),
+        "unaffected": list(entry.unaffected),
+        "regression-since": entry.regression_since,
         "at-fault": entry.at_fault,
     }
     if entry.upstream is not None:

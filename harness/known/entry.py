@@ -79,8 +79,12 @@ class Entry:
     """How much the thread has in common with the bug; None: nobody has compared them."""
     upstream_fix: str = ""
     """The pull request that mends it, merged or not."""
-    affected: str = ""
-    """The versions of torch that have the bug."""
+    affected: tuple[str, ...] = ()
+    """The versions of torch that were tried and have the bug; ``exportdiff corpus bisect`` writes this."""
+    unaffected: tuple[str, ...] = ()
+    """The versions that were tried and do not have it."""
+    regression_since: str = ""
+    """The first version with the bug after one without it; empty: the oldest that was tried has it."""
     unmasked: tuple[tuple[str, ...], ...] = ()
     """The beginnings of the signatures of findings that appear only with the fix in place."""
     undetected_because: str = ""
@@ -162,12 +166,19 @@ def read_entry(file: pathlib.Path) -> Entry:
         upstream=str(table["upstream"]) if "upstream" in table else None,
         upstream_match=table.get("upstream-match"),
         upstream_fix=str(table.get("upstream-fix", "")),
-        affected=str(table.get("affected", "")),
+        affected=_versions(table.get("affected", ())),
+        unaffected=_versions(table.get("unaffected", ())),
+        regression_since=str(table.get("regression-since", "")),
         unmasked=tuple(tuple(map(str, words)) for words in table.get("unmasked", ())),
         undetected_because=str(table.get("undetected-because", "")),
         unmasked_by=tuple(table.get("unmasked-by", ())),
         caused_by=tuple(table.get("caused-by", ())),
     )
+
+
+def _versions(value: object) -> tuple[str, ...]:
+    """Read a list of versions; old files have one version, or a range, as text."""
+    return tuple(map(str, value)) if isinstance(value, list) else tuple(filter(None, (str(value or ""),)))
 
 
 def _renamed_key(table: dict[str, Any]) -> str:

@@ -11,6 +11,7 @@ from rich.text import Text
 from harness.engine.events import (
     CampaignFinished,
     CampaignStarted,
+    ComparingStarted,
     Event,
     ExampleDone,
     HarnessError,
@@ -64,6 +65,10 @@ class ConsoleReport:
             if event.number == 1:
                 self._printed = -PLAIN_EVERY
             self._plainly(event)
+        elif isinstance(event, ComparingStarted):
+            self._status.compares(event)
+            self._printed = -PLAIN_EVERY
+            self._plainly(event)
         elif isinstance(event, HarnessError):
             last = event.traceback.strip().splitlines()[-1] if event.traceback.strip() else ""
             self._errors[last] = self._errors.get(last, 0) + 1
@@ -105,6 +110,8 @@ class ConsoleReport:
         parts += [f"shard {event.shard[0]}/{event.shard[1]}"] * (event.shard != (1, 1))
         parts += [counted(event.workers, "worker"), counted(len(event.paths), "path"), f"torch {event.torch}"]
         self._console.print(Text(f"fuzzing: {', '.join(parts)}"), width=self._width)
+        if event.against:
+            self._print(Text(f"what is found is compared with torch {event.against}"))
         if line := left_out_line(event.torch, event.left_out):
             self._print(Text(line))
         self._print(Text(f"each finding is written at once to {self._folder.findings}"))
@@ -162,6 +169,7 @@ class StatusLine:
         self._programs = 0
         self._counts = "starting"
         self._minimizing = ""
+        self._comparing = ""
         self._since = 0.0
         self._limit = 0.0
 
@@ -174,9 +182,16 @@ class StatusLine:
         self._since, self._limit = time.monotonic() - event.spent, event.limit
         self._minimizing = f"minimizing {event.number} of {event.total}: {event.fingerprint}"
 
+    def compares(self, event: ComparingStarted) -> None:
+        """The campaign waits for the other torch."""
+        self._minimizing = ""
+        self._comparing = f"comparing with the other torch: {counted(event.findings, 'finding')}"
+
     def line(self, width: int, at: float | None = None) -> Text:
         """Return the line; ``at``: the seconds since the start, where they are known."""
         now = time.monotonic()
+        if self._comparing:
+            return _fitting(width, self._comparing)
         if self._minimizing:
             spent = f"{now - self._since:.0f} s of {self._limit:.0f} s"
             return _fitting(width, f"{self._minimizing} ({spent})", self._minimizing)

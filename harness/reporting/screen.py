@@ -15,6 +15,7 @@ from rich.text import Text
 from harness.checks.outputs import PathRaised
 from harness.engine.final_minimizing import NO_TIME
 from harness.known.entry import CORPORA
+from harness.reporting.against import against_lines, regression_lines, standing_there
 from harness.reporting.text import show_command
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ def _group(tally: Tally, keys: list[str]) -> Group:
 
 def end_lines(tally: Tally, folder: Folder, width: int) -> Iterator[Text]:
     """Yield what a campaign prints at its end."""
+    yield from regression_lines(tally, folder, width)
     found = groups(tally)
     for group in found[:BLOCKS]:
         yield from _block(group, tally, folder, width)
@@ -78,6 +80,7 @@ def end_lines(tally: Tally, folder: Folder, width: int) -> Iterator[Text]:
     yield from _regressions(tally, width)
     yield from _left_undone(tally)
     yield from _known(tally)
+    yield from against_lines(tally)
     refused = [
         f"{mode} {each.refused} of {each.programs}"
         for mode, each in tally.exports.items()
@@ -106,6 +109,7 @@ def _block(group: Group, tally: Tally, folder: Folder, width: int) -> Iterator[T
         where.append(f"also on {counted(group.paths - 1, 'more path')}")
     if group.shown.remark:
         where.append("remark in summary.json")
+    where += filter(None, [standing_there(tally, group.key)])
     where.append(f"{counted(group.programs, 'program')}, first {group.shown.first_example}")
     yield Text("  " + fitted(where, width - 2, "; ", count=False), style="dim")
     file = shlex.quote(str(folder.repro(group.key)))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.engine.events import CampaignFinished, Event
 from harness.known.entry import FIXES
+from harness.reporting.against import against_document
 
 if TYPE_CHECKING:
     import pathlib
@@ -56,6 +57,7 @@ def summary_document(tally: Tally) -> dict[str, Any]:
             mode: {**vars(exports), "refusals": dict(exports.refusals.most_common())}
             for mode, exports in tally.exports.items()
         },
+        "against": against_document(tally) if started and started.against else None,
         "finished": tally.finished.reason if tally.finished else None,
     }
 

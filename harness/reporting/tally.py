@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, get_args
 from harness.engine.events import (
     CampaignFinished,
     CampaignStarted,
+    EntriesFixed,
     Event,
     ExampleDone,
     FindingFound,
@@ -19,11 +20,13 @@ from harness.engine.events import (
     HarnessError,
     KnownSeen,
     NotMinimized,
+    TorchesCompared,
 )
 from harness.known.explained import By
 from harness.known.standing import NEW, Kind, Standing
 
 if TYPE_CHECKING:
+    from harness.engine.other_torch.differences import Change
     from harness.findings import Finding
     from harness.judge.results import PathResult
 
@@ -110,6 +113,10 @@ class Tally:
     """Why findings of ``shown`` keep the program that showed them, by the same keys."""
     dropped: dict[str, Standing] = field(default_factory=dict)
     """What no fresh process has confirmed so far, by fingerprint."""
+    compared: list[TorchesCompared] = field(default_factory=list)
+    """What differs between this torch and the other one."""
+    fixed_entries: tuple[str, ...] | None = None
+    """The entries of the corpus that pass here and not there; None: nobody has looked."""
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
@@ -133,6 +140,10 @@ class Tally:
             self.dropped[event.finding.fingerprint] = event.standing
         elif isinstance(event, NotMinimized):
             self.not_minimized[event.fingerprint] = event.reason
+        elif isinstance(event, TorchesCompared):
+            self.compared.append(event)
+        elif isinstance(event, EntriesFixed):
+            self.fixed_entries = event.entries
         elif isinstance(event, HarnessError):
             self.harness_errors += 1
         elif isinstance(event, CampaignFinished):
@@ -210,6 +221,11 @@ class Tally:
     def of_kind(self, kind: Kind) -> dict[str, Shown]:
         """Return those of ``shown`` that plain torch shows, that a known bug masks, or that a fix causes."""
         return {key: shown for key, shown in self.shown.items() if shown.standing.kind == kind}
+
+    def changed(self, change: Change) -> list[TorchesCompared]:
+        """Return what differs in this way from the other torch, first what most programs show."""
+        found = (each for each in self.compared if each.change == change)
+        return sorted(found, key=lambda each: (-each.programs, each.example, each.path))
 
     @property
     def new(self) -> int:

@@ -21,6 +21,8 @@ class Confirmation:
     confirmed: bool
     reason: str
     """What it printed, or why it does not count."""
+    code: int | None = None
+    """What it exited with; None: that is not known."""
 
 
 def confirm(source: str, beside: str = "", within: Within = nullcontext) -> Confirmation:
@@ -32,4 +34,4 @@ def confirm(source: str, beside: str = "", within: Within = nullcontext) -> Conf
         file = pathlib.Path(folder, "repro.py")
         file.write_text(source)
         run = run_file(file, within=within, beside=beside)
-    return Confirmation(run.code == 1, run.problem or run.last_line)
+    return Confirmation(run.code == 1, run.problem or run.last_line, run.code)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _HEAD = """\
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     warnings.simplefilter("ignore")
 """
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from harness.repro.paste import Values
     from harness.repro.program import Program
 
-HANG_SECONDS = 30
+HANG_SECONDS = 60
 """After so long, the file itself calls it a hang."""
 
 

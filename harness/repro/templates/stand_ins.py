@@ -10,12 +10,15 @@ import contextlib
 from typing import Any
 
 RANDOM = SEED = ON_DEVICE = PROBES = HAS_KWARGS = HANGS = VARIANTS = OF_SIZES = OF_LEAF = OF_VALUES = True
+WORDED = True
 """Conditions."""
 
 FIRST_PROBE = 3
 """The number of the first call with a probe."""
 CALLS = 1
 """How many calls there are to make."""
+WORDS = ""
+"""Part of the message of the exception that is the bug."""
 PLACE = ""
 """Where in the outputs, or in ``(args, kwargs)``, a leaf is, as ``pytree.keystr`` writes it."""
 SECONDS = 30

@@ -21,7 +21,8 @@ from harness.repro.parts import Parts, last_call
 from harness.repro.paste import Template
 from harness.repro.templates import observers
 from harness.repro.templates.scripts import compare
-from harness.repro.templates.stand_ins import CALLS, altered, inputs, lower, make, observe
+from harness.repro.templates.stand_ins import CALLS, WORDED, WORDS, altered, inputs, lower, make, observe
+from harness.repro.writers.crashes import that
 from harness.repro.writers.outputs import observing_outputs
 from harness.repro.writers.purity import STREAMS, observing_setting
 from harness.repro.writers.state import observing_state
@@ -168,11 +169,7 @@ def call_both_deviating() -> None:
     candidate(*args, **kwargs)
     args, kwargs = inputs()
     with altered(candidate):
-        try:
-            seen = observe(candidate(*args, **kwargs), (args, kwargs), candidate)
-        except Exception as error:
-            print(f"BUG: torch.compile raises {type(error).__name__}: {str(error).strip()[:200]!r}")
-            sys.exit(1)
+        seen = observe(candidate(*args, **kwargs), (args, kwargs), candidate)
     wrong = [n for n in expected if n in seen and seen[n] != expected[n]]
     for n in wrong[:1]:
         print(f"BUG: {n} is {seen[n]} instead of {expected[n]}"[:500])
@@ -181,14 +178,41 @@ def call_both_deviating() -> None:
     sys.exit(bool(wrong))
 
 
+def try_both_deviating() -> None:
+    """Call both as in the example, and then deviate from it: only what is compiled raises."""
+    eager, args, kwargs = make()
+    eager(*args, **kwargs)
+    args, kwargs = inputs()
+    with altered(eager):
+        eager(*args, **kwargs)
+    model, args, kwargs = make()
+    candidate = lower(model)
+    candidate(*args, **kwargs)
+    args, kwargs = inputs()
+    with altered(candidate):
+        try:
+            candidate(*args, **kwargs)
+        except Exception as error:
+            if type(error).__name__ != "ERROR":
+                raise
+            if WORDED and WORDS not in str(error):
+                raise
+            print(f"BUG: torch.compile raises {type(error).__name__}: {str(error).strip()[:200]!r}")
+            sys.exit(1)
+    print("ok: torch.compile raises nothing, as eager does")
+    sys.exit(0)
+
+
 def write(finding: Finding) -> Parts | None:
     """Write down what a compiled model does in another way than the same model, called in the same order."""
     match finding.evidence:
         case Recompiled():
             return Parts([Template(noted)], [Template(call_again)])
-        case WrongAnswer(altered=altered) | DeviatingCallRaised(altered=altered):
+        case WrongAnswer(altered=altered):
             functions = [Template(observers.everything, name="observe")]
             return deviating_parts(altered, functions, [Template(call_both_deviating)])
+        case DeviatingCallRaised(altered=altered, failure=failure):
+            return deviating_parts(altered, [], [Template(try_both_deviating, that(failure))])
         case ProcessLeftDifferent() as evidence:
             return _setting(finding, evidence)
         case OutputStructure() | OutputLeaf() as evidence:

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from harness.repro.parts import Parts, last_call
 from harness.repro.paste import Template
-from harness.repro.templates.stand_ins import CALLS, export, inputs, lower, make
+from harness.repro.templates.stand_ins import CALLS, WORDED, WORDS, export, inputs, lower, make
+from harness.repro.wording import plain_part
 
 if TYPE_CHECKING:
     from harness.findings import Finding
+    from harness.observe.failure import Failure
 
 
 def run_eager() -> Any:
@@ -27,6 +29,10 @@ def try_export(model: Any, seen: str) -> str:
     try:
         ep = export(model)
     except Exception as error:
+        if type(error).__name__ != "ERROR":
+            raise
+        if WORDED and WORDS not in str(error):
+            raise
         seen = f"{type(error).__name__}: {str(error).strip()[:200]!r}"
     return seen
 
@@ -37,6 +43,10 @@ def try_lower(model: Any, seen: str) -> str:
         ep = export(model)
         candidate = lower(ep)
     except Exception as error:
+        if type(error).__name__ != "ERROR":
+            raise
+        if WORDED and WORDS not in str(error):
+            raise
         seen = f"{type(error).__name__}: {str(error).strip()[:200]!r}"
     return seen
 
@@ -49,13 +59,17 @@ def try_call(model: Any, seen: str) -> str:
         args, kwargs = inputs()
         candidate(*args, **kwargs)
     except Exception as error:
+        if type(error).__name__ != "ERROR":
+            raise
+        if WORDED and WORDS not in str(error):
+            raise
         seen = f"{type(error).__name__}: {str(error).strip()[:200]!r}"
     return seen
 
 
 def report(seen: str) -> None:
     """Say what was raised."""
-    bug = seen.startswith("ERROR:")
+    bug = seen != "nothing"
     print(f"{'BUG' if bug else 'ok'}: eager raises nothing, STAGE raises {seen}")
     sys.exit(bug)
 
@@ -67,17 +81,28 @@ def try_consecutive_calls() -> None:
     ep = export(model)
     candidate = lower(ep)
     seen = "nothing"
-    try:
-        for call in range(CALLS):
-            args, kwargs = inputs(call)
-            eager(*args, **kwargs)
-            args, kwargs = inputs(call)
+    for call in range(CALLS):
+        args, kwargs = inputs(call)
+        eager(*args, **kwargs)
+        args, kwargs = inputs(call)
+        try:
             candidate(*args, **kwargs)
-    except Exception as error:
-        seen = f"{type(error).__name__}: {str(error).strip()[:200]!r}"
-    bug = seen.startswith("ERROR:")
+        except Exception as error:
+            if type(error).__name__ != "ERROR":
+                raise
+            if WORDED and WORDS not in str(error):
+                raise
+            seen = f"{type(error).__name__}: {str(error).strip()[:200]!r}"
+            break
+    bug = seen != "nothing"
     print(f"{'BUG' if bug else 'ok'}: eager raises nothing, call {call} of RUNNER raises {seen}")
     sys.exit(bug)
+
+
+def that(failure: Failure) -> dict[str, str | bool]:
+    """Return what says in a template which exception is the bug: its class, and words of its message."""
+    words = plain_part(failure.message)
+    return {"ERROR": failure.name, "WORDED": bool(words), "WORDS": repr(words)}
 
 
 _STAGES = {
@@ -87,11 +112,11 @@ _STAGES = {
 }
 
 
-def crash(finding: Finding, name: str) -> Parts:
-    """Return the parts for an exception, by the name of its class."""
-    error = {"ERROR": name}
+def crash(finding: Finding, failure: Failure) -> Parts:
+    """Return the parts for an exception; the file raises what is another one."""
+    error = that(failure)
     if finding.call:
         return Parts([], [Template(try_consecutive_calls, error)], call=last_call(finding))
     attempt, stage = _STAGES[finding.stage]
-    pieces = [Template(run_eager), Template(attempt), Template(report, {**error, "STAGE": stage})]
+    pieces = [Template(run_eager), Template(attempt, error), Template(report, {"STAGE": stage})]
     return Parts([], pieces)

@@ -43,14 +43,14 @@ def compare_exceptions() -> None:
     expected, seen = raised
     bug = expected == "ERROR" and seen == "nothing"
     print(f"{'BUG' if bug else 'ok'}: eager raises {expected}, RUNNER raises {seen}")
-    sys.exit(bug)
+    sys.exit(1 if bug else 0 if expected in ("ERROR", seen) else 3)
 
 
 def write(finding: Finding) -> Parts | None:
     """Write down exceptions, and differences of the structure and the leaves of outputs."""
     match finding.evidence:
         case PathRaised(failure=failure):
-            return crash(finding, failure.name)
+            return crash(finding, failure)
         case OnlyEagerRaised(failure=failure):
             script = [Template(compare_exceptions, {"ERROR": failure.name})]
             return Parts([], script, call=max(last_call(finding), 1))

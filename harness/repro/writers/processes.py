@@ -30,8 +30,8 @@ def run_apart() -> None:
     except subprocess.TimeoutExpired:
         code = "no end within SECONDS s"
     bug = isinstance(code, str) if HANGS else isinstance(code, int) and code < 0
-    print(f"BUG: {code}" if bug else "ok: the process ends by itself")
-    sys.exit(bug)
+    print(f"BUG: {code}" if bug else f"ok: the process ends by itself, exit code {code}")
+    sys.exit(1 if bug else 3 if code else 0)
 
 
 def write(finding: Finding) -> Parts | None:

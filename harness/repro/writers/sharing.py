@@ -23,7 +23,18 @@ from harness.repro.parts import Parts
 from harness.repro.paste import Template
 from harness.repro.templates import pairs
 from harness.repro.templates.scripts import both_models, compare
-from harness.repro.templates.stand_ins import COPIED, ORIGINAL, export, inputs, lower, make, observe
+from harness.repro.templates.stand_ins import (
+    COPIED,
+    ORIGINAL,
+    WORDED,
+    WORDS,
+    export,
+    inputs,
+    lower,
+    make,
+    observe,
+)
+from harness.repro.writers.crashes import that
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,9 +145,29 @@ def edit_and_call(eager: Any, candidate: Any) -> Any:
     args, kwargs = inputs()
     expected = observe(eager(*args, **kwargs))
     args, kwargs = inputs()
+    seen = observe(candidate(*args, **kwargs))
+    return expected, seen
+
+
+def edit_and_try(eager: Any, candidate: Any) -> Any:
+    """Edit the state of both in place, and try the next call."""
+    names: dict[int, str] = {}
+    for name, t in sorted(all_state(eager).items()):  # of several names of one tensor, the last
+        if name in all_state(candidate) and t.is_floating_point():
+            names[id(t)] = name
+    for module in (eager, candidate):
+        for name in names.values():
+            all_state(module)[name].detach().mul_(FACTOR)
+    args, kwargs = inputs()
+    expected = observe(eager(*args, **kwargs))
+    args, kwargs = inputs()
     try:
         seen = observe(candidate(*args, **kwargs))
     except Exception as error:
+        if type(error).__name__ != "ERROR":
+            raise
+        if WORDED and WORDS not in str(error):
+            raise
         seen = {n: repr(error) for n in expected}
     return expected, seen
 
@@ -156,12 +187,17 @@ def write(finding: Finding) -> Parts | None:
             return Parts([Template(state, name="observe")], [Template(compare_with_copy)])
         case CallVariantState():
             return Parts([Template(objects, name="observe")], [Template(compare_call_variants)])
-        case EditRaised() | EditDiffers():
-            functions = [Template(all_state), Template(outputs, name="observe")]
-            called = [Template(call_both)] if finding.mode == "compile" else []
-            edited = Template(edit_and_call, {"FACTOR": str(FACTOR)})
-            return Parts(functions, [Template(make_both), *called, edited, Template(compare)])
+        case EditDiffers():
+            return _edited(finding, Template(edit_and_call, {"FACTOR": str(FACTOR)}))
+        case EditRaised(failure=failure):
+            return _edited(finding, Template(edit_and_try, {"FACTOR": str(FACTOR), **that(failure)}))
     return None
+
+
+def _edited(finding: Finding, edited: Template) -> Parts:
+    functions = [Template(all_state), Template(outputs, name="observe")]
+    called = [Template(call_both)] if finding.mode == "compile" else []
+    return Parts(functions, [Template(make_both), *called, edited, Template(compare)])
 
 
 def _compare(observe: Callable[..., Any], found: Callable[..., Any]) -> Parts:

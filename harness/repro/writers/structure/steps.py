@@ -64,9 +64,9 @@ def compare_places(ours: Any, theirs: Any) -> list[str]:
 def try_exported() -> list[str]:
     """Follow the exported graph."""
     bug: list[str] = []
+    model, args, kwargs = make()
+    ep = export(model)
     try:
-        model, args, kwargs = make()
-        ep = export(model)
         exported_steps(ep)
     except Exception as error:
         bug.append(f"{type(error).__name__}: {str(error)[:200]!r}")
@@ -76,11 +76,11 @@ def try_exported() -> list[str]:
 def try_both() -> list[str]:
     """Follow the graphs of both."""
     bug: list[str] = []
+    model, args, kwargs = make()
+    ep = export(model)
+    candidate = lower(ep)
     try:
-        model, args, kwargs = make()
-        ep = export(model)
         exported_steps(ep)
-        candidate = lower(ep)
         rebuilt_steps(candidate, ep)
     except Exception as error:
         bug.append(f"{type(error).__name__}: {str(error)[:200]!r}")
