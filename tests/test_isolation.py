@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
+from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
 
@@ -14,6 +16,8 @@ from harness.observe.isolation import Isolation
 from harness.observe.process_state import restore_modes
 from harness.paths import select_paths
 from harness.paths.run import exported as execute
+from harness.paths.run import leftovers
+from harness.paths.stopwatch import Stopwatch
 
 PATHS = select_paths(["nonstrict:*"])
 
@@ -162,3 +166,27 @@ def test_fake_tensors_hold_nothing_to_restore() -> None:
     sizes: Any = StatelessSymbolicContext([DimDynamic.DYNAMIC] * 2)
     dynamic = FakeTensorMode(shape_env=ShapeEnv()).from_tensor(torch.ones(3, 2), symbolic_context=sizes)
     assert Isolation([dynamic, torch.ones(2)]).restore()
+
+
+LARGE = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(211, 199)
+
+    def forward(self, x):
+        return self.linear(x)
+"""
+
+
+def test_the_copies_of_a_large_model_are_freed_before_the_next_path(
+    case: Callable[[str, str], Case], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leftovers, "MUCH", 1)
+    paths = select_paths(["nonstrict:*", "nonstrict+decompose:unflatten", "nonstrict+reload:*"])
+    for _ in execute.observe_exported(
+        case(LARGE, "(torch.ones(2, 211),)"), paths, Stopwatch(), {"nonstrict"}
+    ):
+        tensors = [each for each in gc.get_objects() if type(each) in (torch.Tensor, nn.Parameter)]
+        storages = {each.untyped_storage()._cdata for each in tensors if each.shape == (199, 211)}
+        assert len(storages) == 1, "the exported program has one; unflattened and loaded ones have copies"

@@ -37,17 +37,21 @@ def _environment() -> Iterator[None]:
     """Set the environment variables that the server starts with, and restore ours afterwards.
 
     PYTHONPATH: the server finds this package by it, not by our ``sys.path``. PYTHONHASHSEED: torch iterates
-    over sets of strings, so only a fixed hash seed gives every campaign the same findings.
+    over sets of strings, so only a fixed hash seed gives every campaign the same findings. PYTHONWARNINGS: a
+    child that is killed cannot give back its semaphores (tqdm makes one, and torch.fx uses tqdm where it is
+    installed); multiprocessing's resource tracker does that, and need not warn the user of it.
     """
     root = str(pathlib.Path(__file__).parents[2])
     before = dict(os.environ)
     path = before.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = root if not path else os.pathsep.join((root, path))
     os.environ.setdefault("PYTHONHASHSEED", "0")
+    quiet = "ignore:resource_tracker:UserWarning"
+    os.environ["PYTHONWARNINGS"] = ",".join(filter(None, (before.get("PYTHONWARNINGS"), quiet)))
     try:
         yield
     finally:
-        for name in ("PYTHONPATH", "PYTHONHASHSEED"):
+        for name in ("PYTHONPATH", "PYTHONHASHSEED", "PYTHONWARNINGS"):
             if name in before:
                 os.environ[name] = before[name]
             else:

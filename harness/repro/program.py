@@ -12,7 +12,18 @@ from harness.case import FURTHER
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MODULES = ("contextlib", "copy", "inspect", "io", "itertools", "re", "subprocess", "sys", "warnings")
+MODULES = (
+    "contextlib",
+    "copy",
+    "inspect",
+    "io",
+    "itertools",
+    "re",
+    "subprocess",
+    "sys",
+    "tempfile",
+    "warnings",
+)
 """What else than torch a file may import."""
 
 

@@ -133,7 +133,7 @@ def observe_exported(
         seen = common
         if exported.program is not None:
             seen = _lower_and_run(exported, exported.program, common, case, path, clock)
-        free_leftovers(state)
+        free_leftovers(state, exported.program)
         yield replace(without(seen, drops(path)), path=path)
     del exported, isolation
     free_leftovers(state)

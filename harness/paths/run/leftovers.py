@@ -11,16 +11,19 @@ from harness.observe.caches import forget_compiled, forget_last_export
 from harness.observe.values import LargeValues
 
 if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+
     from harness.observe.tensors import State
 
 MUCH = 16 * 2**20
 """From so many bytes of state on, it pays to collect garbage; that takes up to half a second."""
 
 
-def free_leftovers(state: State | None) -> None:
+def free_leftovers(state: State | None, program: ExportedProgram | None = None) -> None:
     """Free the copies of a large model that a path has made; its state before the first call says how large.
 
     Programs and modules refer to themselves, so that they outlive their last use until garbage is collected.
+    ``program``: the one that further paths run; unflatten has left a reference to its result there.
     """
     if state is None:
         return
@@ -28,6 +31,8 @@ def free_leftovers(state: State | None) -> None:
     if sum(values.content.nbytes for values in large.values() if isinstance(values, LargeValues)) >= MUCH:
         forget_compiled()
         forget_last_export()
+        if program is not None:
+            program.graph_module.meta.pop("unflattened_module", None)
         gc.collect()
         _return_memory()
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-import io
 import re
+import tempfile
 from typing import TYPE_CHECKING
 
 from harness.lazy import torch
@@ -25,10 +25,10 @@ def duplicate(module: nn.Module) -> nn.Module:
 @transform("module", "nonstrict:unflatten", apart=True, cost=35)
 def pickle(module: nn.Module) -> nn.Module:
     """What runs can be pickled and unpickled, and shares no state with what comes of it."""
-    buffer = io.BytesIO()
-    torch.save(module, buffer)
-    buffer.seek(0)
-    loaded: nn.Module = torch.load(buffer, weights_only=False)
+    with tempfile.TemporaryFile() as file:
+        torch.save(module, file)
+        file.seek(0)
+        loaded: nn.Module = torch.load(file, weights_only=False)
     return loaded
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-import io
+import tempfile
 from typing import TYPE_CHECKING, Any
 
 from harness.lazy import torch
@@ -31,10 +31,10 @@ def decompose(ep: ExportedProgram) -> ExportedProgram:
 @transform("program", "nonstrict:module", "nonstrict:unflatten")
 def reload(ep: ExportedProgram) -> ExportedProgram:
     """A program that is saved and loaded again is the same program."""
-    buffer = io.BytesIO()
-    torch.export.save(ep, buffer)
-    buffer.seek(0)
-    return torch.export.load(buffer)
+    with tempfile.TemporaryFile() as file:
+        torch.export.save(ep, file)
+        file.seek(0)
+        return torch.export.load(file)
 
 
 @transform("program", "nonstrict:module", exports=True, drops=("hierarchy",))
