@@ -9,6 +9,7 @@ import pytest
 
 from harness.cli import main
 from harness.known.entry import RENAMED_KEYS, read_entry
+from harness.known.verify import MAX_LINES
 from harness.source.canonical import canonical_digest
 from harness.source.line_count import code_lines
 
@@ -89,9 +90,9 @@ def test_corpus_verify_lists_what_an_entry_lacks(
     main(["corpus", "verify"])
     printed = capsys.readouterr().out
     assert "no feature tag" not in printed or "control.cond" in printed
-    file.write_text(file.read_text() + "    x = 1\n" * 30)
+    file.write_text(file.read_text() + "    x = 1\n" * MAX_LINES)
     main(["corpus", "verify"])
-    assert "lines of code; at most 30" in capsys.readouterr().out
+    assert f"lines of code; at most {MAX_LINES}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("old", "new"), RENAMED_KEYS.items())

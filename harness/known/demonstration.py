@@ -68,8 +68,9 @@ def demonstration(entry: Entry) -> Demonstration:
     made = next((node for node in tree.body if _is_function(node, "make")), None)
     if main is None or not isinstance(made, ast.FunctionDef):
         raise UsageError(f"{entry.file} has no make(), or no 'if __name__ == \"__main__\":'")
-    verdict = _verdict(main.body)
-    steps, raising = _steps(main.body)
+    body = [statement for statement in main.body if not _sets_exit_code(statement)]
+    verdict = _verdict(body)
+    steps, raising = _steps(body)
     outcome = _outcome(verdict) if entry.silent and verdict is not None else Raises()
     if raising is not None and _is_about_words(outcome, steps):
         outcome = Raises()
@@ -104,6 +105,11 @@ def demonstration(entry: Entry) -> Demonstration:
         tuple(ast.unparse(step) for step in steps),
         spread.outcome,
     )
+
+
+def _sets_exit_code(statement: ast.stmt) -> bool:
+    """Whether a statement says with which code the file exits where another error is raised."""
+    return isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "sys.excepthook"
 
 
 def _needed(node: ast.stmt, used: set[str]) -> bool:

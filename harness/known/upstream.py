@@ -80,9 +80,18 @@ def report(entry: Entry, run: Run, versions: str, fix: Fix | None = None) -> str
         code=parts.code,
         cause=_cause(entry, fix),
         output=parts.output.strip(),
-        affected=f"Affected: torch {entry.affected}.\n\n" if entry.affected else "",
+        affected=_affected(entry),
         versions=versions.strip(),
     )
+
+
+def _affected(entry: Entry) -> str:
+    """Say which versions have the bug, and since when, as far as anybody has tried."""
+    if not entry.affected:
+        return ""
+    without = f"; not in {', '.join(entry.unaffected)}" if entry.unaffected else ""
+    since = f" Since {entry.regression_since}." if entry.regression_since else ""
+    return f"Affected: torch {', '.join(entry.affected)}{without}.{since}\n\n"
 
 
 def _demonstrated(entry: Entry) -> _Parts | None:
