@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import pathlib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.cli.arguments import (
@@ -38,7 +40,14 @@ from harness.reporting.tally import Tally
 if TYPE_CHECKING:
     import argparse
 
+    from rich.console import Console
+
     from harness.cli.types import Subparsers
+    from harness.engine.journal import Journal
+    from harness.engine.other_torch.probe import Interpreter
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
+"""What an unwritable or full disk says."""
 
 
 def add(commands: Subparsers) -> None:
@@ -121,23 +130,66 @@ def add(commands: Subparsers) -> None:
         help="the Python interpreter of an environment with another torch: say which findings it shows, what "
         "broke since, and what was fixed",
     )
-    parser.set_defaults(run=run)
+    parser.add_argument(
+        "--resume",
+        type=pathlib.Path,
+        metavar="DIR",
+        help="go on with the campaign that was interrupted or killed, in its folder DIR, with its settings; "
+        "only --workers may be another",
+    )
+    parser.set_defaults(run=run, parser=parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run a campaign; return 0 (nothing new), 1 (new findings) or 3 (exportdiff itself failed)."""
-    if arguments.corpora != CORPORA and not arguments.corpora.is_dir():
+    resumed = arguments.resume is not None
+    if resumed:
+        _check_alone(arguments)
+    elif arguments.corpora != CORPORA and not arguments.corpora.is_dir():
         raise UsageError(f"--corpora {arguments.corpora}: there is no such folder")
     against = another(arguments.against, "--against") if arguments.against is not None else None
     # Here, so that a broken fix is reported once, not by every worker.
     read_candidates(arguments.corpora / FIXES)
     # Before the imports below, so that the server and this process import torch at the same time.
     server("harness.engine.worker", *IMPORTS)
-    from harness.engine.campaign import Campaign
-    from harness.reporting.console import ConsoleReport
+    from harness.engine.journal import Journal
     from harness.reporting.text import make_console
 
-    settings = Settings(
+    folder = Folder(arguments.resume if resumed else arguments.out)
+    try:
+        if resumed:
+            journal = Journal.read(folder.journal)
+            print(f"going on in {folder.root}", flush=True)
+            settings = replace(journal.begun.settings, workers=arguments.workers)
+        else:
+            settings = _settings(arguments, against)
+            try_first(settings.corpora, settings.workers)
+            folder.prepare()
+            journal = Journal.begin(folder.journal, settings)
+        with journal:
+            return _campaign(settings, journal, folder, make_console())
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        raise UsageError(
+            f"{folder.root}: {error.strerror}; nothing that was written is lost. Make room, then: "
+            f"exportdiff fuzz --resume {folder.root}"
+        ) from None
+
+
+def _check_alone(arguments: argparse.Namespace) -> None:
+    """Raise UsageError if an option stands beside ``--resume`` that would make it another campaign."""
+    parser = arguments.parser
+    for action in parser._actions:
+        given = getattr(arguments, action.dest, None) != action.default
+        if given and action.dest not in ("resume", "workers", "help"):
+            raise UsageError(
+                f"{action.option_strings[0]} does not go with --resume: the campaign keeps its settings"
+            )
+
+
+def _settings(arguments: argparse.Namespace, against: Interpreter | None) -> Settings:
+    return Settings(
         paths=chosen_paths(arguments.paths, arguments.device, expensive=False),
         seed=arguments.seed,
         examples=arguments.examples,
@@ -154,17 +206,21 @@ def run(arguments: argparse.Namespace) -> int:
         against=against,
         left_out=left_out(arguments.paths, expensive=False, switches=True),
     )
-    try_first(settings.corpora, settings.workers)
-    folder = Folder(arguments.out)
-    folder.prepare()
-    tally = Tally(folder.root, arguments.corpora)
+
+
+def _campaign(settings: Settings, journal: Journal, folder: Folder, screen: Console) -> int:
+    """Run the campaign with all its listeners; return the exit code."""
+    from harness.engine.campaign import Campaign
+    from harness.reporting.console import ConsoleReport
+
+    tally = Tally(folder.root, settings.corpora or CORPORA)
     with (
         NdjsonLog(folder.log) as log,
-        ConsoleReport(make_console(), folder, tally) as console,
+        ConsoleReport(screen, folder, tally) as console,
         interruptible() as stop,
     ):
         listeners = (tally, log, ReproFiles(folder), SummaryFile(folder, tally), console)
-        for event in Campaign(settings, stop=stop).run():
+        for event in Campaign(settings, stop=stop, journal=journal).run():
             for listener in listeners:
                 listener(event)
     if tally.harness_errors:

@@ -28,6 +28,7 @@ from harness.programs import program_source
 from harness.repro.confirm import confirm
 
 if TYPE_CHECKING:
+    from harness.engine.journal import Journal
     from harness.engine.settings import Settings
     from harness.judge.results import Verdict
 
@@ -40,6 +41,7 @@ class Campaign:
         settings: Settings,
         *,
         stop: threading.Event | None = None,
+        journal: Journal | None = None,
         work: Work = run_batch,
         source: Source = program_source,
         confirm: Confirm = confirm,
@@ -47,13 +49,15 @@ class Campaign:
     ) -> None:
         """Prepare a run.
 
-        Setting ``stop`` ends the run early and cleanly. Tests replace the other arguments.
+        Setting ``stop`` ends the run early and cleanly. ``journal`` holds what an earlier run of the same
+        campaign has done, and gets what this one does. Tests replace the other arguments.
         """
+        self._journal = journal
         self._settings = settings
         self._stop = stop or threading.Event()
         self._work = work
         self._source = source
-        self._confirm = confirm
+        self._confirm = confirm if journal is None else journal.remembered("confirmed", confirm)
         self._minimize = minimize
         self._given_up = 0
         self._fuzzing = 0.0
@@ -108,7 +112,7 @@ class Campaign:
         """Run the examples, then look for smaller programs among them, minimize, and compare torches."""
         settings, stop = self._settings, self._stop
         confirmer = Confirmer(self._confirm, clock, settings.corpora)
-        examples = Examples(settings, self._work, self._source, clock, stop)
+        examples = Examples(settings, self._work, self._source, clock, stop, self._journal)
         with ExitStack() as processes:
             comparison: Comparison | None = None
             if settings.against is not None:

@@ -17,6 +17,10 @@ class Clock:
         """Return the seconds since the start, as events carry them."""
         return round(time.monotonic() - self._started, 3)
 
+    def set(self, seconds: float) -> None:
+        """Go on from so many seconds since the start: the campaign was interrupted then."""
+        self._started = time.monotonic() - seconds
+
     @property
     def is_over(self) -> bool:
         """Whether the time limit is reached."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from threading import Event
 
     from harness.engine.clock import Clock
+    from harness.engine.journal import Journal
     from harness.engine.settings import Settings
     from harness.findings import Finding
     from harness.known.explained import Explained
@@ -61,9 +62,19 @@ class Examples:
     """The examples of one campaign. Iterate over ``results()`` once."""
 
     def __init__(
-        self, settings: Settings, work: Work, source: Source, clock: Clock, stop: Event | None
+        self,
+        settings: Settings,
+        work: Work,
+        source: Source,
+        clock: Clock,
+        stop: Event | None,
+        journal: Journal | None = None,
     ) -> None:
-        """``work`` runs a batch in a worker, ``source`` draws a program there; ``stop`` asks to stop."""
+        """``work`` runs a batch in a worker, ``source`` draws a program there; ``stop`` asks to stop.
+
+        ``journal``: what an earlier run of the campaign has done; it gets every further result.
+        """
+        self._journal = journal
         self._settings = settings
         self._work = work
         self._source = source
@@ -83,12 +94,28 @@ class Examples:
         )
 
     def results(self) -> Iterator[ExampleResult]:
-        """Run until the examples are done or the time is over. Raises Stopped.
+        """Yield the results of the journal; then run until the examples are done or the time is over.
+
+        Raises Stopped.
+        """
+        done = set()
+        for each in self._journal.done() if self._journal is not None else ():
+            # What is accounted for now happened then.
+            self._clock.set(each.at)
+            done.add(each.result.index)
+            yield each.result
+        for result in self._further(done):
+            if self._journal is not None:
+                self._journal.add(self._clock.now(), result)
+            yield result
+
+    def _further(self, done: set[int]) -> Iterator[ExampleResult]:
+        """Run the other examples.
 
         No worker waits for a slow example: batches are queued by how many are in progress, and results that
         come early are kept until their turn.
         """
-        indices = self._settings.indices()
+        indices = (index for index in self._settings.indices() if index not in done)
         queue: deque[_Batch] = deque()
         with Workers(self._settings.workers, tasks_each=BATCHES_EACH) as workers:
 
@@ -102,7 +129,7 @@ class Examples:
                         self._refill(workers, queue, indices)
                 return task.wait(self._stop)
 
-            uncovering = Uncovering(search)
+            uncovering = Uncovering(search, self._journal.remembered) if self._journal else Uncovering(search)
             while not self._clock.is_over:
                 self._refill(workers, queue, indices)
                 if not queue:

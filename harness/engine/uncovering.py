@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from harness.known.explained import Explained
 from harness.known.leftovers import Leftover
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     Search: TypeAlias = Callable[[str, Finding, Kind], Explained | Leftover | Death | Failure]
     """Searches in a worker: takes the source of the program, the finding and its kind."""
+    Remembered: TypeAlias = Callable[[str, Callable[..., Any]], Callable[..., Any]]
+    """Returns a function that does not ask again what was asked before: see ``Journal.remembered``."""
 
 
 class Uncovering:
@@ -26,9 +28,10 @@ class Uncovering:
     Results come in the order of their index, so the answers do not depend on the number of workers.
     """
 
-    def __init__(self, search: Search) -> None:
-        """Nothing is known yet."""
+    def __init__(self, search: Search, remembered: Remembered = lambda kind, function: function) -> None:
+        """Nothing is known yet. ``remembered`` knows what an earlier run of the campaign has found."""
         self._search = search
+        self._ask = remembered("uncovered", self._find)
         self._answers: dict[tuple[str, Kind], Explained | Standing] = {}
 
     def knows(self, result: ExampleResult) -> bool:
@@ -45,7 +48,9 @@ class Uncovering:
             finding = findings[name]
             answer = self._answers.get((name, kind))
             if answer is None:
-                answer = self._answers[name, kind] = self._find(result.source, finding, standings[name])
+                key = f"{name} {kind}"
+                answer = self._ask(key, result.source, finding, standings[name])
+                self._answers[name, kind] = answer
             if isinstance(answer, Explained):
                 del standings[name]
                 known.append(replace(answer, finding=finding))
@@ -53,7 +58,7 @@ class Uncovering:
                 standings[name] = answer
         return replace(result, known=tuple(known), standings=standings)
 
-    def _find(self, source: str, finding: Finding, standing: Standing) -> Explained | Standing:
+    def _find(self, key: str, source: str, finding: Finding, standing: Standing) -> Explained | Standing:
         answer = self._search(source, finding, standing.kind)
         if isinstance(answer, Leftover):
             return answer.standing

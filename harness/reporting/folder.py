@@ -26,6 +26,11 @@ class Folder:
         return self.root / "events.ndjson"
 
     @property
+    def journal(self) -> pathlib.Path:
+        """What ``--resume`` needs to go on."""
+        return self.root / "journal.ndjson"
+
+    @property
     def findings(self) -> pathlib.Path:
         """The folder of the repro files."""
         return self.root / "findings"
@@ -40,6 +45,7 @@ class Folder:
             self.root.mkdir(parents=True, exist_ok=True)
             self.summary.unlink(missing_ok=True)
             self.log.unlink(missing_ok=True)
+            self.journal.unlink(missing_ok=True)
             shutil.rmtree(self.findings, ignore_errors=True)
             self.findings.mkdir(exist_ok=True)
         except FileExistsError:
