@@ -147,3 +147,13 @@ def test_the_world_sees_hooks_flags_attributes_and_random_numbers() -> None:
     assert before.hooks != after.hooks and before.training != after.training
     assert before.attributes != after.attributes and before.process_state != after.process_state
     assert isinstance(after.inputs.leaves[0].value, TensorSnapshot)
+
+
+def test_a_failure_says_nothing_of_the_process() -> None:
+    graph = torch.fx.symbolic_trace(torch.nn.ReLU())
+    texts = set()
+    for _ in range(2):
+        graph.recompile()  # counts one more piece of code
+        name, _, _ = graph.forward.__code__.co_filename.partition(" ")
+        texts.add(failure(ValueError(f"{name} of {object()!r}"), "run").message)
+    assert texts == {"<eval_with_key> of <object object>"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 from dataclasses import dataclass
 from traceback import walk_tb
 from typing import TYPE_CHECKING
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from harness.findings import Stage
 
 _TORCH = str(pathlib.Path(torch.__file__).parent)
+_OF_PROCESS = re.compile(r"(?<=<eval_with_key>)\.\d+| at 0x[0-9a-f]+")
+"""What a message says of the process alone: torch counts the code that it makes, objects have addresses."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,7 @@ class Failure:
     types: tuple[str, ...]
     """Qualified names of the exception's class and its bases, most derived first."""
     message: str
+    """The same in every process: without addresses and torch's count of the code that it has generated."""
     frames: tuple[str, ...]
     """``file:function`` of the innermost informative frames inside torch, innermost last."""
 
@@ -72,6 +76,6 @@ def failure(error: BaseException, stage: Stage) -> Failure:
             f"{base.__module__}.{base.__qualname__}".removeprefix("builtins.")
             for base in type(error).__mro__[:-2]  # without BaseException and object
         ),
-        message=str(error),
+        message=_OF_PROCESS.sub("", str(error)),
         frames=tuple((informative or frames)[-3:]),
     )
