@@ -12,7 +12,8 @@
 # signatures = [["structure", "mismatch", "calls", "unknown"]]
 # fix = "strict_names_modules_without_getattr"
 # affected = "2.13.0"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/130931"
+# upstream-match = "mechanism"
 # at-fault = "torch/_dynamo/variables/nn_module.py, record_nn_module_stack: source.name"
 # ///
 """`add` is recorded as run by `getattr(L['self'], 'down-sample')` instead of `down-sample`.
