@@ -62,7 +62,9 @@ def test_the_series_applies_and_its_tests_need_it(
     assert run(tree, [str(tree)]) == f"ran {count} failed 0"
 
 
-def test_a_mail_is_read_as_a_mail(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mail_is_read_as_a_mail(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     assert main(["upstream", str(tmp_path), "--first", "1"]) == 0
@@ -73,6 +75,8 @@ def test_a_mail_is_read_as_a_mail(tmp_path: pathlib.Path, monkeypatch: pytest.Mo
     assert message["Subject"].startswith("[PATCH 1/1] [export] ")
     assert message["Date"] == "Thu, 01 Jan 1970 00:00:00 -0000"
     body = message.get_content()
+    assert main(["upstream", str(tmp_path)]) == 2
+    assert "holds patches already" in capsys.readouterr().err
     assert "\n---\n" in body and "\ndiff --git a/torch/" in body and "\n+++ b/test/export/test_" in body
 
 

@@ -5,18 +5,23 @@ from __future__ import annotations
 import os
 import pathlib
 import time
+from concurrent.futures import ThreadPoolExecutor
 from email.utils import formatdate
+from functools import partial
 from typing import TYPE_CHECKING
 
+from harness.cli.arguments import workers
 from harness.errors import UsageError
 from harness.known.entry import CORPORA, FIXES
 from harness.known.ranking import read_root_causes
 from harness.patching.fixes import misfit, read_fixes
+from harness.processes.server import server
 
 if TYPE_CHECKING:
     import argparse
 
     from harness.cli.types import Subparsers
+    from harness.patching.fix import Fix
 
 
 def add(commands: Subparsers) -> None:
@@ -37,27 +42,37 @@ def add(commands: Subparsers) -> None:
         metavar="NAME",
         help="the author of the commits: 'NAME <MAIL>' (default: %(default)s)",
     )
+    parser.add_argument(
+        "--workers",
+        type=workers,
+        default="auto",
+        metavar="N",
+        help="number of processes; auto: one for each core (default: auto)",
+    )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the series; print a line for each commit; return 0, or 2 if there is none."""
-    from harness.known.series import Commit, commit_of, mail
+    from harness.known.series import Commit, LeftOut, commit_of, mail, tried
 
     if not CORPORA.is_dir():
         raise UsageError("there is no corpora/ here")
+    if any(arguments.folder.glob("*.patch")):
+        raise UsageError(f"{arguments.folder} holds patches already; name another folder, or empty it")
     fixes = {name: fix for name, fix in read_fixes(CORPORA / FIXES).items() if not misfit(fix)}
-    wanted = [cause for cause in read_root_causes(CORPORA) if any(name in fixes for name in cause.fixes)]
+    wanted = [cause for cause in read_root_causes(CORPORA) if cause.fixes][: arguments.first]
+    server()  # before the threads
     commits: list[Commit] = []
-    held: list[str] = []
-    for cause in wanted[: arguments.first]:
-        made = commit_of(cause, fixes, [fixes[name] for name in held])
-        if isinstance(made, Commit):
-            commits.append(made)
-            held += [name for name in cause.fixes if name in fixes]
-            print(f"{len(commits):04d}  {made.name}  {made.title}", flush=True)
-        else:
-            print(f"left out  {made.name}: {made.reason}", flush=True)
+    before: list[Fix] = []
+    with ThreadPoolExecutor(arguments.workers) as pool:
+        for one in pool.map(partial(tried, fixes=fixes), wanted):
+            if isinstance(one, LeftOut):
+                print(f"left out  {one.name}: {one.reason}", flush=True)
+                continue
+            commits.append(commit_of(one, before))
+            before += one.fixes
+            print(f"{len(commits):04d}  {commits[-1].name}  {commits[-1].title}", flush=True)
     if not commits:
         raise UsageError("no fix of the corpus works on this torch")
     date = formatdate(int(os.environ.get("SOURCE_DATE_EPOCH", time.time())))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from harness.errors import UsageError
 from harness.known.demonstration import Demonstration, Raises, demonstration
-from harness.known.plain_program import Shown, run_program
+from harness.known.plain_program import run_program
 from harness.known.pytorch_test import Refusal, file_of_test, mode_of
 from harness.patching.fixes import applied
 from harness.patching.placing import chunks_of
@@ -27,6 +27,7 @@ from harness.patching.source import source_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from harness.known.plain_program import Shown
     from harness.known.ranking import RootCause
     from harness.patching.fix import Fix
 
@@ -61,33 +62,52 @@ class LeftOut:
     reason: str
 
 
-def commit_of(cause: RootCause, fixes: Mapping[str, Fix], before: Sequence[Fix]) -> Commit | LeftOut:
-    """Make the commit of a root cause that comes after those of other fixes.
+@dataclass(frozen=True)
+class Tried:
+    """A root cause whose program shows the bug, and does so no longer with its fixes."""
 
-    Runs its program twice: without its fixes it must show the bug, and with them, and those before, it shows
-    whether torch is right then or refuses. Raises FixError if the fixes do not fit this torch.
+    cause: RootCause
+    fixes: tuple[Fix, ...]
+    demonstration: Demonstration
+    refusal: Refusal | None
+    """What the program ends in with the fixes, where it cannot be right."""
+
+
+def tried(cause: RootCause, fixes: Mapping[str, Fix]) -> Tried | LeftOut:
+    """Run the program of a root cause without its fixes and with them.
+
+    Without them it must show the bug; with them it shows whether torch is right then, or refuses.
     """
     entry = cause.entry
-    own = [fixes[name] for name in cause.fixes if name in fixes]
-    if not own or entry.fix not in fixes:
-        return LeftOut(entry.name, "has no fix")
+    own = tuple(fixes[name] for name in cause.fixes if name in fixes)
+    if entry.fix not in fixes:
+        return LeftOut(entry.name, "its fix does not fit this torch" if entry.fix else "has no fix")
     try:
         demo = demonstration(entry)
     except UsageError as error:
         return LeftOut(entry.name, str(error))
     if not _shows(demo, run_program(demo)):
         return LeftOut(entry.name, "its program does not show the bug on this torch")
-    with_fix = run_program(demo, partial(applied, (*before, *own)))
-    if _shows(demo, with_fix) and not _refuses(with_fix, own):
-        return LeftOut(entry.name, f"its program still shows the bug with its fixes: {with_fix.message}")
-    refusal = Refusal(with_fix.error, with_fix.message, with_fix.step) if with_fix.error else None
-    test, text = file_of_test(entry, demo, refusal)
+    mended = run_program(demo, partial(applied, own))
+    if _shows(demo, mended) and not _refuses(mended, own):
+        return LeftOut(entry.name, f"its program still shows the bug with its fixes: {mended.message}")
+    refusal = Refusal(mended.error, mended.message, mended.step) if mended.error else None
+    return Tried(cause, own, demo, refusal)
+
+
+def commit_of(one: Tried, before: Sequence[Fix]) -> Commit:
+    """Make the commit of a root cause that comes after those of other fixes.
+
+    Raises FixError if the fixes do not fit this torch together.
+    """
+    entry, own = one.cause.entry, one.fixes
+    test, text = file_of_test(entry, one.demonstration, one.refusal)
     files = {
         path: (patched(path, _changing(path, before)), patched(path, _changing(path, (*before, *own))))
         for path in sorted({path for fix in own for path, _ in fix.files})
     }
     title = f"[{_AREAS.get(mode_of(entry), 'export')}] {_title(own[0])}"
-    return Commit(entry.name, title, _message(cause, own), {**files, test: ("", text)}, test)
+    return Commit(entry.name, title, _message(one.cause, own), {**files, test: ("", text)}, test)
 
 
 def patched(path: str, fixes: Sequence[Fix]) -> str:
