@@ -104,7 +104,8 @@ def test_the_program_of_a_wrong_value_ends_in_two_prints(entry_file: pathlib.Pat
         "print(model(*args) + 1)  # got",
     ]
     assert "io" not in text.split() and "helper" not in text and "make" not in text
-    assert run_program(demo).values == ("tensor([2.])", "tensor([3.])")
+    shown = run_program(demo)
+    assert (shown.right, shown.values) == (False, ("tensor([2.])", "tensor([3.])"))
 
 
 def test_the_program_of_a_crash_ends_in_the_call_that_raises(entry_file: pathlib.Path) -> None:

@@ -30,6 +30,20 @@ FRAMES = 12
 _RUNNER = """\
 import json, pathlib, runpy, sys, traceback
 
+import torch
+
+def right(shown):
+    if len(shown) < 2:
+        return [bool(each) for each in shown] == {wanted!r}
+    expected, seen = shown
+    if torch.is_tensor(expected) and torch.is_tensor(seen):
+        try:
+            torch.testing.assert_close(seen, expected, equal_nan=True)
+        except AssertionError:
+            return False
+        return True
+    return bool(expected == seen)
+
 def tell(**what):
     pathlib.Path({answer!r}).write_text(json.dumps(what))
 
@@ -45,7 +59,8 @@ except BaseException as error:
     name = kind.__name__ if kind.__module__ == "builtins" else kind.__module__ + "." + kind.__qualname__
     tell(error=name, message=str(error), traceback=trace, line=at)
 else:
-    tell(shown=[str(each) for each in after.get("_shown", ())])
+    shown = after["_shown"]
+    tell(shown=[str(each) for each in shown], right=right(shown))
 """
 
 
@@ -53,6 +68,8 @@ else:
 class Shown:
     """What a program showed in a fresh process."""
 
+    right: bool = False
+    """Whether what is seen is what is expected, as PyTorch's tests compare."""
     values: tuple[str, ...] = ()
     """What is expected and what is seen, or the value of a condition; empty: it raised."""
     error: str = ""
@@ -80,16 +97,28 @@ def run_program(demo: Demonstration, within: Within = nullcontext, *, eager: boo
         steps = _eager_first(demo) if eager else demo.steps
         lines = [*head, *steps, f"_shown = [{', '.join(_compared(demo))}]", ""]
         file.write_text("\n".join(lines), encoding="utf-8")
-        runner.write_text(_RUNNER.format(answer=str(answer), file=str(file), frames=FRAMES), encoding="utf-8")
+        runner.write_text(
+            _RUNNER.format(answer=str(answer), file=str(file), frames=FRAMES, wanted=_wanted(demo)),
+            encoding="utf-8",
+        )
         run = run_file(runner, within=within)
         if not answer.exists():
-            return Shown(error="", message=run.problem or run.last_line)
+            return Shown(message=run.problem or run.last_line)
         told = json.loads(answer.read_text(encoding="utf-8"))
         trace = _shortened(told.get("traceback", ""), folder)
         step = _step_at(told.get("line", 0) - len(head), steps)
         return Shown(
-            tuple(told.get("shown", ())), told.get("error", ""), told.get("message", ""), trace, step
+            told.get("right", False),
+            tuple(told.get("shown", ())),
+            told.get("error", ""),
+            told.get("message", ""),
+            trace,
+            step,
         )
+
+
+def _wanted(demo: Demonstration) -> list[bool]:
+    return [demo.outcome.wanted] if isinstance(demo.outcome, Holds) else []
 
 
 def styled(code: str) -> str:

@@ -17,7 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from harness.errors import UsageError
-from harness.known.demonstration import Demonstration, Raises, demonstration
+from harness.known.demonstration import Demonstration, demonstration
 from harness.known.plain_program import run_program
 from harness.known.pytorch_test import Refusal, file_of_test, mode_of
 from harness.patching.fixes import applied
@@ -86,11 +86,13 @@ def tried(cause: RootCause, fixes: Mapping[str, Fix]) -> Tried | LeftOut:
         demo = demonstration(entry)
     except UsageError as error:
         return LeftOut(entry.name, str(error))
-    if not _shows(demo, run_program(demo)):
+    plain = run_program(demo)
+    if plain.right or not (plain.error or plain.values):
         return LeftOut(entry.name, "its program does not show the bug on this torch")
     mended = run_program(demo, partial(applied, own))
-    if _shows(demo, mended) and not _refuses(mended, own):
-        return LeftOut(entry.name, f"its program still shows the bug with its fixes: {mended.message}")
+    if not mended.right and not _refuses(mended, own):
+        shown = mended.message or ", ".join(mended.values)
+        return LeftOut(entry.name, f"its program still shows the bug with its fixes: {shown}")
     refusal = Refusal(mended.error, mended.message, mended.step) if mended.error else None
     return Tried(cause, own, demo, refusal)
 
@@ -155,14 +157,6 @@ def diff(commit: Commit) -> str:
 
 def _changing(path: str, fixes: Iterable[Fix]) -> tuple[Fix, ...]:
     return tuple(fix for fix in fixes if path in dict(fix.files))
-
-
-def _shows(demo: Demonstration, shown: Shown) -> bool:
-    if shown.error or isinstance(demo.outcome, Raises):
-        return bool(shown.error)
-    if len(shown.values) == 2:
-        return shown.values[0] != shown.values[1]
-    return shown.values != (str(getattr(demo.outcome, "wanted", "")),)
 
 
 def _refuses(shown: Shown, fixes: Iterable[Fix]) -> bool:

@@ -13,7 +13,7 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from harness.errors import UsageError
-from harness.known.demonstration import Demonstration, Equal, Holds, Raises, demonstration
+from harness.known.demonstration import Demonstration, Holds, Raises, demonstration
 from harness.known.entry import HEADER
 from harness.known.plain_program import Shown, program_text, run_program
 
@@ -108,15 +108,13 @@ def _demonstrated(entry: Entry) -> _Parts | None:
     shown = run_program(demo)
     if isinstance(demo.outcome, Raises):
         return _raised(entry, demo, shown) if shown.error else None
-    if shown.error or not shown.values:
+    if shown.right or shown.error or not shown.values:
         return None
     if isinstance(demo.outcome, Holds):
         expected, got = str(demo.outcome.wanted), shown.values[0]
         what = f"`{demo.outcome.condition}` is "
     else:
         (expected, got), what = shown.values, ""
-    if isinstance(demo.outcome, Equal) and expected == got:
-        return None
     explanation = f"Expected: {what}{_value(expected)}\nGot: {what}{_value(got)}"
     return _Parts(_with_cause(entry, explanation), program_text(demo), f"{expected}\n{got}")
 
