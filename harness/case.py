@@ -61,6 +61,9 @@ class Case:
 
     Drawn programs are to keep their values small: an accidental NaN in all places would hide differences.
     """
+    other_values: bool = True
+    """Whether the calls after the first get inputs with other values; False: the model accepts only some, as
+    nn.BCELoss does."""
 
     @classmethod
     def of_module(cls, module: Mapping[str, Any], source: str, name: str, make: str = "make") -> Case:

@@ -317,6 +317,21 @@ def test_a_causal_mask_of_infinities_is_judged(tmp_path: pathlib.Path) -> None:
     assert main(["check", f"{file}:make", "--paths", "nonstrict:*"]) == 0
 
 
+PROBABILITIES = """
+import torch
+
+def make():
+    return torch.nn.BCELoss(), (torch.rand(3), torch.ones(3))
+"""
+
+
+def test_a_model_that_accepts_only_some_values_is_judged(tmp_path: pathlib.Path) -> None:
+    """Further calls have inputs with other values, which are no probabilities here."""
+    file = tmp_path / "loss.py"
+    file.write_text(PROBABILITIES)
+    assert main(["check", f"{file}:make", "--paths", "nonstrict:*"]) == 0
+
+
 def test_dynamic_shapes_and_probes_may_be_values(
     tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -80,8 +80,11 @@ class Examples:
         kwargs: dict[str, Any],
         device: str = "cpu",
         probes: Sequence[CallArguments] = (),
+        *,
+        other_values: bool = True,
     ) -> None:
-        """Keep the originals, which no model receives."""
+        """Keep the originals, which no model receives; ``other_values`` as in Case."""
+        self._changes = CHANGES if other_values else (None,) * CALLS
         self._example = _Flat(*flatten((args, kwargs)))
         given = [_Flat(*flatten((probe.args, probe.kwargs))) for probe in probes]
         self._probes = list(takewhile(self._is_general, given))
@@ -94,13 +97,13 @@ class Examples:
         return CALLS + len(self._probes)
 
     def fresh(self, call: int = 0) -> Inputs:
-        """Return inputs for a call: 0 is the example, the next ones have other small values.
+        """Return inputs for a call: 0 is the example, the next ones have other small values, if they may.
 
         They all agree in metadata, aliasing, integers and Python values. The probes come after them,
         unchanged.
         """
         given = self._example if call < CALLS else self._probes[call - CALLS]
-        copier = Copier(self.device, CHANGES[call] if call < CALLS else None)
+        copier = Copier(self.device, self._changes[call] if call < CALLS else None)
         leaves = [copier(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in given.leaves]
         return Inputs(leaves, given.places, given.spec)
 
@@ -169,7 +172,8 @@ CHANGES: tuple[Change | None, ...] = (None, _affine(-0.5, 0.25), _affine(0.75, -
 def build(case: Case, device: str) -> tuple[nn.Module, Examples]:
     """Return a fresh model and its example inputs, on a device."""
     built = case.build()
-    return move_model(built.model, device), Examples(built.args, built.kwargs, device, built.probes)
+    examples = Examples(built.args, built.kwargs, device, built.probes, other_values=case.other_values)
+    return move_model(built.model, device), examples
 
 
 def move_model(model: nn.Module, device: str) -> nn.Module:

@@ -62,6 +62,7 @@ def judge(
             raise ValueError(f"no check {name!r}; there are {', '.join(CHECKS)}")
     chosen = frozenset(CHECKS if checks is None else checks)
     clock = Stopwatch()
+    asked = paths
     unjudged = [
         Unjudged(path, "the model has dynamic shapes of its own") for path in paths if not applies(case, path)
     ]
@@ -74,6 +75,8 @@ def judge(
             varied = reference_case(case, path)
             modes = {each.mode for each in paths if variation(each) == variation(path)}
             reference = observe_eager(varied, path.device, clock, modes)
+            if case.other_values and not case.finite_only and _wants_its_values(reference):
+                return judge(replace(case, other_values=False), asked, checks, refusals, tell)
             reason = _invalid(reference) or _unstable(reference, observe_eager(varied, path.device, clock))
             if not reason:
                 references[variation(path)] = _judgeable(reference)
@@ -137,6 +140,12 @@ def _invalid(reference: EagerObservation) -> str:
             if isinstance(value, TensorSnapshot) and not _finite(value):
                 return f"eager produced a value that is not finite in {_called(number)}"
     return ""
+
+
+def _wants_its_values(reference: EagerObservation) -> bool:
+    """Whether a user's model fails on inputs with other values only, as nn.BCELoss does outside of [0, 1]."""
+    first, *others = reference.calls
+    return first.failure is None and any(call.failure is not None and not call.probe for call in others)
 
 
 def _called(number: int) -> str:

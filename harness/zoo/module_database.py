@@ -18,14 +18,17 @@ if TYPE_CHECKING:
 
 MODULE = "torch.testing._internal.common_modules"
 
+DTYPES = {"nn.FractionalMaxPool2d": torch.float64, "nn.FractionalMaxPool3d": torch.float64}
+"""The dtype of the samples, where it is not float32: these have random numbers in float64 in any case."""
+
 
 def models() -> Iterator[ZooModel]:
-    """Yield a model for each module that has samples in float32 on the CPU; the first sample of each.
+    """Yield a model for each module that has samples on the CPU; the first sample of each, most in float32.
 
     A lazy module is left out: before its first call there is nothing to export.
     """
     for info in importlib.import_module(MODULE).module_db:
-        if not info.is_lazy and torch.float32 in info.supported_dtypes("cpu"):
+        if not info.is_lazy and _dtype(info) in info.supported_dtypes("cpu"):
             yield ZooModel(
                 f"module_db/{info.name}", f"{info.name}, as {MODULE} calls it", partial(_make, info)
             )
@@ -38,8 +41,12 @@ def _make(info: Any) -> tuple[torch.nn.Module, tuple[Any, ...], dict[str, Any]]:
     return model, tuple(call.args), dict(call.kwargs)
 
 
+def _dtype(info: Any) -> torch.dtype:
+    return DTYPES.get(info.name, torch.float32)
+
+
 def _first_sample(info: Any) -> Any:
     samples = info.module_inputs_func(
-        info, device="cpu", dtype=torch.float32, requires_grad=False, training=False
+        info, device="cpu", dtype=_dtype(info), requires_grad=False, training=False
     )
     return next(sample for sample in samples if sample.forward_input is not None)

@@ -1,0 +1,69 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "strict export files an autograd.Function under '_export_root', where unflatten finds no module"
+# path = "strict:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "lower",
+#         "RuntimeError",
+#         "unflatten.py:unflatten",
+#         "unflatten.py:__init__",
+#         "graph.py:lint",
+#     ],
+# ]
+# fix = "clean_module_stacks_in_bodies"
+# affected = "2.13.0"
+# upstream = ""
+# at-fault = "torch/_dynamo/functional_export.py, clean_nn_module_stack_and_source_fn"
+# ///
+"""A child calls an autograd.Function: unflatten says that node `_0` has a target that does not exist.
+
+Strict export traces a wrapper whose attribute _export_root is the model, and takes that name out of the
+module stacks afterwards. It does so in the outermost graph only. The forward of an autograd.Function is the
+body of an operator, which is inlined later on; its nodes stay in _export_root.0. So a module that does not
+exist stands between two runs of nodes of `0`, and unflatten adds `0` twice. With more modules around it, the
+second one replaces the first, and operators are left out without an error.
+"""
+
+import torch
+from torch import nn
+
+
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        with torch.enable_grad():
+            return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+
+
+class Child(nn.Module):
+    def forward(self, x):
+        return Double.apply(x + 1) + 1
+
+
+def make():
+    return nn.Sequential(Child()), (torch.ones(1, requires_grad=True),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    ep = torch.export.export(model, args, strict=True)
+    try:
+        seen = torch.export.unflatten(ep)(*args)
+    except RuntimeError as error:
+        seen = error
+    bug = isinstance(seen, RuntimeError)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, unflatten {str(seen)[:60]}")
+    raise SystemExit(bug)
