@@ -6,11 +6,14 @@ On another torch, what the trial of the fixes has shown decides which files can.
 from __future__ import annotations
 
 import pathlib
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import partial
 from statistics import median
 
 import pytest
+from failing_torch import torch_that_fails
 from forked_scripts import ForkedScripts
 from of_this_torch import HERE, PINNED, held, skip_unless_here, skip_unless_tried, skip_unless_usable
 
@@ -18,6 +21,7 @@ from harness.cli.replay import outcome
 from harness.known.entry import find_files, read_entry
 from harness.known.verify import entry_signatures, incomplete
 from harness.patching.fixes import read_fixes
+from harness.processes.script import RAISED, run_file
 from harness.programs import tag_names
 from harness.source.line_count import code_lines
 
@@ -51,6 +55,22 @@ def test_a_file_is_as_recorded(file: pathlib.Path, plain: ForkedScripts) -> None
     word, detail = outcome(entry, plain.run(file))
     # For a file that is FIXED, `detail` names the command to run; for a BROKEN file, this message does.
     assert word == "as recorded", f"{file}: {word} {detail}\nsee also: exportdiff corpus verify {file}"
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(CORPORA)))
+def test_another_error_is_not_the_bug_of_a_file(file: pathlib.Path) -> None:
+    run = run_file(file, within=torch_that_fails)
+    # Python would exit with 1; what the file sets as the first thing exits with 3 instead.
+    assert (run.code, run.last_line[:12]) == (RAISED, "AnotherError")
+    assert "sys.excepthook = lambda" in file.read_text(encoding="utf-8")
+
+
+def test_a_file_exits_with_3_where_it_raises_what_is_not_its_bug(tmp_path: pathlib.Path) -> None:
+    text = (CORPORA / "seeds" / "pr_137013.py").read_text(encoding="utf-8")
+    file = tmp_path / "file.py"
+    file.write_text(text.replace("    model, args = make()", "    raise KeyError('another error')"))
+    done = subprocess.run([sys.executable, file], capture_output=True, text=True, check=False)
+    assert done.returncode == 3 and "KeyError: 'another error'" in done.stderr
 
 
 ENTRIES = [read_entry(file) for file in find_files([CORPORA / "open", CORPORA / "variants"])]

@@ -56,6 +56,8 @@ if __name__ == "__main__":
     try:
         torch.export.export(model, args)
     except AssertionError as error:
+        if "True does not match constant" not in str(error):
+            raise
         print(f"BUG: export raises AssertionError: {error}")
         raise SystemExit(1) from None
     print("ok: export takes it too")

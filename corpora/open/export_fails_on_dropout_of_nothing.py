@@ -51,6 +51,8 @@ if __name__ == "__main__":
     try:
         torch.export.export(model, args)
     except RuntimeError as error:
+        if "be cast to the desired output type Long" not in str(error):
+            raise
         print(f"BUG: export raises RuntimeError: {error}")
         raise SystemExit(1) from None
     print("ok: export takes it too")

@@ -52,6 +52,8 @@ if __name__ == "__main__":
     try:
         torch.export.export(*make(), dynamic_shapes=dynamic_shapes())
     except RuntimeError as raised:
+        if "tried to directly modify sizes for customized tensor" not in str(raised):
+            raise
         error = raised
     print("BUG:" if error else "ok:", f"eager raises nothing, export raises {error!r}")
     raise SystemExit(error is not None)

@@ -59,5 +59,7 @@ if __name__ == "__main__":
         torch.export.export(*make(), dynamic_shapes=dynamic_shapes())
         print("ok: export raises nothing, as with static sizes")
     except AssertionError as error:
+        if "when there might be a mismatch" not in str(error):
+            raise
         print(f"BUG: export raises {error!r}, and nothing with static sizes")
         raise SystemExit(1) from None

@@ -63,6 +63,8 @@ if __name__ == "__main__":
     try:
         torch.export.export(*make(), strict=False, preserve_module_call_signature=("child",))
     except AssertionError as error:
+        if "Expected code to be unreachable, but got:" not in str(error):
+            raise
         print(f"BUG: eager gives 2, export raises {error!r}")
         sys.exit(1)
     print("ok: the model is exported")

@@ -56,6 +56,8 @@ if __name__ == "__main__":
     try:
         torch.export.export(*make())
     except RuntimeError as raised:
+        if "detach views in-place" not in str(raised):
+            raise
         error = raised
     print("BUG:" if error else "ok:", f"eager raises nothing, export raises {error!r}")
     raise SystemExit(error is not None)

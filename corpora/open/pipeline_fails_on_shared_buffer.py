@@ -64,6 +64,8 @@ if __name__ == "__main__":
     try:
         pipeline(*make())
     except AssertionError as raised:
+        if "not found in model" not in str(raised):
+            raise
         error = raised
     print("BUG:" if error else "ok:", f"eager raises nothing, pipeline raises {error!r}")
     raise SystemExit(error is not None)

@@ -44,5 +44,7 @@ if __name__ == "__main__":
         torch.export.export(*make(), strict=True)
         print("ok: neither eager nor export raises")
     except AssertionError as error:
+        if "More arguments than expected" not in str(error):
+            raise
         print(f"BUG: eager raises nothing, export raises {error!r}")
         raise SystemExit(1) from None

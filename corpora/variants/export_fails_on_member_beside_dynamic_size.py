@@ -24,7 +24,7 @@
 # affected = "2.13.0"
 # at-fault = "torch/_export/non_strict_utils.py, make_constraints: knows ints, SymInts and tensors"
 # ///
-"""With static sizes the model exports; with a dynamic one, "Unfamiliar meta val: Kind.A".
+"""With static sizes the model exports; with a dynamic one, "Unfamiliar meta val".
 
 Members of enumerations are accepted as inputs. make_constraints, which looks at every input where one has a
 dynamic size, does not know them.
@@ -59,5 +59,7 @@ if __name__ == "__main__":
         torch.export.export(*make(), dynamic_shapes=dynamic_shapes())
         print("ok: export raises nothing, as with static sizes")
     except RuntimeError as error:
+        if "Unfamiliar meta val" not in str(error):
+            raise
         print(f"BUG: export raises {error!r}, and nothing with static sizes")
         raise SystemExit(1) from None

@@ -57,5 +57,7 @@ if __name__ == "__main__":
         torch.export.export(*make(), dynamic_shapes=dynamic_shapes())
         print("ok: neither eager nor export raises")
     except AssertionError as error:
+        if "when there might be a mismatch" not in str(error):
+            raise
         print(f"BUG: eager raises nothing, export raises {error!r}")
         raise SystemExit(1) from None

@@ -118,8 +118,9 @@ class Comparison:
         while self._asked:
             self._wait(self._asked[0][0])
             yield from self._take_answer()
-        for key, event in found:
-            yield from self._of_finding(key, event)
+        asked = [(key, event, self._ask_of_file(event)) for key, event in found]
+        for key, event, futures in asked:
+            yield from self._of_finding(key, event, *map(self._wait, futures))
         for broken in self._broken.values():
             if broken.finding.fingerprint not in self._found:
                 yield from self._guarded(broken.example, partial(self._of_broken, broken))
@@ -195,12 +196,14 @@ class Comparison:
 
     # --- answers ---
 
-    def _of_finding(self, key: str, event: Found) -> Iterator[events.Event]:
-        finding, standing = event.finding, event.standing
-        fixes, corpora = standing.fixes, str(self._settings.corpora or "")
-        question = JudgeProgram(event.source, (str(finding.path),), fixes, corpora)
-        asked = self._other.ask(question), self._other.ask(RunFile(event.repro, SECONDS, fixes, corpora))
-        judged, ran = (self._wait(each) for each in asked)
+    def _ask_of_file(self, event: Found) -> tuple[Future[Answer], Future[Answer]]:
+        """Ask what the program and the file of a finding show there, with the fixes that they need."""
+        fixes, corpora = event.standing.fixes, str(self._settings.corpora or "")
+        question = JudgeProgram(event.source, (str(event.finding.path),), fixes, corpora)
+        return self._other.ask(question), self._other.ask(RunFile(event.repro, SECONDS, fixes, corpora))
+
+    def _of_finding(self, key: str, event: Found, judged: Answer, ran: Answer) -> Iterator[events.Event]:
+        finding = event.finding
         if not isinstance(judged, Judged) or not isinstance(ran, Ran):
             error = next(each.error for each in (judged, ran) if isinstance(each, Failed))
             yield events.HarnessError(self._clock.now(), event.example, f"on the other torch: {error}")
