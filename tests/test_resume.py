@@ -115,6 +115,26 @@ def test_a_killed_campaign_goes_on(
     assert names == {file.name for file in (whole / "findings").iterdir()}
 
 
+def test_shards_are_merged_into_what_one_campaign_gives(
+    whole: pathlib.Path, empty: pathlib.Path, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shards = [tmp_path / name for name in ("first", "second")]
+    for number, folder in enumerate(shards, 1):
+        out = ("--corpora", str(empty), "--workers", "1", "--out", str(folder))
+        _start(*ARGUMENTS, *out, "--shard", f"{number}/2").communicate()
+    names = [str(folder) for folder in shards]
+    assert main(["merge", *names, "--out", str(tmp_path / "joint")]) == 1
+    assert _summary(tmp_path / "joint") == _summary(whole)
+    capsys.readouterr()
+    assert main(["merge", names[0], names[0], "--out", str(tmp_path / "again")]) == 2
+    assert "both have program 0" in capsys.readouterr().err
+    assert main(["merge", *names, "--out", names[0]]) == 2
+    assert "is one of the folders to merge" in capsys.readouterr().err
+    # Of a shard alone, the rest is not run.
+    assert main(["merge", names[1], "--out", str(tmp_path / "half")]) == 1
+    assert _summary(tmp_path / "half")["examples"] == 10
+
+
 def test_a_full_disk_is_one_line_and_loses_nothing(
     whole: pathlib.Path, empty: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:

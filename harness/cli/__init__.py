@@ -18,6 +18,7 @@ from harness.cli import (
     features,
     fuzz,
     issue,
+    merge,
     minimize,
     paths,
     replay,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 COMMANDS = (
     fuzz,
+    merge,
     check,
     minimize,
     replay,

@@ -21,7 +21,6 @@ from harness.cli.arguments import (
     shard,
     workers,
 )
-from harness.cli.interrupting import interruptible
 from harness.cli.trying import try_first
 from harness.engine.other_torch.probe import another
 from harness.engine.settings import KNOWN_EVERY, MINIMIZED, Settings
@@ -31,19 +30,12 @@ from harness.patching.fixes import read_candidates
 from harness.processes.server import server
 from harness.programs import IMPORTS
 from harness.reporting.folder import Folder
-from harness.reporting.ndjson import NdjsonLog
-from harness.reporting.repro_files import ReproFiles
-from harness.reporting.summary import SummaryFile
-from harness.reporting.tally import Tally
 
 # Functions import the modules that import torch or rich, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
     import argparse
 
-    from rich.console import Console
-
     from harness.cli.types import Subparsers
-    from harness.engine.journal import Journal
     from harness.engine.other_torch.probe import Interpreter
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
@@ -152,8 +144,8 @@ def run(arguments: argparse.Namespace) -> int:
     read_candidates(arguments.corpora / FIXES)
     # Before the imports below, so that the server and this process import torch at the same time.
     server("harness.engine.worker", *IMPORTS)
+    from harness.cli.running import run_campaign
     from harness.engine.journal import Journal
-    from harness.reporting.text import make_console
 
     folder = Folder(arguments.resume if resumed else arguments.out)
     try:
@@ -167,7 +159,7 @@ def run(arguments: argparse.Namespace) -> int:
             folder.prepare()
             journal = Journal.begin(folder.journal, settings)
         with journal:
-            return _campaign(settings, journal, folder, make_console())
+            return run_campaign(settings, journal, folder)
     except OSError as error:
         if error.errno not in NO_ROOM:
             raise
@@ -206,23 +198,3 @@ def _settings(arguments: argparse.Namespace, against: Interpreter | None) -> Set
         against=against,
         left_out=left_out(arguments.paths, expensive=False, switches=True),
     )
-
-
-def _campaign(settings: Settings, journal: Journal, folder: Folder, screen: Console) -> int:
-    """Run the campaign with all its listeners; return the exit code."""
-    from harness.engine.campaign import Campaign
-    from harness.reporting.console import ConsoleReport
-
-    tally = Tally(folder.root, settings.corpora or CORPORA)
-    with (
-        NdjsonLog(folder.log) as log,
-        ConsoleReport(screen, folder, tally) as console,
-        interruptible() as stop,
-    ):
-        listeners = (tally, log, ReproFiles(folder), SummaryFile(folder, tally), console)
-        for event in Campaign(settings, stop=stop, journal=journal).run():
-            for listener in listeners:
-                listener(event)
-    if tally.harness_errors:
-        return 3
-    return 1 if tally.shown or tally.changed("torch regression") else 0

@@ -22,7 +22,7 @@ from harness.known.entry import FIXES, find_files
 from harness.plain_data import NotPlainError, dumps, loads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from types import TracebackType
 
 T = TypeVar("T")
@@ -84,6 +84,14 @@ class Journal:
         return journal
 
     @classmethod
+    def write(cls, file: pathlib.Path, begun: Begun, lines: Iterable[Done | Answered]) -> Journal:
+        """Write a journal with these lines, and open it."""
+        journal = cls(file, begun, file.open("w", encoding="utf-8"))
+        for line in (begun, *lines):
+            journal._write(line)
+        return journal
+
+    @classmethod
     def read(cls, file: pathlib.Path) -> Journal:
         """Open the journal of a campaign that is to go on.
 
@@ -120,16 +128,18 @@ class Journal:
         """Close the file."""
         self._stream.close()
 
-    def done(self) -> Iterator[Done]:
-        """Yield the results of the campaign so far, in their order; learn the answers between them."""
+    def lines(self) -> Iterator[Done | Answered]:
+        """Yield what the journal holds so far, but for its first line."""
         for number, line in enumerate(_complete_lines(self._file), 1):
-            each = _read(self._file, number, line)
+            if number > 1:
+                yield _read(self._file, number, line)
+
+    def done(self) -> Iterator[Done]:
+        """Yield the results of the campaign so far, in their order; learn the answers between them first."""
+        for each in self.lines():
             if isinstance(each, Answered):
                 self._answers[each.question] = each.answer
-        for number, line in enumerate(_complete_lines(self._file), 1):
-            each = _read(self._file, number, line)
-            if isinstance(each, Done):
-                yield each
+        yield from (each for each in self.lines() if isinstance(each, Done))
 
     def add(self, at: float, result: ExampleResult) -> None:
         """Note a result, before anybody accounts for it."""

@@ -1,0 +1,37 @@
+"""Runs a campaign with everybody who listens to it: the screen and the files of its folder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harness.cli.interrupting import interruptible
+from harness.engine.campaign import Campaign
+from harness.known.entry import CORPORA
+from harness.reporting.console import ConsoleReport
+from harness.reporting.ndjson import NdjsonLog
+from harness.reporting.repro_files import ReproFiles
+from harness.reporting.summary import SummaryFile
+from harness.reporting.tally import Tally
+from harness.reporting.text import make_console
+
+if TYPE_CHECKING:
+    from harness.engine.journal import Journal
+    from harness.engine.settings import Settings
+    from harness.reporting.folder import Folder
+
+
+def run_campaign(settings: Settings, journal: Journal, folder: Folder) -> int:
+    """Run a campaign, from what its journal holds on; return the exit code of the command."""
+    tally = Tally(folder.root, settings.corpora or CORPORA)
+    with (
+        NdjsonLog(folder.log) as log,
+        ConsoleReport(make_console(), folder, tally) as console,
+        interruptible() as stop,
+    ):
+        listeners = (tally, log, ReproFiles(folder), SummaryFile(folder, tally), console)
+        for event in Campaign(settings, stop=stop, journal=journal).run():
+            for listener in listeners:
+                listener(event)
+    if tally.harness_errors:
+        return 3
+    return 1 if tally.shown or tally.changed("torch regression") else 0
