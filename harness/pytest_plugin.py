@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
     from torch import nn
 
-    from harness.equivalence.accepting import Accepted
-    from harness.equivalence.asserting import Accept
+    from harness.equivalence.accepting import Accept, Accepted
     from harness.equivalence.choosing import Paths
     from harness.equivalence.report import FailOn, Found, Report
     from harness.equivalence.reproducing import Written
@@ -133,12 +132,9 @@ def _read(config: pytest.Config) -> Options:
 def _fail_on(text: str) -> FailOn:
     if text == "any":
         return "any"
-    from harness.equivalence.report import FAIL_ON
+    from harness.equivalence.report import read_fail_on
 
-    for each in FAIL_ON:
-        if each == text:
-            return each
-    raise UsageError(f"--export-fail-on: {text!r} is none of {', '.join(FAIL_ON)}")
+    return read_fail_on("--export-fail-on", text)
 
 
 class ExportDifference(AssertionError):  # noqa: N818 - named like what it is: a failed assertion
@@ -183,12 +179,10 @@ class ExportEquivalence:
         __tracebackhide__ = True
         from harness.equivalence.accepting import with_accepted
         from harness.equivalence.asserting import compare, explanation
-        from harness.equivalence.report import FAIL_ON
+        from harness.equivalence.report import read_fail_on
 
         options = self.options
-        if fail_on is not None and fail_on not in FAIL_ON:
-            raise UsageError(f"fail_on={fail_on!r}: write one of {', '.join(FAIL_ON)}")
-        fail_on = fail_on or options.fail_on
+        fail_on = read_fail_on("fail_on", fail_on or options.fail_on)
         with _without_trace():
             report = compare(
                 model,

@@ -369,7 +369,7 @@ def test_an_error_of_exportdiff_is_3(
     def fail(*args: object, **options: object) -> None:
         raise RuntimeError("broken")
 
-    monkeypatch.setattr("harness.equivalence.children.judge_target", fail)
+    monkeypatch.setattr("harness.equivalence.children.judge_subject", fail)
     assert main(["check", f"{models}:good"]) == 3
     error = capsys.readouterr().err
     assert "RuntimeError: broken" in error and "report it" in error

@@ -135,8 +135,8 @@ def _judged(
 ) -> Report:
     """Judge the model; unless JSON is wanted, print the rows of the paths as they come, and the findings."""
     # First of all: what is imported below is imported while the server imports torch.
-    server("harness.equivalence.inside")
-    from harness.equivalence.children import judge_target
+    server("harness.equivalence.explaining", "harness.equivalence.loading")
+    from harness.equivalence.children import judge_subject, subject_of
     from harness.reporting.model_report import Rows, print_report
     from harness.reporting.text import left_out_line, make_console
 
@@ -147,8 +147,8 @@ def _judged(
             console.print(line, markup=False, soft_wrap=True)
     corpora = default_corpora()
     with interruptible() as stop, Rows(console, paths) as rows:
-        report = judge_target(
-            target, paths, seconds=arguments.limit, corpora=corpora, tell=rows.tell, stop=stop
+        report = judge_subject(
+            subject_of(target), paths, seconds=arguments.limit, corpora=corpora, tell=rows.tell, stop=stop
         )
     report = report.with_found(with_accepted(report.found, accepted))
     if report.invalid:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
-from harness.cli.judging import call, judged_one_by_one
+from harness.equivalence import children
+from harness.equivalence.children import findings_of
 from harness.errors import UsageError
-from harness.minimizing.judging import FIRST_SECONDS, find_all
+from harness.minimizing.judging import FIRST_SECONDS, load_source
 from harness.paths import core_paths, parse
-from harness.processes.child import Death
 from harness.reporting.text import headline
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from harness.findings import Finding
-    from harness.judge.results import Verdict
     from harness.minimizing.subject import Subject
     from harness.path import Path
 
@@ -50,17 +50,8 @@ def chosen_finding(written: str, subject: Subject, path: str | None, check: str 
 
 
 def _findings(written: str, subject: Subject, paths: Sequence[Path]) -> Sequence[Finding]:
-    def judge(chosen: Sequence[Path]) -> Verdict | Death:
-        names = tuple(map(str, chosen))
-        try:
-            return call(FIRST_SECONDS, find_all, (subject.folder,), subject.source, names)
-        except UsageError as error:
-            raise UsageError(f"{written}: {error}") from None
-
-    verdict = judge(paths)
-    if isinstance(verdict, Death):
-        verdict = judged_one_by_one(written, judge, paths)
-    return verdict.findings
+    load = partial(load_source, written, subject.source, subject.folder)
+    return findings_of(children.Subject(written, load), paths, FIRST_SECONDS)
 
 
 def say(line: str) -> None:

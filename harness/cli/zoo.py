@@ -53,9 +53,9 @@ def add(commands: Subparsers) -> None:
     parser.add_argument(
         "--limit",
         type=duration,
-        default=300.0,
+        default=600.0,
         metavar="TIME",
-        help="time limit for judging one model, e.g. 90s (default: 5m)",
+        help="time limit for one model, e.g. 90s (default: 10m)",
     )
     parser.set_defaults(run=run)
 
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     if not CORPORA.is_dir():
         raise UsageError("there is no folder corpora here; run it in a checkout of exportdiff")
-    server("harness.zoo.preload", "harness.zoo.judging")
+    server("harness.zoo.preload", "harness.equivalence.explaining", "harness.zoo.sources")
     listed = _listed(arguments.models)
     every = [name for names in listed.values() for name in names]
     chosen = [name for name in every if _matches(name, arguments.models)]
@@ -117,11 +117,13 @@ def _meant(source: Source, globs: Sequence[str]) -> bool:
 
 
 def _names(source: Source) -> tuple[str, ...]:
-    from harness.cli.judging import call
-    from harness.processes.child import Death
+    from harness.processes.calls import call_fresh
+    from harness.processes.child import Death, Failure
     from harness.zoo.sources import names
 
-    listed = call(LISTING_SECONDS, names, source.name)
+    listed = call_fresh(LISTING_SECONDS, names, source.name)
+    if isinstance(listed, Failure):
+        raise listed.error
     if isinstance(listed, Death):
         raise UsageError(f"the models of {source.name} cannot be listed ({listed.reason})")
     return listed

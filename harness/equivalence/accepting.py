@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
+import pathlib
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
 
 from harness.errors import UsageError
 from harness.known.explained import on_paths
 
 if TYPE_CHECKING:
-    import pathlib
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from harness.equivalence.report import FailOn, Found, Report
 
 FORMAT = 1
+
+Accept: TypeAlias = str | os.PathLike[str] | tuple[str, ...] | list[str]
+"""What a caller accepts: a baseline file, or the fingerprints of findings."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,14 @@ def read_accepted(file: pathlib.Path) -> tuple[Accepted, ...]:
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError):
         raise UsageError(f"{file} is no baseline; write one with --write-baseline {file}") from None
+
+
+def marking(accept: Accept) -> Callable[[Iterable[Found]], tuple[Found, ...]]:
+    """Return what marks the findings that ``accept`` names. Reads a file at once. Raises UsageError."""
+    if isinstance(accept, str | os.PathLike):
+        return partial(with_accepted, accepted=read_accepted(pathlib.Path(accept)))
+    names = frozenset(accept)
+    return lambda found: tuple(replace(each, accepted=each.finding.fingerprint in names) for each in found)
 
 
 def write_accepted(file: pathlib.Path, report: Report, fail_on: FailOn) -> int:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import pathlib
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from harness.equivalence.accepting import read_accepted, with_accepted
+from harness.equivalence.accepting import marking
 from harness.equivalence.choosing import chosen
 from harness.equivalence.here import judge_here
 from harness.equivalence.loading import case_of
-from harness.equivalence.report import FAIL_ON
-from harness.errors import UsageError
+from harness.equivalence.report import read_fail_on
 from harness.known.entry import default_corpora
 
 if TYPE_CHECKING:
@@ -20,10 +16,9 @@ if TYPE_CHECKING:
 
     from torch import nn
 
+    from harness.equivalence.accepting import Accept
     from harness.equivalence.choosing import Paths
     from harness.equivalence.report import FailOn, Found, Report
-
-Accept = str | os.PathLike[str] | tuple[str, ...] | list[str]
 
 
 def compare(
@@ -49,12 +44,10 @@ def compare(
     """
     selected = chosen(paths, device)
     # Before the model runs: a wrong file must not cost minutes.
-    baseline = read_accepted(pathlib.Path(accept)) if isinstance(accept, str | os.PathLike) else ()
+    marked = marking(accept)
     case = case_of(model, args, kwargs, dynamic_shapes=dynamic_shapes, probes=probes)
     report = judge_here(case, selected, default_corpora())
-    if isinstance(accept, str | os.PathLike):
-        return report.with_found(with_accepted(report.found, baseline))
-    return report.with_found(tuple(_accepted(report.found, frozenset(accept))))
+    return report.with_found(marked(report.found))
 
 
 def assert_export_equivalent(
@@ -75,8 +68,7 @@ def assert_export_equivalent(
     those that the corpus does not know, ``"silent"`` for those that are wrong without an error.
     """
     __tracebackhide__ = True  # pytest shows the line of the test
-    if fail_on not in FAIL_ON:
-        raise UsageError(f"fail_on={fail_on!r}: write one of {', '.join(FAIL_ON)}")
+    read_fail_on("fail_on", fail_on)
     report = compare(
         model,
         args,
@@ -118,7 +110,3 @@ def _lines(found: Found) -> Iterable[str]:
     if found.remark:
         yield f"    remark: {found.remark}"
     yield f"    see it again: exportdiff.compare(..., paths={finding.path.without_device!r})"
-
-
-def _accepted(found: Iterable[Found], fingerprints: frozenset[str]) -> Iterable[Found]:
-    return (replace(each, accepted=each.finding.fingerprint in fingerprints) for each in found)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import time
 import traceback
 from dataclasses import dataclass, replace
-from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from harness.equivalence.report import Found, Report
+from harness.equivalence.report import Report, assembled, confirmed
 from harness.equivalence.steps import Confirming, Explaining, PathDone, Step
 from harness.errors import UsageError
-from harness.findings import Finding
 from harness.judge.causes import folded, over_paths
 from harness.judge.results import PathResult, Unjudged
 from harness.processes.child import Child, Death, Failure, Stopped
@@ -21,22 +20,42 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from threading import Event
 
+    from harness.case import Case
+    from harness.equivalence.report import Found
     from harness.equivalence.target import Target
+    from harness.findings import Finding
     from harness.judge.causes import Judged
-    from harness.known.explained import Explained
     from harness.path import Path
 
-T = TypeVar("T")
-
 TIME_LIMIT = "the time limit was reached"
-INTERRUPTED = "interrupted"
 
 HANG = 60.0
 """A path that gives no answer for so many seconds hangs, if eager alone does not."""
 
 
-def judge_target(
-    target: Target,
+@dataclass(frozen=True)
+class Subject:
+    """A model that a child process can load."""
+
+    written: str
+    """What the user calls it."""
+    load: Callable[[], Case]
+    """Called in children, so it has to be picklable. Raises UsageError if the model cannot be judged."""
+
+
+def subject_of(target: Target) -> Subject:
+    """Return what judges the model that the user has named."""
+    return Subject(target.written, partial(_load, target))
+
+
+def _load(target: Target) -> Case:
+    from harness.equivalence.loading import load  # imports torch
+
+    return load(target)
+
+
+def judge_subject(
+    subject: Subject,
     paths: Sequence[Path],
     *,
     seconds: float,
@@ -44,18 +63,30 @@ def judge_target(
     tell: Callable[[Step], None] = lambda step: None,
     stop: Event | None = None,
 ) -> Report:
-    """Judge the user's model: along all paths in one process, then what differs again in a second one.
+    """Judge a model: along all paths in one process, then what differs again in a second one.
 
     ``seconds``: the limit for everything. ``corpora``: the corpus that says what is known; None: nothing is.
     ``tell`` gets each step as it happens. After ``stop`` is set, the report says what is known so far.
     Raises UsageError if the user made a mistake, RuntimeError if exportdiff itself failed.
     """
-    return _Judging(target, tuple(paths), time.monotonic() + seconds, corpora, tell, stop).report()
+    return _Judging(subject, tuple(paths), time.monotonic() + seconds, corpora, tell, stop).report()
+
+
+def findings_of(subject: Subject, paths: Sequence[Path], seconds: float) -> Sequence[Finding]:
+    """Judge a model once, and return what differs, with nothing confirmed or explained.
+
+    Raises UsageError if it cannot be judged, or not in ``seconds``; RuntimeError as ``judge_subject``.
+    """
+    judging = _Judging(subject, tuple(paths), time.monotonic() + seconds, None, lambda step: None, None)
+    report = judging.once()
+    if report.invalid or report.stopped:
+        raise UsageError(f"{subject.written}: {report.invalid or report.stopped}")
+    return [each.finding for each in report.found]
 
 
 @dataclass
 class _Judging:
-    target: Target
+    subject: Subject
     paths: tuple[Path, ...]
     deadline: float
     corpora: pathlib.Path | None
@@ -63,79 +94,75 @@ class _Judging:
     stop: Event | None
 
     def report(self) -> Report:
+        report = self.once()
+        for step, what in ((self._confirmed, "it was confirmed"), (self._explained, "the corpus was asked")):
+            try:
+                report = step(report)
+            except Stopped as error:
+                found = tuple(replace(each, remark=f"{error} before {what}") for each in report.found)
+                return replace(report, found=found, stopped=report.stopped or str(error))
+        return report
+
+    def once(self) -> Report:
+        """Judge along all paths; say in the report what ended that early."""
         run = _Run(self)
+        stopped = ""
         try:
             run.judge(self.paths)
-        except (_OutOfTime, Stopped) as error:
-            run.stopped = TIME_LIMIT if isinstance(error, _OutOfTime) else INTERRUPTED
-        report = run.report()
-        if not report.found or run.stopped == INTERRUPTED:
-            return report
-        try:
-            report = self._confirmed(report)
-            return self._explained(report)
-        except (_OutOfTime, Stopped) as error:
-            why = TIME_LIMIT if isinstance(error, _OutOfTime) else INTERRUPTED
-            remark = f"{why} before it was confirmed, or the corpus was asked"
-            found = tuple(replace(each, remark=remark) for each in report.found)
-            return replace(report, found=found, stopped=report.stopped or why)
+        except Stopped as error:
+            stopped = str(error)
+        return run.report(stopped)
 
     def _confirmed(self, report: Report) -> Report:
-        """Keep what a second process shows as well."""
-        from harness.checks.alive import ALIVE  # to read findings takes torch, and there are some
+        return confirmed(report, self._again)
 
-        mismatches = [each for each in report.found if each.finding.check != ALIVE]
-        paths = tuple(dict.fromkeys(path for each in mismatches for path in each.finding.shown_on))
-        if not paths:
-            return report
-        self.tell(Confirming(len(mismatches)))
+    def _again(self, paths: tuple[Path, ...], findings: int) -> Sequence[Finding]:
+        self.tell(Confirming(findings))
         again = _Run(replace(self, tell=lambda step: None))
         again.judge(paths)
-        seen = {finding.fingerprint for finding in again.findings()}
-        kept = tuple(
-            each for each in report.found if each.finding.check == ALIVE or each.finding.fingerprint in seen
-        )
-        return replace(report, found=kept, unconfirmed=len(report.found) - len(kept))
+        return again.findings()
 
     def _explained(self, report: Report) -> Report:
         """Find out in a third process which findings the corpus explains."""
         if self.corpora is None or not report.found:
             return report
         self.tell(Explaining(len(report.found)))
-        findings = tuple(each.finding for each in report.found)
-        answer = self.ask(_explain, self.target, findings, report.paths, self.corpora)
-        if isinstance(answer, Death):
-            remark = f"asking the corpus ended in {answer.reason}"
-            return replace(report, found=tuple(replace(each, remark=remark) for each in report.found))
-        parts: Sequence[Explained] = answer
-        return replace(report, found=tuple(Found(part.finding, part.causes, part.remark) for part in parts))
+        found = self.ask(_explain, self.subject, report, self.corpora)
+        if isinstance(found, Death):
+            remark = f"asking the corpus ended in {found.reason}"
+            found = tuple(replace(each, remark=remark) for each in report.found)
+        return report.with_found(found)
 
     def ask(self, task: Callable[..., object], *args: object) -> Any:
         """Return the one message of a child process, or its death."""
+        self.seconds()
         with Child(_answer, task, args) as child:
             return self.next(child)
+
+    def seconds(self) -> float:
+        """Return how much time is left. Raises Stopped if there is none, or if somebody asked to stop."""
+        if self.stop is not None and self.stop.is_set():
+            raise Stopped
+        seconds = self.deadline - time.monotonic()
+        if seconds <= 0:
+            raise Stopped(TIME_LIMIT)
+        return seconds
 
     def next(self, child: Child, share: float = 1.0) -> Any:
         """Return the next message of a child, or its death.
 
-        Waits for a ``share`` of the time that is left. Raises _OutOfTime if that is too little to say that
-        the child hangs; Stopped; UsageError; RuntimeError if exportdiff itself failed there.
+        Waits for a ``share`` of the time that is left. Raises Stopped, also if that is too little to say that
+        the child hangs; UsageError; RuntimeError if exportdiff itself failed there.
         """
-        seconds = (self.deadline - time.monotonic()) * share
-        if seconds <= 0:
-            raise _OutOfTime
+        seconds = self.seconds() * share
         message = child.receive(seconds, self.stop)
         if isinstance(message, Death) and message.kind == "hang" and (seconds < HANG or share == 1):
-            raise _OutOfTime
+            raise Stopped(TIME_LIMIT)
         if isinstance(message, _Mistake):
             raise UsageError(message.text)
         if isinstance(message, Failure):
             raise message.error
         return message
-
-
-class _OutOfTime(Exception):  # noqa: N818  # it is no error: a report is made of what is there
-    """The time limit was reached."""
 
 
 @dataclass(frozen=True)
@@ -152,11 +179,11 @@ class _Run:
         self._judging = judging
         self._results: dict[Path, PathResult] = {}
         self._judged: dict[Path, Judged] = {}
+        """The paths whose findings have arrived as well."""
         self._asked: tuple[Path, ...] = ()
         self._unjudged: list[Unjudged] = []
         self._deadly: list[Finding] = []
         self._invalid = ""
-        self.stopped = ""
 
     def judge(self, paths: tuple[Path, ...]) -> None:
         """Judge along paths in one process; if one kills it, each path that is left in its own.
@@ -166,26 +193,37 @@ class _Run:
         self._asked = paths
         if self._together(paths, 0.5) is None:
             return
-        target = self._judging.target
-        eager = self._judging.ask(_run_eager, target, paths[0].device)
-        if isinstance(eager, Death):
-            raise UsageError(f"{target.written} takes the process down by itself ({eager.reason})")
-        left = [path for path in paths if path not in self._results]
-        for done, path in enumerate(left):
-            death = self._together((path,), 1 / (len(left) - done + 1))
-            if death is not None and path not in self._results:
-                from harness.checks.alive import ALIVE, ProcessDied  # imports torch
+        from harness.engine.postmortem import post_mortem  # imports torch
 
-                evidence = ProcessDied(death.kind, death.reason)
-                self._deadly.append(Finding(path, ALIVE, evidence))
-                self._add(PathResult(path, "finding", death.reason, message=evidence.headline))
+        found = post_mortem(self._alone, [path for path in paths if path not in self._judged])
+        if found.eager is not None:
+            written = self._judging.subject.written
+            raise UsageError(f"{written} takes the process down by itself ({found.eager.reason})")
+
+    def _alone(self, paths: tuple[Path, ...]) -> Death | None:
+        """Judge along one path, or run eager alone; return the death of the process."""
+        if not paths:
+            eager = self._judging.ask(_run_eager, self._judging.subject, self._asked[0].device)
+            return eager if isinstance(eager, Death) else None
+        from harness.engine.postmortem import death_finding  # imports torch
+
+        left = sum(path not in self._judged for path in self._asked) - len(self._deadly)
+        death = self._together(paths, 1 / (left + 1))
+        if death is not None and paths[0] not in self._judged:
+            finding = death_finding(paths[0], death)
+            self._deadly.append(finding)
+            headline = finding.evidence.headline
+            self._add(PathResult(paths[0], "finding", death.reason, message=headline))
+            return death
+        return None
 
     def _together(self, paths: tuple[Path, ...], share: float) -> Death | None:
         """Judge in one process; return its death if it ends before the last path is judged.
 
         A path that takes more than a ``share`` of the time that is left hangs.
         """
-        with Child(_judge, self._judging.target, paths) as child:
+        self._judging.seconds()
+        with Child(_judge, self._judging.subject, paths) as child:
             while True:
                 message = self._judging.next(child, share)
                 if isinstance(message, Death):
@@ -209,19 +247,16 @@ class _Run:
         """Return the findings so far; one signature on several paths is one finding."""
         return folded((*over_paths(list(self._judged.items())), *self._deadly))
 
-    def report(self) -> Report:
+    def report(self, stopped: str) -> Report:
         """Return the report so far, with nothing confirmed or explained."""
-        known = {*self._results, *(each.path for each in self._unjudged)}
-        why = self._invalid or self.stopped
-        left = tuple(Unjudged(path, why) for path in self._asked if path not in known)
-        return Report(
-            self._judging.target.written,
-            version("torch"),
+        return assembled(
+            self._judging.subject.written,
+            self._asked,
             tuple(self._results.values()),
-            (*self._unjudged, *left),
-            tuple(map(Found, self.findings())),
-            self._invalid,
-            stopped=self.stopped,
+            self.findings(),
+            tuple(self._unjudged),
+            invalid=self._invalid,
+            stopped=stopped,
         )
 
 
@@ -233,16 +268,15 @@ class _End:
     unjudged: tuple[Unjudged, ...] = ()
 
 
-def _judge(pipe: Any, target: Target, paths: Sequence[Path]) -> None:
-    from harness.equivalence import inside
+def _judge(pipe: Any, subject: Subject, paths: Sequence[Path]) -> None:
+    from harness.judge.verdict import judge
 
     def work() -> object:
         def tell(result: PathResult, judged: Judged) -> None:
             pipe.send(result)
-            if judged.findings or judged.possible_causes:
-                pipe.send((result.path, judged))
+            pipe.send((result.path, judged))
 
-        verdict = inside.judge(target, paths, tell)
+        verdict = judge(subject.load(), paths, tell=tell)
         return _End(verdict.invalid_reason, verdict.unjudged)
 
     pipe.send(_caught(work))
@@ -261,15 +295,14 @@ def _caught(work: Callable[[], object]) -> object:
         return Failure(RuntimeError("".join(traceback.format_exception(error))))
 
 
-def _run_eager(target: Target, device: str) -> None:
-    from harness.equivalence import inside
+def _run_eager(subject: Subject, device: str) -> None:
+    from harness.paths.run.eager import observe_eager
+    from harness.paths.stopwatch import Stopwatch
 
-    inside.run_eager(target, device)
+    observe_eager(subject.load(), device, Stopwatch())
 
 
-def _explain(
-    target: Target, findings: tuple[Finding, ...], paths: tuple[PathResult, ...], corpora: pathlib.Path
-) -> object:
-    from harness.equivalence import inside
+def _explain(subject: Subject, report: Report, corpora: pathlib.Path) -> tuple[Found, ...]:
+    from harness.equivalence.explaining import explained
 
-    return inside.explain_findings(target, findings, paths, corpora)
+    return explained(subject.load(), report, corpora)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from harness.equivalence.deployed import DEPLOYED
+from harness.errors import UsageError
+from harness.judge.results import Unjudged
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from harness.findings import Finding
-    from harness.judge.results import PathResult, Unjudged
+    from harness.judge.results import PathResult
     from harness.known.explained import Cause
+    from harness.path import Path
 
 Meaning: TypeAlias = Literal["wrong", "breaks", "inside", "harmless"]
 """What a finding means for the owner of the model.
@@ -25,6 +31,15 @@ FailOn: TypeAlias = Literal["any", "new", "silent"]
 know; ``silent``: those that are wrong without an error."""
 
 FAIL_ON: tuple[FailOn, ...] = get_args(FailOn)
+
+
+def read_fail_on(argument: str, text: str) -> FailOn:
+    """Return the value that the text of an argument names. Raises UsageError."""
+    for each in FAIL_ON:
+        if each == text:
+            return each
+    raise UsageError(f"{argument}: {text!r} is none of {', '.join(FAIL_ON)}")
+
 
 INSIDE = frozenset({"structure", "purity", "fake"})
 """The checks of what a caller of the exported model does not see."""
@@ -166,3 +181,38 @@ class Report:
             "findings": [each.as_dict() for each in self.found],
             "unconfirmed": self.unconfirmed,
         }
+
+
+def assembled(
+    name: str,
+    asked: Sequence[Path],
+    paths: tuple[PathResult, ...] = (),
+    findings: Sequence[Finding] = (),
+    unjudged: tuple[Unjudged, ...] = (),
+    *,
+    invalid: str = "",
+    stopped: str = "",
+) -> Report:
+    """Make the report on one pass over the paths, with nothing confirmed or explained.
+
+    What of ``asked`` is in neither list was not judged for the reason that ended the pass.
+    """
+    known = {*(each.path for each in paths), *(each.path for each in unjudged)}
+    left = tuple(Unjudged(path, invalid or stopped) for path in asked if path not in known)
+    found = tuple(map(Found, findings))
+    return Report(name, version("torch"), paths, (*unjudged, *left), found, invalid, stopped=stopped)
+
+
+def confirmed(report: Report, again: Callable[[tuple[Path, ...], int], Sequence[Finding]]) -> Report:
+    """Keep what a second judgement shows as well.
+
+    ``again`` judges some paths, which show so many findings. That a path ends its process was seen twice
+    already: first together with the others, then alone.
+    """
+    once = [each for each in report.found if each.finding.kind not in ("abort", "hang")]
+    if not once:
+        return report
+    paths = tuple(dict.fromkeys(path for each in once for path in each.finding.shown_on))
+    seen = {finding.fingerprint for finding in again(paths, len(once))}
+    kept = tuple(each for each in report.found if each not in once or each.finding.fingerprint in seen)
+    return replace(report, found=kept, unconfirmed=len(report.found) - len(kept))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from harness.case import case_from_source, sources_forgotten
 from harness.checks.alive import ProcessDied
+from harness.errors import UsageError
 from harness.judge.judge_case import judge_case
 from harness.observe.caches import forget_predictions
 from harness.patching.fixes import applied
@@ -152,16 +153,18 @@ def find(question: Question, source: str) -> Finding | None:
     return next(filter(question.answered_by, verdict.findings), None)
 
 
-def find_all(folders: Collection[str], source: str, paths: Collection[str]) -> Verdict | str:
-    """Judge a source along several paths, with all deviations; return a message if it cannot be judged."""
-    question = Question("", "", "", (), tuple(folders), thorough=True, finite_only=False)
+def load_source(written: str, source: str, folder: str) -> Case:
+    """Return the case of a source that may import from a folder, with all deviations.
+
+    ``written`` is what the user calls it. Raises UsageError if it cannot be built.
+    """
+    question = Question("", "", "", (), (folder,), thorough=True, finite_only=False)
     try:
         case = _case(question, source)
         case.build()
     except Exception as error:
-        return f"{type(error).__name__}: {error}"
-    verdict = _judged(question, source, paths)
-    return "it cannot be judged" if verdict is None else verdict
+        raise UsageError(f"{written}: {type(error).__name__}: {error}") from None
+    return case
 
 
 def runs_in_eager(question: Question, source: str) -> bool:

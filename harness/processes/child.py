@@ -52,7 +52,11 @@ class Failure:
 
 
 class Stopped(Exception):  # noqa: N818 - a request, not an error
-    """Somebody asked to stop during a wait."""
+    """Somebody asked to stop during a wait, or the time for it is over; the text says which."""
+
+    def __init__(self, why: str = "interrupted") -> None:
+        """``why``: for people."""
+        super().__init__(why)
 
 
 class Child:

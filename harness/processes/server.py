@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import pathlib
+import threading
 from contextlib import contextmanager
 from multiprocessing import forkserver
 from typing import TYPE_CHECKING
@@ -27,9 +28,13 @@ def server(*modules: str) -> ForkServerContext:
     except ValueError:
         raise UsageError("this platform has no fork server: run on Linux or macOS") from None
     context.set_forkserver_preload(["harness.processes.preload", *modules, "harness.processes.freeze"])
-    with _environment():
+    with _starting, _environment():
         forkserver.ensure_running()
     return context
+
+
+_starting = threading.Lock()
+"""Held while the environment is not ours: several threads may start children."""
 
 
 @contextmanager

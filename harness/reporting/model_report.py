@@ -65,7 +65,8 @@ class Rows:
         if isinstance(step, PathDone):
             self._left -= 1
             self.row(str(step.result.path), step.result.status, note(step.result))
-            self._say(f"judging {self._left} more paths")
+            if self._left:
+                self._say(f"judging {self._left} more paths")
         elif isinstance(step, Confirming):
             self._say("judging again in another process what differs")
         elif isinstance(step, Explaining):
@@ -104,11 +105,13 @@ def print_report(report: Report, console: Console, fail_on: FailOn, corpora: pat
         if not group:
             continue
         console.print(f"\n{heading}: {len(group)}", style="bold", highlight=False)
-        for each in group:
+        for number, each in enumerate(group):
             if meaning == "harmless":
                 console.print(_line(each), soft_wrap=True, highlight=False)
-            else:
-                _print_found(each, report, console, corpora)
+                continue
+            if number:
+                console.print()
+            _print_found(each, report, console, corpora)
     console.print()
     for line in summary(report, fail_on):
         console.print(line, soft_wrap=True, highlight=False)
@@ -124,7 +127,6 @@ def _print_found(found: Found, report: Report, console: Console, corpora: pathli
         console.print(f"known bug of torch: {file}", style="dim", soft_wrap=True, highlight=False)
     if found.remark:
         console.print(f"remark: {found.remark}", style="yellow", soft_wrap=True, highlight=False)
-    console.print()
 
 
 def _line(found: Found) -> str:

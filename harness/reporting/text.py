@@ -19,6 +19,10 @@ PLAIN_WIDTH = 160
 """The width of lines where standard output is not a terminal."""
 
 
+PATHS_SHOWN = 7
+"""Further paths in the block of a finding: all that people deploy. JSON has all."""
+
+
 def headline(finding: Finding) -> str:
     """Return ``outputs mismatch on nonstrict:unflatten@cpu  [0123456789]``."""
     stage = f" in {finding.stage}" if finding.kind == "crash" else ""
@@ -33,8 +37,12 @@ def finding_block(finding: Finding, commands: Iterable[str]) -> Text:
     block = Text(f"{headline(finding)}\n", style="")
     block.stylize("bold red")
     block.append(finding.message.strip() + "\n")
-    for line in finding.also[:3]:
-        block.append(f"also: {line}\n", style="dim")
+    if further := finding.shown_on[1:]:
+        more = ", …" if len(further) > PATHS_SHOWN else ""
+        named = ", ".join(path.without_device for path in further[:PATHS_SHOWN])
+        block.append(f"also on {named}{more}\n", style="dim")
+    for consequence in finding.consequences[:3]:
+        block.append(f"also: {consequence}\n", style="dim")
     for command in commands:
         block.append(f"$ {command}\n", style="cyan")
     return block

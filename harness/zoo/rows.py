@@ -1,4 +1,4 @@
-"""Makes the rows of the table from verdicts and from what explains their findings."""
+"""Makes the rows of the table from the reports on the models."""
 
 from __future__ import annotations
 
@@ -8,25 +8,21 @@ from harness.zoo.notes import notes_on
 from harness.zoo.row import Cell, Row, Shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from harness.judge.results import PathResult, Verdict
-    from harness.known.explained import Explained
+    from harness.equivalence.report import Found, Report
+    from harness.judge.results import PathResult
 
 
-def row_of(name: str, verdict: Verdict, parts: Sequence[Explained]) -> Row:
-    """Return the row of one model. ``parts``: the findings that were confirmed."""
-    if not verdict.valid:
-        return Row(name, not_judged=verdict.invalid_reason)
-    return Row(name, {result.path.without_device: _cell(name, result, parts) for result in verdict.paths})
+def row_of(report: Report) -> Row:
+    """Return the row of one model."""
+    if report.unjudged:
+        return Row(report.name, not_judged=report.unjudged[0].reason)
+    return Row(report.name, {result.path.without_device: _cell(result, report) for result in report.paths})
 
 
-def _cell(name: str, result: PathResult, parts: Sequence[Explained]) -> Cell:
-    shown = tuple(
-        _shown(name, result.path.without_device, part)
-        for part in parts
-        if result.path in part.finding.shown_on
-    )
+def _cell(result: PathResult, report: Report) -> Cell:
+    path = result.path.without_device
+    on_it = (each for each in report.found if result.path in each.finding.shown_on)
+    shown = tuple(_shown(report.name, path, each) for each in on_it)
     if shown:
         return Cell("finding", result.reason, result.excused, shown)
     if result.status == "unsupported":
@@ -34,8 +30,8 @@ def _cell(name: str, result: PathResult, parts: Sequence[Explained]) -> Cell:
     return Cell("ok", "", result.excused)
 
 
-def _shown(name: str, path: str, part: Explained) -> Shown:
-    finding = part.finding
-    causes = tuple(cause.name for cause in part.causes) or notes_on(name, path, finding.signature)
-    entries = tuple(cause.entry for cause in part.causes if cause.entry)
+def _shown(name: str, path: str, found: Found) -> Shown:
+    finding = found.finding
+    causes = tuple(cause.name for cause in found.causes) or notes_on(name, path, finding.signature)
+    entries = tuple(cause.entry for cause in found.causes if cause.entry)
     return Shown(finding.check, finding.kind, finding.stage, finding.signature, causes, entries)

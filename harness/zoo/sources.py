@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from harness.equivalence.loading import check
 from harness.zoo import export_examples, module_database
 from harness.zoo.families import FAMILIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from harness.case import Case
     from harness.zoo.model import ZooModel
 
 
@@ -58,6 +60,13 @@ def model_named(name: str) -> ZooModel:
         if model.name == name:
             return model
     raise KeyError(name)
+
+
+def load_model(name: str) -> Case:
+    """Return the case of one model, built once. Raises UsageError if it cannot be built and judged."""
+    case = model_named(name).case()
+    check(case, None)
+    return case
 
 
 def _source(name: str) -> Source:

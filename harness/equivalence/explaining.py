@@ -1,0 +1,26 @@
+"""Asks the corpus which findings of a model are known bugs of torch. Needs torch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harness.equivalence.report import Found
+from harness.judge.results import Verdict
+from harness.known.attribution import explain
+from harness.known.knowledge import knowledge
+
+if TYPE_CHECKING:
+    import pathlib
+
+    from harness.case import Case
+    from harness.equivalence.report import Report
+
+
+def explained(case: Case, report: Report, corpora: pathlib.Path) -> tuple[Found, ...]:
+    """Return the findings of a report with the root causes that explain them; see ``attribution.explain``.
+
+    A model of the user's has no tags, so no trigger of the corpus matches it.
+    """
+    findings = tuple(each.finding for each in report.found)
+    parts = explain(case, Verdict(True, "", report.paths, findings, 0.0), (), knowledge(corpora.resolve()))
+    return tuple(Found(part.finding, part.causes, part.remark) for part in parts)
