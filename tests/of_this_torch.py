@@ -1,7 +1,8 @@
 """What is known of the torch that runs the tests: the corpus describes the pinned one.
 
-On another torch, the trial of the fixes (``exportdiff corpus fit``) says which bugs it has and which fixes
-work there. Tests of an entry that it does not have are skipped, with the version in the reason.
+On another torch, the headers of the entries say which bugs it has, or the trial of the fixes (``corpus
+fit``), and this trial says which fixes work there. Tests of an entry that it does not have are skipped,
+with the version in the reason.
 """
 
 from __future__ import annotations
@@ -56,8 +57,10 @@ def skip_unless_tried() -> None:
 
 def skip_unless_here(entry: Entry) -> None:
     """Skip a test of an entry if this torch does not have its bug, or nobody knows."""
-    if HERE == PINNED or entry.status != "open":
+    if HERE == PINNED or HERE in entry.affected or entry.status != "open":
         return
+    if HERE in entry.unaffected:
+        pytest.skip(f"torch {HERE} does not have this bug")
     row = rows().get(entry.fix)
     if row is None:
         pytest.skip(f"nobody has tried it on torch {HERE}: exportdiff corpus fit")
@@ -70,5 +73,6 @@ def skip_unless_here(entry: Entry) -> None:
 def skip_unless_usable(entry: Entry) -> None:
     """Skip a test of an entry if it cannot be mended on this torch, or nobody knows."""
     skip_unless_here(entry)
-    if HERE != PINNED and (status := rows()[entry.fix].status) != "usable":
-        pytest.skip(f"its fix: {status}, on torch {HERE}")
+    row = rows().get(entry.fix)
+    if HERE != PINNED and (row is None or row.status != "usable"):
+        pytest.skip(f"its fix: {row.status if row else 'not tried'}, on torch {HERE}")

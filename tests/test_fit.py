@@ -145,6 +145,13 @@ def test_only_what_changed_is_tried_again(corpora: pathlib.Path, capsys: pytest.
     again = {each.name: each for each in subjects(corpora)}
     assert again["one"].file == rows["one"] and again["one"].row is not None
     assert again["two"].file != rows["two"] and again["two"].row is None
+    # What an entry says of itself is no reason to try it again; what it does is.
+    entry = corpora / "open" / "shows_one.py"
+    entry.write_text(entry.read_text().replace("# status", '# affected = ["0.1"]\n# status'))
+    assert {each.name: each for each in subjects(corpora)}["one"].file == rows["one"]
+    entry.write_text(entry.read_text().replace("sys.exit(", "sys.exit(0 + "))
+    assert {each.name: each for each in subjects(corpora)}["one"].file != rows["one"]
+    entry.write_text(entry.read_text().replace("sys.exit(0 + ", "sys.exit("))
     # A patch for a newer torch is one more candidate; it is not chosen, because the plain one fits.
     write(corpora, "one@99.1", RAISES)
     code, found = fit(capsys)

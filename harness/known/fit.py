@@ -1,11 +1,13 @@
 """What a trial of the fixes has shown on a torch: which of them mend their entries there. Kept on disk.
 
-A row is kept for each fix, by the torch and by the contents of its patches and entries. So a change of one
-patch leaves the others tried. Nothing here imports torch.
+A row is kept for each fix, by the torch, the contents of its patches and the code of its entries. So a change
+of one patch leaves the others tried, and what a header or a docstring says makes no difference. Nothing here
+imports torch.
 """
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import pathlib
@@ -58,11 +60,11 @@ class Subject:
     @property
     def file(self) -> pathlib.Path:
         """Where its row is kept for the installed torch."""
-        digest = hashlib.sha256(f"2\0{version('torch')}\0{self.name}\0".encode())
+        digest = hashlib.sha256(f"3\0{version('torch')}\0{self.name}\0".encode())
         for fix in self.candidates:
             digest.update(f"{fix.patch}\0{fix.diff}\0".encode())
         for entry in self.entries:
-            digest.update(f"{entry.file.name}\0".encode() + entry.file.read_bytes())
+            digest.update(f"{entry.file.name}\0{_code(entry.file)}\0".encode())
         return cache_folder() / "fit" / f"{digest.hexdigest()}.json"
 
     @property
@@ -89,6 +91,19 @@ class Subject:
         """Whether a patch names the installed torch in its ``Fits:`` line: the tests are its trial."""
         release = version("torch").partition("+")[0]
         return any(release in fix.fits for fix in self.candidates)
+
+
+def _code(file: pathlib.Path) -> str:
+    """Return what a file does, without its comments and its docstring; its text, if it is not Python."""
+    text = file.read_text(encoding="utf-8", errors="replace")
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return text
+    first = tree.body[0] if tree.body else None
+    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+        del tree.body[0]
+    return ast.dump(tree)
 
 
 def cache_folder() -> pathlib.Path:
