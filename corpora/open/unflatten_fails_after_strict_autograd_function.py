@@ -33,6 +33,8 @@ exist stands between two runs of nodes of `0`, and unflatten adds `0` twice. Wit
 second one replaces the first, and operators are left out without an error.
 """
 
+import sys
+
 import torch
 from torch import nn
 
@@ -58,6 +60,7 @@ def make():
 
 
 if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     ep = torch.export.export(model, args, strict=True)
     try:
