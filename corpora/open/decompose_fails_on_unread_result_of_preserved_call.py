@@ -16,21 +16,25 @@
 # ///
 """Nobody reads what tanh gives: "Output tanh does not exist in the graph", says the verifier.
 
-Export keeps the operator of such a call, and names its result in the signature of the submodule. Decomposing
-drops what nobody reads, and keeps the name.
+Export keeps the operator, and names its result in the signature of the submodule. Decomposing drops what
+nobody reads, and keeps the name.
 """
 
 import torch
 
 
+class Child(torch.nn.Module):
+    def forward(self, x):
+        return x + 1, x.tanh()
+
+
 class Model(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        self.tanh = torch.nn.Tanh()
+        self.child = Child()
 
     def forward(self, x):
-        self.tanh(x)
-        return x + 1
+        return self.child(x)[0]
 
 
 def make():
@@ -39,7 +43,7 @@ def make():
 
 if __name__ == "__main__":
     model, args = make()
-    program = torch.export.export(model, args, preserve_module_call_signature=("tanh",))
+    program = torch.export.export(model, args, preserve_module_call_signature=("child",))
     try:
         seen, bug = program.run_decompositions().module()(*args), False
     except Exception as error:
