@@ -438,6 +438,10 @@ def test_surroundings_alter_no_argument() -> None:
         assert examples.with_deviation(one).args[0].requires_grad
 
 
+def test_an_equal_number_of_another_type_is_another_value() -> None:
+    assert all({"float", "int"} <= names for names in PROMISED.values())
+
+
 def test_export_promises_nothing_about_what_surrounds_a_call() -> None:
     around = {name for name, one in DEVIATIONS.items() if one.around}
     assert around <= PROMISED["compile"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from structure_cases import listing, step
@@ -54,6 +56,32 @@ def test_the_result_of_a_write_in_place_is_what_was_written_to() -> None:
     assert settled.returns.operands == (2,)
     view = step("aten.view.default", "a.w", shares=("a.w",))
     assert listing(view, returns=0).settled().returns.operands == (0,)
+
+
+class Set(nn.Module):
+    given: Any  # the stubs of set_ take storages alone
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("given", torch.zeros(1))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        product: torch.Tensor = self.given.set_(x + 1) * 2
+        return product
+
+
+def test_the_result_of_set_is_its_first_operand_in_the_memory_of_the_other() -> None:
+    ep = torch.export.export(Set(), (torch.ones(1),), strict=False)
+    listing = Reader(stacks=True).read(ep.graph_module, ep.graph, ["given", "x"])
+    add, set_, product = listing.settled().steps
+    assert (set_.operator, set_.operands, set_.writes) == (
+        "aten.set_.source_Tensor",
+        ("given", 0),
+        ("given",),
+    )
+    assert product.operands == ("given",)
+    memory = listing.memory()
+    assert add.operator == "aten.add.Tensor" and memory["given"] == memory[0] == memory[1]
 
 
 class Counts(nn.Module):

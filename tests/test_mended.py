@@ -95,9 +95,16 @@ def make():
 """
 
 
-def test_what_a_known_bug_hides_is_masked() -> None:
+def test_what_a_known_bug_hides_is_masked(tmp_path: pathlib.Path) -> None:
+    """The assignment is lost, so that nothing shows of the shape, which the corpus is not to know."""
+    corpora = tmp_path / "corpora"
+    shutil.copytree(CORPORA, corpora)
+    (corpora / "fixes" / "refuse_buffers_of_another_shape.patch").unlink()
+    for file in (corpora / "open").glob("*.py"):
+        if 'fix = "refuse_buffers_of_another_shape"' in file.read_text(encoding="utf-8"):
+            file.unlink()
     case = case_from_source(f"import torch\nfrom torch import nn\n{MASKED}")
-    verdict, known = mended(case, CORPORA)
+    verdict, known = mended(case, corpora)
     (left,) = sort_leftovers(case, verdict, (), known)
     assert isinstance(left, Leftover)
     assert left.standing == Standing("masked", ("buffer_assignment_in_submodule",))

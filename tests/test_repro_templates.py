@@ -248,6 +248,30 @@ def test_what_is_exported_runs_step_by_step() -> None:
     assert calls.fits(recorded, recorded[:1]) and not calls.fits(recorded[:1], recorded)
 
 
+class InPlace(nn.Module):
+    given: Any  # the stubs of set_ take storages alone
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("given", torch.zeros(2))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        difference: torch.Tensor = self.given.set_(x + 1).mul_(2) - x
+        return difference
+
+
+def test_what_an_operator_in_place_returns_is_its_operand() -> None:
+    ep = torch.export.export(InPlace(), (torch.ones(2),), strict=False)
+    texts = [text for text, _ in steps.exported_steps(ep)]
+    assert [text.split()[0] for text in texts[:4]] == [
+        "aten.add.Tensor",
+        "aten.set_.source_Tensor",
+        "aten.mul_.Tensor",
+        "aten.sub.Tensor",
+    ]
+    assert "('given', '%0')" in texts[1] and "('given', 2)" in texts[2] and "('given', 'input 0')" in texts[3]
+
+
 def test_modules_and_their_graphs_have_texts() -> None:
     model = Model()
     assert modules.module_names(model) == {"", "l", "again"}

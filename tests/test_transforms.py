@@ -11,6 +11,7 @@ from torch import nn
 from torch.export.unflatten import InterpreterModuleDispatcher
 
 from harness.case import Case
+from harness.judge.documented_limits.replacing import SELECTS
 from harness.judge.verdict import judge
 from harness.paths import Path, all_paths, parse
 from harness.paths.transforms import TRANSFORMS
@@ -136,6 +137,38 @@ def test_a_replacement_is_not_given_what_the_parent_assigns(case: Callable[[str]
     verdict = judge(case(ASSIGNED.replace("BODY", "self.child.scaled = x")), [path])
     assert verdict.findings == ()
     assert "replacements-are-assigned-nothing" in verdict.paths[0].excused
+
+
+def test_what_is_assigned_to_a_module_that_stays_excuses_nothing(case: Callable[[str], Case]) -> None:
+    """One of two children is replaced; the parent assigns to the other."""
+    body = ASSIGNED.replace("BODY", "self.child.scaled = x").replace(
+        "self.factor = 10", "self.layer = nn.Linear(3, 3)"
+    )
+    paths = [parse(f"nonstrict+preserve+{name}:unflatten") for name in ("swap_one", "swap")]
+    one, both = judge(case(body), paths).paths
+    assert "replacements-are-assigned-nothing" not in one.excused
+    assert "replacements-are-assigned-nothing" in both.excused
+
+
+@pytest.mark.parametrize("body", [VIEWS, TWICE, NAMES, ASSIGNED.replace("BODY", "")])
+@pytest.mark.parametrize("name", SELECTS)
+def test_the_limit_knows_what_a_transform_replaces(case: Callable[[str], Case], body: str, name: str) -> None:
+    build, x = case(body).build, torch.ones(2, 3)
+    model, fresh = build().model, build().model
+    kept = TRANSFORMS["preserve"].function(model)
+    unflattened = torch.export.unflatten(torch.export.export(model, (x,), **kept))
+    swapped = TRANSFORMS[name].function(unflattened, fresh)
+    originals = dict(fresh.named_modules())
+    first = {
+        name: next(one for one, module in originals.items() if module is here)
+        for name, here in fresh.named_modules(remove_duplicate=False)
+    }
+    held = set(swapped.modules())
+    replaced = {name for name, module in originals.items() if name and module in held}
+    roots = SELECTS[name](first)
+    assert replaced == {
+        one for name, one in first.items() if any(f"{name}.".startswith(f"{root}.") for root in roots)
+    }
 
 
 def test_an_argument_too_many_is_a_finding_where_nothing_is_assigned(case: Callable[[str], Case]) -> None:

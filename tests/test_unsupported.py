@@ -7,10 +7,11 @@ from collections.abc import Callable
 import pytest
 
 from harness.case import Case, case_from_source
+from harness.checks.outputs import PathRaised
 from harness.judge.documented_refusals import REFUSALS, refusal
 from harness.judge.verdict import judge
 from harness.observe.failure import Failure
-from harness.paths import select_paths
+from harness.paths import parse, select_paths
 
 TRANSPOSES = """
 class Model(nn.Module):
@@ -31,6 +32,17 @@ TO_NUMPY = """
 class Model(nn.Module):
     def forward(self, x):
         return x + float(x.numpy().sum())
+"""
+SCANS = """
+from torch._higher_order_ops.scan import scan
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.k = torch.ones(3)
+
+    def forward(self, x):
+        return scan(lambda carry, row: (carry + row, row + self.k), torch.zeros(3), x)[1]
 """
 
 
@@ -93,6 +105,13 @@ def test_a_refusal_by_torch_is_recognized(
     verdict = judge(case(body), select_paths([path]))
     assert verdict.valid and verdict.findings == ()
     assert [(result.status, result.reason) for result in verdict.paths] == [("unsupported", reason)]
+
+
+def test_what_torch_itself_asks_of_a_fake_tensor_is_no_refusal(case: Callable[[str], Case]) -> None:
+    """The model reads no data; torch asks for the address of a fake tensor to clone it."""
+    (finding,) = judge(case(SCANS), [parse("nonstrict:module")], ["outputs"]).findings
+    assert isinstance(finding.evidence, PathRaised) and finding.evidence.failure.by_torch
+    assert "Cannot access data pointer of Tensor" in finding.evidence.failure.message
 
 
 def test_export_refuses_an_input_container_without_key_paths(case: Callable[[str, str], Case]) -> None:

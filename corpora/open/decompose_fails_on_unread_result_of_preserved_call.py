@@ -21,8 +21,8 @@
 # ///
 """Nobody reads what tanh gives: "Output tanh does not exist in the graph", says the verifier.
 
-Export keeps the operator of such a call, and names its result in the signature of the submodule. Decomposing
-drops what nobody reads, and keeps the name.
+Export keeps the operator, and names its result in the signature of the submodule. Decomposing drops what
+nobody reads, and keeps the name.
 """
 
 import sys
@@ -30,14 +30,18 @@ import sys
 import torch
 
 
+class Child(torch.nn.Module):
+    def forward(self, x):
+        return x + 1, x.tanh()
+
+
 class Model(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        self.tanh = torch.nn.Tanh()
+        self.child = Child()
 
     def forward(self, x):
-        self.tanh(x)
-        return x + 1
+        return self.child(x)[0]
 
 
 def make():
@@ -47,7 +51,7 @@ def make():
 if __name__ == "__main__":
     sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
-    program = torch.export.export(model, args, preserve_module_call_signature=("tanh",))
+    program = torch.export.export(model, args, preserve_module_call_signature=("child",))
     try:
         seen, bug = program.run_decompositions().module()(*args), False
     except Exception as error:

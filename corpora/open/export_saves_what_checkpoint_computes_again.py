@@ -20,8 +20,7 @@
 #         "backward",
 #         "run",
 #         "RuntimeError",
-#         "__init__.py:grad",
-#         "graph.py:_engine_run_backward",
+#         "one of the variables needed for gradient computation",
 #     ],
 # ]
 # trigger = ["region.checkpoint"]

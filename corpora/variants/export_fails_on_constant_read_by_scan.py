@@ -24,7 +24,6 @@
 # upstream = ""
 # affected = "2.13.0"
 # at-fault = "torch/_dynamo/utils.py, clone_input: asks fake memory for its address"
-# undetected-because = "the documented refusal tensor-to-numpy has the same message"
 # ///
 """The body reads `k`, an attribute that is no buffer: "Cannot access data pointer of Tensor".
 

@@ -16,8 +16,7 @@
 #         "backward",
 #         "run",
 #         "RuntimeError",
-#         "__init__.py:grad",
-#         "graph.py:_engine_run_backward",
+#         "one of the variables needed for gradient computation",
 #     ],
 # ]
 # fix = "read_clones_of_assigned_buffers"

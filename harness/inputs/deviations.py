@@ -139,17 +139,21 @@ DEVIATIONS: dict[str, DeviationKind] = {
 }
 """By name."""
 
+_PROMISED_BY_EXPORT = frozenset(
+    ("flag", "number", "float", "int", "text", "member", "none", "size", "rank"),
+)
 PROMISED = {
     "compile": frozenset(DEVIATIONS),
-    "nonstrict": frozenset(("flag", "number", "text", "member", "none", "size", "rank")),
-    "strict": frozenset(("flag", "number", "text", "member", "none", "size", "rank")),
+    "nonstrict": _PROMISED_BY_EXPORT,
+    "strict": _PROMISED_BY_EXPORT,
 }
 """By mode, the kinds of deviation that torch promises to notice.
 
 Of an exported program's inputs, "passing a different value at run time will result in an error" for
 Python values, and sizes are static by default; "other forms of Tensor metadata (e.g. device, dtype)"
-are static as well, but no error is promised (PyTorch docs, torch.export Programming Model). The docs do not
-mention equal numbers of another type, nor context managers around a call; a program has no attributes.
+are static as well, but no error is promised (PyTorch docs, torch.export Programming Model). An equal number
+of another type is another value: torch/_export/utils.py, _check_input_constraints_for_graph, compares the
+types of numbers. The docs do not mention context managers around a call; a program has no attributes.
 
 torch.compile guards on all that TENSOR_MATCH compares (PyTorch docs, TorchDynamo Deeper Dive, 'What is a
 guard?'); on types and values of what is Python's, on which arguments are one tensor, and on the global state,

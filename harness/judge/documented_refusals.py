@@ -28,11 +28,14 @@ class Refusal:
     pattern: str = ""
     """Regular expression to find in the message; empty for any message."""
     stage: Stage = "export"
+    of_model: bool = False
+    """Whether it covers only what the model calls, and not what torch calls on its own account."""
 
     def covers(self, failure: Failure) -> bool:
         """Whether the failure is this refusal."""
         return (
             failure.stage == self.stage
+            and not (self.of_model and failure.by_torch)
             and self.type in failure.types
             and re.search(self.pattern, failure.message) is not None
         )
@@ -211,6 +214,7 @@ REFUSALS: tuple[Refusal, ...] = (
         "docs/source/torch.compiler_fake_tensor.md: a fake tensor has no data",
         pattern=r"\.numpy\(\) is not supported for tensor subclasses|"
         r"Cannot access data pointer of Tensor|\.tolist\(\) is not supported for tensor subclasses",
+        of_model=True,
     ),
     Refusal(
         "input-metadata-mutation",

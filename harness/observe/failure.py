@@ -29,6 +29,8 @@ class Failure:
     """The same in every process: without addresses and torch's count of the code that it has generated."""
     frames: tuple[str, ...]
     """``file:function`` of the innermost informative frames inside torch, innermost last."""
+    by_torch: bool = False
+    """Whether torch's own Python code made the call that failed, rather than the model or another library."""
 
     @property
     def name(self) -> str:
@@ -62,12 +64,18 @@ def is_plumbing(frame: str) -> bool:
     return frame in _PLUMBING or frame.partition(":")[0] in _PLUMBING
 
 
+_DISPATCH = {"__torch_function__", "__torch_dispatch__", "handle_torch_function", "__array__"}
+"""Functions of torch that stand between a caller and the operator or method that it calls."""
+
+
 def failure(error: BaseException, stage: Stage) -> Failure:
     """Return an exception as plain data."""
+    codes = [frame.f_code for frame, _ in walk_tb(error.__traceback__)]
+    callers = [code.co_filename for code in codes if code.co_name not in _DISPATCH]
     frames = [
-        f"{pathlib.Path(frame.f_code.co_filename).name}:{frame.f_code.co_name}"
-        for frame, _ in walk_tb(error.__traceback__)
-        if frame.f_code.co_filename.startswith(_TORCH)
+        f"{pathlib.Path(code.co_filename).name}:{code.co_name}"
+        for code in codes
+        if code.co_filename.startswith(_TORCH)
     ]
     informative = [frame for frame in frames if not is_plumbing(frame)]
     return Failure(
@@ -78,4 +86,5 @@ def failure(error: BaseException, stage: Stage) -> Failure:
         ),
         message=_OF_PROCESS.sub("", str(error)),
         frames=tuple((informative or frames)[-3:]),
+        by_torch=bool(callers) and callers[-1].startswith(_TORCH),
     )

@@ -156,7 +156,8 @@ class Listing:
         steps: list[Step] = []
         for number, step in enumerate(self.steps):
             steps.append(settle(step))
-            if len(step.writes) == 1 and step.writes == step.shares and _IN_PLACE.search(step.operator):
+            # The result of set_ shares the memory of its source too, but it is the first operand.
+            if len(step.writes) == 1 and step.writes == step.shares[:1] and _IN_PLACE.search(step.operator):
                 changed[number] = changed.get(step.writes[0], step.writes[0])
         return Listing(tuple(steps), settle(self.returns))
 

@@ -33,8 +33,9 @@ def crash_words(failure: Failure) -> tuple[str, ...]:
 
 # Dynamo wraps what any operator raises on fake tensors (torch/_dynamo/utils.py, get_fake_value).
 _IN_FAKE = re.compile(r"got \w+\((['\"])(.+?)\1\)")
-# What raises below these is any operator: its kernel for fake tensors, or one in the body of a region.
-_KERNELS = {"fake_tensor.py:_dispatch_impl", "wrap.py:wrapper"}
+# What raises below these is any operator: its kernel for fake tensors, one in the body of a region, or its
+# derivative.
+_KERNELS = {"fake_tensor.py:_dispatch_impl", "wrap.py:wrapper", "graph.py:_engine_run_backward"}
 
 
 def message_words(message: str) -> str:

@@ -6,7 +6,7 @@ harness/judge/documented_refusals.py.
 
 from __future__ import annotations
 
-from harness.judge.documented_limits import aot_autograd, exporting, inference, pipelines, state
+from harness.judge.documented_limits import aot_autograd, exporting, inference, pipelines, replacing, state
 from harness.judge.documented_limits.limit import Limit, Question
 
 LIMITS: tuple[Limit, ...] = (
@@ -15,6 +15,7 @@ LIMITS: tuple[Limit, ...] = (
     *inference.LIMITS,
     *aot_autograd.LIMITS,
     *pipelines.LIMITS,
+    *replacing.LIMITS,
 )
 """In the order in which they are asked: the first that covers a difference gives its name."""
 

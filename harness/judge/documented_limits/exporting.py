@@ -12,6 +12,7 @@ from harness.checks.purity import Printed
 from harness.checks.structure.call_order import CallsUnknown
 from harness.inputs.deviations import PROMISED
 from harness.judge.documented_limits.limit import PROGRAMMING_MODEL, limit
+from harness.judge.documented_limits.replacing import SELECTS
 
 if TYPE_CHECKING:
     from harness.judge.documented_limits.limit import Limit, Question
@@ -51,7 +52,7 @@ def sizes_are_inferred(question: Question) -> bool:
 @limit(
     LIMITS,
     says="Metadata of inputs other than shapes is static; that a call with other metadata is refused is "
-    "not promised, nor that one is under another grad mode, or with an equal number of another type.",
+    "not promised, nor that one is under another grad mode.",
     documented=f"{PROGRAMMING_MODEL}, 'Which values are static vs. dynamic?'",
 )
 def other_metadata_is_static(question: Question) -> bool:
@@ -72,28 +73,9 @@ def other_metadata_is_static(question: Question) -> bool:
 def slices_have_names_of_their_own(question: Question) -> bool:
     """Ask whether all modules that eager does not have, or that went with what was replaced, are slices'."""
     evidence = question.evidence
-    if isinstance(evidence, PathRaised) and not _SWAPS.isdisjoint(question.path.transforms):
+    if isinstance(evidence, PathRaised) and not SELECTS.keys().isdisjoint(question.path.transforms):
         return re.search(r"nonexistent target \S*\bslice\(", evidence.failure.message) is not None
     return isinstance(evidence, CallsUnknown) and all("slice(" in name for name in evidence.names)
-
-
-_SWAPS = frozenset(("swap", "swap_leaves", "swap_one"))
-"""The transforms that replace modules."""
-
-
-@limit(
-    LIMITS,
-    says="A tensor that is assigned to a submodule is passed on in the graph, and reaches the state after "
-    "the call, if at all: what replaces the submodule reads what it was before.",
-    documented="github.com/pytorch/pytorch/pull/137999: 'preserving call signatures for multiple calls to a "
-    "module when buffers are mutated is not supported yet'; "
-    "torch/_functorch/_aot_autograd/frontend_utils.py: 'must be registered as a buffer'",
-)
-def replacements_are_assigned_nothing(question: Question) -> bool:
-    """Ask whether submodules are replaced that eager assigns tensors to."""
-    eager = question.eager
-    replaces = not _SWAPS.isdisjoint(question.path.transforms)
-    return replaces and any("." in name for name in eager.assigned | eager.rebound)
 
 
 @limit(

@@ -49,6 +49,13 @@ def is_pure(target: Any, args: Any) -> bool:
     return getattr(target, "__name__", "") == "getitem"
 
 
+def is_in_place(target: Any) -> bool:
+    """Return whether the result of an operator is its first argument."""
+    if not isinstance(target, torch._ops.OpOverload):
+        return False
+    return target._schema.is_mutable and re.search("[a-z]_$", target._schema.name) is not None
+
+
 def recorded_frames(node: Any) -> tuple[tuple[str, str], ...] | None:
     """Return the calls that a node was made in, without those of modules that are not below their callers."""
     frames: list[tuple[str, str]] = []
@@ -114,10 +121,12 @@ class Follower:
             else:
                 text = f"{node.target} {args} {kwargs}"
                 where = recorded_frames(node) if above is None else above
-                env[node] = self.add(text, is_pure(node.target, args), where)
+                result = self.add(text, is_pure(node.target, args), where)
+                env[node] = args[0] if is_in_place(node.target) else result
             if node.name in copies:
                 text = f"aten.copy_.default {(copies[node.name], env[node])} {{}}"
-                env[node] = self.add(text, False, recorded_frames(node))
+                self.add(text, False, recorded_frames(node))
+                env[node] = copies[node.name]
         return None
 
     def add(self, text: str, pure: bool, where: Any) -> str:

@@ -19,6 +19,7 @@ _FUNCTIONS = (
     steps.inputs_of,
     steps.copies_of,
     steps.is_pure,
+    steps.is_in_place,
     steps.recorded_frames,
     steps.live,
     steps.Follower,

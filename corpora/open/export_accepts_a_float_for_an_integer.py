@@ -1,0 +1,45 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "ep.module() accepts 2.0 for the integer 2 that it was exported with, and answers with integers"
+# path = "nonstrict:module@cpu"
+# check = "guards"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["guards", "mismatch", "accepted", "float"]]
+# fix = "guard_types_of_numbers"
+# affected = "2.13.0"
+# upstream = ""
+# at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: compares the value, not the type"
+# ///
+"""Eager divides by 2.0 and gives 1.5; the exported program divides integers, and gives 1.
+
+An integer among the inputs is fixed by export, and so is what the model makes of its type. The guards of
+`ep.module()` are to do what _check_input_constraints_for_graph does, which checks the inputs of an
+unflattened model. That refuses 2.0, because it compares types; the guard is `n == 2`.
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, n):
+        return x // n if isinstance(n, int) else x / n
+
+
+def make():
+    return Model(), (torch.tensor([3]), 2)
+
+
+if __name__ == "__main__":
+    model, (x, n) = make()
+    program = torch.export.export(model, (x, n)).module()
+    try:
+        seen = program(x, 2.0)
+    except AssertionError as error:
+        seen = error
+    bug = torch.is_tensor(seen) and not torch.equal(model(x, 2.0), seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(x, 2.0)}, the exported program {seen}")
+    raise SystemExit(bug)

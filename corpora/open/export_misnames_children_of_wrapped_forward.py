@@ -1,0 +1,75 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten fails on a submodule whose forward was wrapped, if a module has two names"
+# path = "nonstrict+preserve:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "lower",
+#         "AttributeError",
+#         "unflatten.py:unflatten",
+#         "unflatten.py:__init__",
+#         "unflatten.py:_dispatch_modules",
+#     ],
+# ]
+# fix = "children_of_wrapped_forward_keep_names"
+# upstream = ""
+# affected = "2.13.0"
+# at-fault = "torch/fx/experimental/proxy_tensor.py, _ModuleStackTracer.getattr: proxy_type(attr_val, attr)"
+# ///
+"""Non-strict export files `block.act` under `act`: 'InterpreterModule' object has no attribute 'act'.
+
+Where any module has two names, the tracer follows by which name each is read. The wrapped forward is a method
+of the real block, not of the tracer's proxy for it, and what is read from a real module counts as a child of
+the root. Without preserved signatures, unflatten drops the name and warns that the names "do not form a
+stack".
+"""
+
+import functools
+
+import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.act = nn.Tanh()
+
+    def forward(self, x):
+        return self.act(x) + 1
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = Block()
+        self.block.forward = functools.partial(self.block.forward)
+        self.relu = nn.ReLU()
+        self.same = self.relu
+
+    def forward(self, x):
+        return self.relu(self.block(self.same(x)))
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    model, args = make()
+    names = ("block", "block.act")
+    ep = torch.export.export(model, args, preserve_module_call_signature=names)
+    try:
+        seen, bug = torch.export.unflatten(ep)(*args), False
+    except AttributeError as error:
+        seen, bug = error, True
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, unflatten {seen}")
+    raise SystemExit(bug)

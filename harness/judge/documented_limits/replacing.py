@@ -1,0 +1,65 @@
+"""Limits of replacing submodules of an unflattened model by their eager originals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harness.judge.documented_limits.limit import limit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from harness.judge.documented_limits.limit import Limit, Question
+
+LIMITS: list[Limit] = []
+
+
+@limit(
+    LIMITS,
+    says="A tensor that is assigned to a submodule is passed on in the graph, and reaches the state after "
+    "the call, if at all: what replaces the submodule is not given it, and does not return it.",
+    documented="github.com/pytorch/pytorch/pull/137999: 'preserving call signatures for multiple calls to a "
+    "module when buffers are mutated is not supported yet'; "
+    "torch/_functorch/_aot_autograd/frontend_utils.py: 'must be registered as a buffer'",
+)
+def replacements_are_assigned_nothing(question: Question) -> bool:
+    """Ask whether a call shows it, and eager assigns a tensor to a submodule that is replaced."""
+    eager, hierarchy = question.eager, question.eager.hierarchy
+    if hierarchy is None or question.evidence.stage != "run":
+        return False
+    replaced = _replaced(question.path.transforms, hierarchy.first)
+    owners = {name.rpartition(".")[0] for name in eager.assigned | eager.rebound}
+    return not replaced.isdisjoint(hierarchy.first.get(owner, owner) for owner in owners)
+
+
+def _children(first: Mapping[str, str]) -> list[str]:
+    return [name for name in first if name and "." not in name]
+
+
+def _leaves(first: Mapping[str, str]) -> list[str]:
+    parents = {name.rpartition(".")[0] for name in first if name}
+    return [name for name in first if name and name not in parents]
+
+
+def _one(first: Mapping[str, str]) -> list[str]:
+    names = [name for name, one in first.items() if name and name == one]
+    return names[len(names) // 2 :][:1]
+
+
+SELECTS: Mapping[str, Callable[[Mapping[str, str]], list[str]]] = {
+    "swap": _children,
+    "swap_leaves": _leaves,
+    "swap_one": _one,
+}
+"""For each transform that replaces submodules (harness/paths/transforms/modules.py): what it replaces.
+
+They are given the names of all modules, and for each the first name of that module.
+"""
+
+
+def _replaced(transforms: Iterable[str], first: Mapping[str, str]) -> frozenset[str]:
+    """Return the first names of the modules that are replaced, and of those below them."""
+    roots = [root for name in transforms if name in SELECTS for root in SELECTS[name](first)]
+    return frozenset(
+        one for name, one in first.items() if any(f"{name}.".startswith(f"{root}.") for root in roots)
+    )
