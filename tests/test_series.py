@@ -91,6 +91,27 @@ def test_the_fixes_of_one_file_are_put_together() -> None:
     assert "elif meta is None:" in two and "elif meta is None:" not in one
 
 
+def test_torch_can_be_imported_with_all_fixes_in_its_files(tmp_path: pathlib.Path) -> None:
+    """As files: held in place, a fix may name what is defined below it, or never be compiled as a module."""
+    fixes = list(read_fixes(ROOT / "corpora" / FIXES).values())
+    paths = sorted({path for fix in fixes for path, _ in fix.files})
+    for path in paths:
+        file = tmp_path / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(patched(path, [fix for fix in fixes if path in dict(fix.files)]))
+    link(SITE / "torch", tmp_path / "torch", "torch", set(paths))
+    names = [path.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for path in paths]
+    code = (
+        f"import importlib, torch; [importlib.import_module(each) for each in {names}]; print(torch.__file__)"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == str(tmp_path / "torch" / "__init__.py")
+
+
 def git(folder: pathlib.Path, *words: str) -> str:
     author = ["-c", "user.name=C", "-c", "user.email=c@d.e"]
     done = subprocess.run(
