@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import torch
 
-from harness.zoo.families.family import BATCH, VOCABULARY, Family, tokens
+from harness.zoo.families.family import BATCH, ENCODER_DECODER, LAYERS, VOCABULARY, Family, tokens
 
 _WAVES = {
+    **LAYERS,
     "vocab_size": VOCABULARY,
-    "hidden_size": 16,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
     "intermediate_size": 16,
     "conv_dim": [8, 8],
     "conv_stride": [4, 2],
@@ -40,21 +38,10 @@ FAMILIES = (
         "WhisperForConditionalGeneration",
         heard_and_written,
         {
-            "vocab_size": VOCABULARY,
+            **ENCODER_DECODER,
             "num_mel_bins": 8,
-            "d_model": 16,
-            "encoder_layers": 2,
-            "decoder_layers": 2,
-            "encoder_attention_heads": 2,
-            "decoder_attention_heads": 2,
-            "encoder_ffn_dim": 16,
-            "decoder_ffn_dim": 16,
             "max_source_positions": 8,
             "max_target_positions": 8,
-            "use_cache": False,
-            "pad_token_id": 0,
-            "bos_token_id": 1,
-            "eos_token_id": 2,
             "decoder_start_token_id": 1,
         },
     ),

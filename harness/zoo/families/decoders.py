@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from harness.zoo.families.family import VOCABULARY, Family, prompt
+from harness.zoo.families.family import LAYERS, VOCABULARY, Family, prompt
 
 _OLD = {"vocab_size": VOCABULARY, "use_cache": False, "bos_token_id": 1, "eos_token_id": 2}
-_NEW = {
-    **_OLD,
-    "hidden_size": 16,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "max_position_embeddings": 16,
-}
+_NEW = _OLD | LAYERS | {"max_position_embeddings": 16}
 _GATED = {**_NEW, "intermediate_size": 16, "num_key_value_heads": 1}
 _PAD = {"pad_token_id": 0}
 
@@ -60,12 +54,7 @@ FAMILIES = (
         _NEW | _PAD | {"ffn_dim": 16, "word_embed_proj_dim": 16},
     ),
     Family("bloom", "BloomForCausalLM", prompt, _OLD | {"hidden_size": 16, "n_layer": 2, "n_head": 2}),
-    Family(
-        "falcon",
-        "FalconForCausalLM",
-        prompt,
-        _OLD | {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2},
-    ),
+    Family("falcon", "FalconForCausalLM", prompt, _OLD | LAYERS),
     Family(
         "mpt",
         "MptForCausalLM",

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import torch
 
-from harness.zoo.families.family import BATCH, VOCABULARY, Family, text
+from harness.zoo.families.family import BATCH, LAYERS, VOCABULARY, Family, text
 
-_SIZES = {
-    "vocab_size": VOCABULARY,
-    "hidden_size": 16,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "intermediate_size": 16,
-    "max_position_embeddings": 16,
-}
+_SIZES = LAYERS | {"vocab_size": VOCABULARY, "intermediate_size": 16, "max_position_embeddings": 16}
+_DISENTANGLED = {"relative_attention": True, "pos_att_type": ["c2p", "p2c"]}
 
 
 def page() -> dict[str, torch.Tensor]:
@@ -42,23 +36,12 @@ FAMILIES = (
     Family("electra", "ElectraModel", text, _SIZES | {"embedding_size": 8}),
     Family("mpnet", "MPNetModel", text, _SIZES),
     Family("modernbert", "ModernBertModel", text, _SIZES | {"pad_token_id": 0, "local_attention": 4}),
-    Family(
-        "deberta",
-        "DebertaModel",
-        text,
-        _SIZES | {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "max_relative_positions": 8},
-    ),
+    Family("deberta", "DebertaModel", text, _SIZES | _DISENTANGLED | {"max_relative_positions": 8}),
     Family(
         "deberta_v2",
         "DebertaV2Model",
         text,
-        _SIZES
-        | {
-            "relative_attention": True,
-            "pos_att_type": ["c2p", "p2c"],
-            "position_buckets": 4,
-            "max_relative_positions": 8,
-        },
+        _SIZES | _DISENTANGLED | {"position_buckets": 4, "max_relative_positions": 8},
     ),
     Family("roformer", "RoFormerModel", text, _SIZES | {"embedding_size": 16}),
     Family(

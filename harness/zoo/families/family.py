@@ -18,6 +18,24 @@ VOCABULARY = 32
 BATCH = 2
 """Of texts, images or sounds: a batch of one hides strides, and export treats the size 1 specially."""
 
+LAYERS: dict[str, Any] = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
+"""The sizes of most families."""
+ENCODER_DECODER: dict[str, Any] = {
+    "vocab_size": VOCABULARY,
+    "d_model": 16,
+    "encoder_layers": 2,
+    "decoder_layers": 2,
+    "encoder_attention_heads": 2,
+    "decoder_attention_heads": 2,
+    "encoder_ffn_dim": 16,
+    "decoder_ffn_dim": 16,
+    "use_cache": False,
+    "pad_token_id": 0,
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+}
+"""What BART and its descendants share."""
+
 
 @dataclass(frozen=True)
 class Family:

@@ -4,31 +4,19 @@ from __future__ import annotations
 
 import torch
 
-from harness.zoo.families.family import VOCABULARY, Family, image, text, tokens, translation
+from harness.zoo.families.family import (
+    ENCODER_DECODER,
+    LAYERS,
+    VOCABULARY,
+    Family,
+    image,
+    text,
+    tokens,
+    translation,
+)
 
-_BART = {
-    "vocab_size": VOCABULARY,
-    "d_model": 16,
-    "encoder_layers": 2,
-    "decoder_layers": 2,
-    "encoder_attention_heads": 2,
-    "decoder_attention_heads": 2,
-    "encoder_ffn_dim": 16,
-    "decoder_ffn_dim": 16,
-    "max_position_embeddings": 16,
-    "use_cache": False,
-    "pad_token_id": 0,
-    "bos_token_id": 1,
-    "eos_token_id": 2,
-    "decoder_start_token_id": 2,
-}
-_TOWER = {
-    "hidden_size": 16,
-    "intermediate_size": 16,
-    "num_hidden_layers": 1,
-    "num_attention_heads": 2,
-    "projection_dim": 8,
-}
+_BART = ENCODER_DECODER | {"max_position_embeddings": 16, "decoder_start_token_id": 2}
+_TOWER = LAYERS | {"intermediate_size": 16, "num_hidden_layers": 1, "projection_dim": 8}
 _TWO_TOWERS = {
     "projection_dim": 8,
     "text_config": _TOWER

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from harness.zoo.families.family import Family, image
+from harness.zoo.families.family import LAYERS, Family, image
 
-_VIT = {
-    "image_size": 16,
-    "patch_size": 8,
-    "hidden_size": 16,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "intermediate_size": 16,
-}
+_VIT = LAYERS | {"image_size": 16, "patch_size": 8, "intermediate_size": 16}
 _STAGES = {"depths": [1, 1], "hidden_sizes": [8, 16]}
 _SWIN = {
     "image_size": 16,
