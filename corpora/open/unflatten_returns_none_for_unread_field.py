@@ -14,10 +14,10 @@
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "run", "RuntimeError", "_pytree.py:tree_flatten_spec"]]
-# fix = "effect_removal_keeps_arguments"
+# trigger = ["calls.group_result"]
 # upstream = ""
 # affected = "2.13.0"
-# at-fault = "torch/export/_remove_effect_tokens_pass.py, _remove_effect_tokens: eliminate_dead_code"
+# at-fault = "torch/export/unflatten.py, _ModuleFrame.finalize_outputs: orig_outputs.append(None)"
 # ///
 """Nobody reads `right`, so the view that makes it is removed from the graph as dead code.
 
