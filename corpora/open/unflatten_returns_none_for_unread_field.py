@@ -7,8 +7,8 @@
 # severity = "B"
 # severity-because = "a preserved submodule that returns a dataclass with an unread field"
 # cause = """
-# _remove_effect_tokens calls eliminate_dead_code, which knows nothing of the nodes that signatures of
-# preserved submodules name."""
+# finalize_outputs returns None for an output without a node, and a registered dataclass flattens fields
+# that are None away."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
