@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "strict export files an autograd.Function under '_export_root', where unflatten finds no module"
 # severity = "A"
-# severity-because = "an autograd.Function in a child, exported with strict=True: unflatten fails, or leaves operators out"
+# severity-because = "an autograd.Function in a child, under strict export: operators may be left out"
 # cause = """
 # clean_nn_module_stack_and_source_fn takes the name _export_root out of the outermost graph only."""
 # path = "strict:unflatten@cpu"
