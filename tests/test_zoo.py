@@ -179,7 +179,10 @@ class TestCommand:
 
 
 def test_what_is_committed_is_one_table() -> None:
-    """The JSON and the Markdown beside it say the same, and a column is there for every path."""
+    """The JSON and the Markdown beside it say the same, a column is there for every path, and each finding
+    has a cause.
+    """
     record = read(JSON)
+    assert not [row.model for row in record.rows if row.unexplained or row.not_judged]
     assert MARKDOWN.read_text(encoding="utf-8") == markdown(record, CORPORA)
     assert {path for row in record.rows for path in row.cells} == set(DEPLOYED)
