@@ -15,8 +15,9 @@ import pytest
 
 from harness.engine.postmortem import post_mortem
 from harness.paths import Path, select_paths
+from harness.processes import child as child_module
 from harness.processes.calls import ReusableWorker, call_fresh
-from harness.processes.child import Child, Death, Failure, Stopped
+from harness.processes.child import Child, Death, Failure, Stopped, waited_for_core
 from harness.processes.pool import Workers
 
 # The child processes can import the modules of the tests.
@@ -41,6 +42,11 @@ def leave() -> int:
 def hang() -> int:
     time.sleep(600)
     return 0
+
+
+def answer_late() -> int:
+    time.sleep(1.5)
+    return 7
 
 
 def own_pid() -> int:
@@ -73,6 +79,20 @@ def is_running(pid: int) -> bool:
     except FileNotFoundError:
         return False
     return state != "Z"
+
+
+def test_a_process_that_gets_no_core_does_not_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = time.monotonic()
+    # As on a machine where others use all cores: of each second, the process runs a tenth.
+    monkeypatch.setattr(child_module, "waited_for_core", lambda pid: 0.9 * (time.monotonic() - started))
+    monkeypatch.setattr(child_module, "POLL_SECONDS", 0.05)
+    assert call_fresh(0.5, answer_late) == 7
+    assert call_fresh(0.5, hang) == Death("hang", "no answer within 0.5 s")
+
+
+def test_the_time_without_a_core_is_counted() -> None:
+    assert waited_for_core(os.getpid()) >= 0.0
+    assert waited_for_core(0) == 0.0
 
 
 def test_a_task_answers_raises_dies_or_hangs() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -39,8 +40,11 @@ def try_fixes(
         def row(subject: Subject) -> Row:
             kept = subject.row
             if kept is None:
-                kept = tried(subject, *choice[subject.name])
-                subject.keep(kept)
+                try:
+                    kept = tried(subject, *choice[subject.name])
+                    subject.keep(kept)
+                except _OutOfTimeError as late:  # a busy machine: it may be another answer next time
+                    kept = Row(subject.name, choice[subject.name][0].patch, "not tried", str(late))
             tell(kept)
             return kept
 
@@ -48,8 +52,11 @@ def try_fixes(
 
 
 def tried(subject: Subject, fix: Fix, problem: str) -> Row:
-    """Run the entries of a fix without it and with it; ``problem``: why it does not fit."""
-    without = {entry: run_file(entry.file, SECONDS) for entry in subject.entries}
+    """Run the entries of a fix without it and with it; ``problem``: why it does not fit.
+
+    Raises _OutOfTimeError.
+    """
+    without = {entry: _run(entry) for entry in subject.entries}
     problems = {entry: run.problem for entry, run in without.items() if run.problem}
     fixed = tuple(entry.file.stem for entry, run in without.items() if run.code == 0)
     broken = tuple(entry.file.stem for entry in problems)
@@ -69,11 +76,18 @@ def tried(subject: Subject, fix: Fix, problem: str) -> Row:
     for entry in subject.entries:
         if entry in problems:
             continue
-        run = _with(entry, fix)
+        run = _run(entry, fix)
         if run.code != 0:
             return row("does not mend", f"{entry.file.stem}: {run.problem or run.last_line}")
     return row("usable", "; ".join(notes))
 
 
-def _with(entry: Entry, fix: Fix) -> Run:
-    return run_file(entry.file, SECONDS, partial(applied, (fix,)))
+class _OutOfTimeError(Exception):
+    """An entry did not end within its time limit."""
+
+
+def _run(entry: Entry, fix: Fix | None = None) -> Run:
+    run = run_file(entry.file, SECONDS, nullcontext if fix is None else partial(applied, (fix,)))
+    if run.code is None:
+        raise _OutOfTimeError(f"{entry.file.stem} {run.problem}")
+    return run
