@@ -64,22 +64,22 @@ def test_a_bug_of_the_oldest_version_is_no_regression() -> None:
     assert history(a="another failure", b="there").regression_since == ""
 
 
-@pytest.mark.parametrize(
-    ("ends", "outcome"),
-    [
-        ("raise SystemExit(1)", "there"),
-        ("raise SystemExit(0)", "not there"),
-        ("raise SystemExit(3)", "another failure"),
-        ("raise KeyError('a')", "another failure"),
-    ],
-)
-def test_the_exit_code_says_whether_the_bug_is_there(ends: str, outcome: str, tmp_path: pathlib.Path) -> None:
-    file = tmp_path / "file.py"
-    file.write_text(FILE.replace("raise SystemExit(CODE)", ends))
-    entry = read_entry(file)
-    found = histories([entry], [this()], seconds=60.0, workers=1, corpora=tmp_path)
-    (row,) = found[entry].rows
-    assert (row.torch, row.outcome) == (this().release, outcome)
+ENDS = {
+    "raise SystemExit(1)": "there",
+    "raise SystemExit(0)": "not there",
+    "raise SystemExit(3)": "another failure",
+    "raise KeyError('a')": "another failure",
+}
+
+
+def test_the_exit_code_says_whether_the_bug_is_there(tmp_path: pathlib.Path) -> None:
+    files = [tmp_path / f"file{number}.py" for number in range(len(ENDS))]
+    for file, ends in zip(files, ENDS, strict=True):
+        file.write_text(FILE.replace("raise SystemExit(CODE)", ends))
+    entries = [read_entry(file) for file in files]
+    found = histories(entries, [this()], seconds=60.0, workers=1, corpora=tmp_path)
+    assert [found[entry].rows[0].outcome for entry in entries] == list(ENDS.values())
+    assert {row.torch for each in found.values() for row in each.rows} == {this().release}
 
 
 def test_a_run_is_kept_by_torch_and_code_whatever_the_header_says(

@@ -17,7 +17,9 @@
 # signatures = [["outputs", "crash", "run", "NotImplementedError", "wrap.py:run_with_interpreter"]]
 # fix = "checkpoint_passes_control_flow"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.13.0", "2.14.1"]
+# unaffected = ["2.9.1", "2.11.0"]
+# regression-since = "2.13.0"
 # at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint_impl: context_fn_with_graph_id"
 # ///
 """A body with torch.cond in it, checkpointed: eager runs it, the compiled model raises NotImplementedError.

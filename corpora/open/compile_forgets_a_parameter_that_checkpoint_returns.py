@@ -16,7 +16,9 @@
 # signatures = [["outputs", "crash", "run", "InternalTorchDynamoError", "builder.py:_wrap"]]
 # fix = "checkpoint_returns_what_is_from_outside"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.11.0", "2.13.0", "2.14.1"]
+# unaffected = ["2.9.1"]
+# regression-since = "2.11.0"
 # at-fault = "torch/_dynamo/variables/higher_order_ops.py, overwrite_tensor_vt_proxy: of inputs as well"
 # ///
 """A module returns its parameter through a checkpoint; to look at a container of it ends in a KeyError.

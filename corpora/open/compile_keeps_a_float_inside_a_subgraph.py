@@ -18,7 +18,7 @@
 #      "InternalTorchDynamoError", "output_graph.py:compile_and_call_fx_graph", "graph.py:lint"],
 # ]
 # fix = "float_item_in_root_graph"
-# affected = "2.13.0"
+# affected = ["2.13.0", "2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/issues/193194"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/193254"

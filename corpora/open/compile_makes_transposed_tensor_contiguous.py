@@ -15,7 +15,7 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "stride", "fresh"]]
 # fix = "functionalized_writes_keep_strides"
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/issues/133512"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/186328"

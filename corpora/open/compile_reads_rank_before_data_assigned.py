@@ -15,7 +15,7 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted"], ["outputs", "mismatch"]]
 # fix = "data_assigned_gives_its_sizes"
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_dynamo/variables/builtin.py, _call_setattr: what it returns replaces no reference"
 # ///

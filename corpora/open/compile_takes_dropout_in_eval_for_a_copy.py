@@ -15,7 +15,8 @@
 # status = "open"
 # signatures = [["inputs", "mismatch", "value"]]
 # fix = "dropout_returns_input"
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0"]
+# unaffected = ["2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/issues/115249"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185981"

@@ -15,7 +15,7 @@
 # status = "open"
 # signatures = [["purity", "mismatch", "run", "global", "raised"]]
 # fix = "failed_graph_restores_modes"
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_dynamo/variables/ctx_manager.py, GradModeVariable: both ends are mere nodes"
 # ///

@@ -16,7 +16,7 @@
 # signatures = [["outputs", "crash", "lower", "SpecViolationError"]]
 # fix = "decomposed_calls_lose_dead_results"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/exported_program.py, _get_updated_module_call_graph: names that are gone"
 # ///
 """Nobody reads what tanh gives: "Output tanh does not exist in the graph", says the verifier.

@@ -22,7 +22,7 @@
 # fix = "decomposed_attention_is_laid_out_as_its_query"
 # upstream = "https://github.com/pytorch/pytorch/issues/136543"
 # upstream-match = "mechanism"
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_decomp/decompositions.py, scaled_dot_product_flash_attention_for_cpu: strides"
 # ///
 """Attention gives its result the layout of the query, its decomposition another one: length, batch, heads.

@@ -24,7 +24,7 @@
 # ]
 # trigger = ["op.complex", "inplace.item"]
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "tools/autograd/gen_variable_type.py, GRADIENT_IMPLEMENTED_FOR_COMPLEX: lacks slice_scatter"
 # ///
 """Eager runs and has gradients; the decomposed program raises as soon as it is called with grad mode on.

@@ -16,7 +16,7 @@
 # signatures = [["outputs", "mismatch", "dtype"]]
 # fix = "select_scatter_is_slice_scatter"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_refs/__init__.py, select_scatter: where(mask, src, x)"
 # ///
 """select_scatter gives a copy of its first tensor; once decomposed, it turns integers into floats.

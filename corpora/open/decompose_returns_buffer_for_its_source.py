@@ -15,7 +15,7 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "identity"]]
 # fix = "copies_of_outputs_stay"
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = "https://github.com/pytorch/executorch/issues/7515"
 # upstream-match = "place"
 # at-fault = "torch/export/exported_program.py, _remove_unnecessary_copy_op_pass: replace_all_uses_with"

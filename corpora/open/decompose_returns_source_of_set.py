@@ -15,7 +15,7 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "identity", "buffer", "output", "new"]]
 # fix = "functional_set_makes_an_alias"
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_subclasses/functional_tensor.py, FunctionalTensorMode: set_ takes the value itself"
 # ///

@@ -14,7 +14,7 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "none"]]
 # fix = "guard_that_none_stays_none"
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: no case for None"
 # ///

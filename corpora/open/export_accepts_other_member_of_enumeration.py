@@ -15,7 +15,7 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "member"]]
 # fix = "guard_members_of_enumerations"
-# affected = "2.13.0"
+# affected = ["2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: int, float and str alone are guarded"
 # ///

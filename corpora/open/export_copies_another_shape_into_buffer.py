@@ -23,7 +23,7 @@
 #     ],
 # ]
 # fix = "refuse_buffers_of_another_shape"
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/_trace.py, _make_fx_helper: aten.copy_ into a buffer of another shape or dtype"
 # ///

@@ -15,7 +15,7 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "preserved_module_gets_its_callers_containers"
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_export/wrappers.py, _wrap_submodule: pre_hook"
 # ///

@@ -15,7 +15,7 @@
 # status = "open"
 # signatures = [["state", "mismatch"]]
 # fix = "buffer_assignment_in_submodule"
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_functorch/_aot_autograd/utils.py, register_buffer_assignment_hook: root module only"
 # ///

@@ -16,7 +16,7 @@
 # signatures = [["outputs", "mismatch", "requires-grad"]]
 # fix = "split_module_keeps_get_attr_in_place"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/passes/split_module.py, split_module: get_attr nodes of modules come first"
 # ///
 """Eager returns a tensor without history, the exported program one that requires grad, in silence.

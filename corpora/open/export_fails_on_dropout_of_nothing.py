@@ -15,7 +15,7 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "RuntimeError"]]
 # fix = "dropout_of_nothing_is_nothing"
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_decomp/decompositions.py, native_dropout: the dtype is looked at before the size"
 # ///

@@ -15,7 +15,8 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "AssertionError", "non_strict_utils.py:make_constraints"]]
 # fix = "order_further_keywords_as_traced"
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0"]
+# unaffected = ["2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/issues/150022"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185736"
 # at-fault = "torch/export/_trace.py, _get_range_constraints: combined_args_traced_order"

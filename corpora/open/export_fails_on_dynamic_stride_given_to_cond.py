@@ -25,7 +25,7 @@
 #     ],
 # ]
 # fix = "dynamic_stride_alone"
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_dynamo/variables/builder.py, _automatic_dynamic: looks for SymInts among the sizes alone"
 # ///

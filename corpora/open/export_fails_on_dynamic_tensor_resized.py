@@ -18,7 +18,8 @@
 # ]
 # trigger = ["inplace.resize_"]
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0"]
+# unaffected = ["2.14.1"]
 # at-fault = "c10/core/TensorImpl.cpp, generic_set_sizes_contiguous: numbers go to set_sizes_contiguous"
 # ///
 """`resize_(4)` on a tensor whose size is a symbol: "tried to directly modify sizes for customized tensor".

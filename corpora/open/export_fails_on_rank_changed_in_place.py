@@ -26,7 +26,7 @@
 # ]
 # fix = "export_guards_inputs_as_they_came"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/experimental/symbolic_shapes.py, produce_guards_verbose, over the mutated fake input"
 # ///
 """`unsqueeze_` on an input: guards are produced for a tensor that no caller ever has.

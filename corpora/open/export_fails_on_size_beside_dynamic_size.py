@@ -26,7 +26,7 @@
 # ]
 # fix = "constrain_sizes_as_tuples"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/non_strict_utils.py, make_constraints: flattens the inputs as they came"
 # ///
 """With static sizes the model exports; with a dynamic one: "Must provide a tree_name when ...".

@@ -26,7 +26,7 @@
 # ]
 # fix = "extract_val_takes_strings"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/experimental/proxy_tensor.py, extract_val"
 # ///
 """A string is one of the arguments that check_flattened in torch/_export/wrappers.py lets pass by name.

@@ -24,7 +24,7 @@
 #     ],
 # ]
 # fix = "remove_constants_without_users"
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_export/passes/lift_constants_pass.py, _unused_constant: next() of no users"
 # ///

@@ -15,7 +15,7 @@
 # status = "open"
 # signatures = [["fake", "mismatch", "stride", "aten.one_hot.default"]]
 # fix = "one_hot_is_contiguous"
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_decomp/decompositions.py, one_hot: the comparison takes after its input"
 # ///

@@ -26,7 +26,7 @@
 # ]
 # fix = "collect_tracepoints_in_regions"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/passes/collect_tracepoints_pass.py, CollectTracepointsPass.call: return"
 # ///
 """The exported program still calls the operator _export_tracepoint in the region, and unflatten fails on it.

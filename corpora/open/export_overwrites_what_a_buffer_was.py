@@ -18,7 +18,7 @@
 # unmasked = [["fake", "mismatch", "offset"]]
 # fix = "read_clones_of_assigned_buffers"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_trace.py, _make_fx_helper: aten.copy_ for every assigned buffer"
 # ///
 """Assigning a buffer gives a name another tensor; the exported program writes into the old tensor instead.

@@ -16,7 +16,7 @@
 # fix = "exportdb_draws_no_random_numbers"
 # upstream = ""
 # undetected-because = "what draws them is loaded before anything is judged"
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/db/logging.py, exportdb_error_message: imports torch/_export/db/examples"
 # ///
 """To word a log message export imports a package of examples, and those make random tensors.

@@ -16,7 +16,7 @@
 # signatures = [["purity", "mismatch", "export", "global", "sizes marked on the example inputs"]]
 # fix = "failed_export_clears_dynamic_marks"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/dynamic_shapes.py, _process_dynamic_shapes: marks that only a success clears"
 # ///
 """A refused export with Dim.AUTO or Dim.DYNAMIC marks the caller's tensor: the next one is dynamic too.

@@ -24,7 +24,7 @@
 # ]
 # fix = "pipeline_flattens_inputs"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe.forward: the inputs are not flattened"
 # ///
 """A list of two tensors: RuntimeError: Expected positional argument for ... pair_1.

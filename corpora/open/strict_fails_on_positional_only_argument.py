@@ -15,7 +15,7 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "AssertionError"]]
 # fix = "strict_names_positional_only_arguments"
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_dynamo/eval_frame.py, argument_names: positional-only arguments are left out"
 # ///

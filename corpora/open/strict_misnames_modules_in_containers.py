@@ -15,7 +15,9 @@
 # status = "open"
 # signatures = [["structure", "mismatch", "calls", "unknown"]]
 # fix = "strict_names_modules_without_dict"
-# affected = "2.13.0"
+# affected = ["2.13.0", "2.14.1"]
+# unaffected = ["2.9.1", "2.11.0"]
+# regression-since = "2.13.0"
 # upstream = ""
 # at-fault = "torch/_dynamo/variables/nn_module.py, record_nn_module_stack: re.sub(...)"
 # ///

@@ -16,7 +16,7 @@
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "unflatten_checks_guards"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.process_forward_inputs"
 # ///
 """A branch on a dynamic size: for three rows eager gives -1, unflatten gives 1.

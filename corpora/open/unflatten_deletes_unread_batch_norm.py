@@ -16,7 +16,7 @@
 # signatures = [["state", "mismatch", "value", "buffer"]]
 # fix = "batch_norm_writes_to_its_statistics"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_library/utils.py, is_impure: schema.is_mutable"
 # ///
 """In training, `norm` moves its running mean from 0 to 0.1, whoever reads its result; unflattened it stays 0.

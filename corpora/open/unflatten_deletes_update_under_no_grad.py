@@ -16,7 +16,7 @@
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "effect_removal_keeps_regions"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_remove_effect_tokens_pass.py, _remove_effect_tokens"
 # ///
 """An update inside `with torch.no_grad()` is lost: eager gives [9, 0], unflatten gives [0, 0].

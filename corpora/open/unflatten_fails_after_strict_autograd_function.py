@@ -24,7 +24,9 @@
 #     ],
 # ]
 # fix = "clean_module_stacks_in_bodies"
-# affected = "2.13.0"
+# affected = ["2.11.0", "2.13.0", "2.14.1"]
+# unaffected = ["2.9.1"]
+# regression-since = "2.11.0"
 # upstream = ""
 # at-fault = "torch/_dynamo/functional_export.py, clean_nn_module_stack_and_source_fn"
 # ///

@@ -26,7 +26,7 @@
 # ]
 # fix = "unflatten_dispatches_calls_it_has"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: _get_attr"
 # ///
 """nn.Identity leaves no node in the graph, but a signature: unflatten looks for its module in vain."""

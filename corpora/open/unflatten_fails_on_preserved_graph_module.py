@@ -26,7 +26,7 @@
 # ]
 # fix = "preserve_no_call_of_graph_module"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/passes/collect_tracepoints_pass.py, CollectTracepointsPass.call: popitem"
 # ///
 """A torch.fx.GraphModule is traced through without an entry in nn_module_stack, but its call is preserved.

@@ -26,7 +26,7 @@
 # ]
 # fix = "unflatten_reads_state_for_results_of_regions"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.remap_input: x.target.__module__ == '_operator'"
 # ///
 """`child` updates a buffer under no_grad and is called twice; unflatten fails: a bool has no attribute graph.

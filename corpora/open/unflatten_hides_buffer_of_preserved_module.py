@@ -16,7 +16,7 @@
 # signatures = [["state", "mismatch", "missing", "buffer"]]
 # fix = "unflatten_registers_buffers_of_dispatcher"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, InterpreterModuleDispatcher.__init__: setattr"
 # ///
 """The state dict of the unflattened module has no `child.offset`; what is loaded for it goes nowhere.

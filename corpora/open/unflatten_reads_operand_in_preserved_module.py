@@ -18,7 +18,7 @@
 # unmasked = [["structure", "mismatch", "steps", "owner"], ["structure", "mismatch", "steps", "arguments"]]
 # fix = "unflatten_passes_what_is_no_mutation"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _IVals.read: mf.remap_input(node.args[0])"
 # ///
 """`child` reads `scaled`, which its parent has computed; in the unflattened module it reads `x` instead.

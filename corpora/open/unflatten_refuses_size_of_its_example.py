@@ -15,7 +15,7 @@
 # status = "open"
 # signatures = [["guards", "crash", "refused"]]
 # fix = "unflatten_compares_structure_as_module"
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/unflatten.py, process_forward_inputs: in_spec != signature.in_spec"
 # ///

@@ -16,7 +16,7 @@
 # signatures = [["outputs", "crash", "run", "RuntimeError", "_pytree.py:tree_flatten_spec"]]
 # trigger = ["calls.group_result"]
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.finalize_outputs: orig_outputs.append(None)"
 # ///
 """Nobody reads `right`, so the view that makes it is removed from the graph as dead code.

@@ -16,7 +16,9 @@
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "unflatten_shares_children_under_one_name"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.11.0", "2.13.0", "2.14.1"]
+# unaffected = ["2.9.1"]
+# regression-since = "2.11.0"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.__init__: base_module_frame.module._modules"
 # ///
 """`child` is to compute neg in the first call and exp in the second; unflattened it computes exp in both.

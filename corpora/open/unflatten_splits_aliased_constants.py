@@ -16,7 +16,7 @@
 # signatures = [["sharing", "mismatch", "one-tensor-became-several"]]
 # fix = "unflatten_shares_constants"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, the loop over constants"
 # ///
 """Two modules share a non-persistent buffer: after unflatten, what one writes the other never sees.

@@ -15,7 +15,9 @@
 # ]
 # fix = "checkpoint_returns_what_is_from_outside"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.13.0", "2.14.1"]
+# unaffected = ["2.9.1"]
+# regression-since = "2.13.0"
 # at-fault = "torch/_dynamo/variables/higher_order_ops.py, overwrite_tensor_vt_proxy: of inputs as well"
 # ///
 """The inner of two checkpoints returns the input as it is; once both are done, the input cannot be used.

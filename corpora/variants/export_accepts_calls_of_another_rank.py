@@ -11,7 +11,7 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "rank"]]
 # fix = "guard_number_of_dimensions"
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: sizes alone are guarded"
 # ///

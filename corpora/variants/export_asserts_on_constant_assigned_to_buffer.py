@@ -21,7 +21,7 @@
 #     ],
 # ]
 # fix = "constant_assigned_to_buffer"
-# affected = "2.13.0"
+# affected = ["2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_functorch/_aot_autograd/utils.py, _map_assigned_buffer_to_proxy: asserts FakeTensor"
 # ///

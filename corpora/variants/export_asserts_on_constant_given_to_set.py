@@ -22,7 +22,7 @@
 # ]
 # fix = "fake_mode_converts_source_of_set"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_subclasses/fake_tensor.py, validate: does not ask which argument the op changes"
 # ///
 """`set_` changes `x`, a fake tensor, and only reads `k`, which is a real one: an assertion fails.

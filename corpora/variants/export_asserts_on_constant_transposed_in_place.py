@@ -21,7 +21,7 @@
 #     ],
 # ]
 # fix = "refuse_metadata_mutation_of_constants"
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_subclasses/fake_tensor.py, validate: asserts on what export left real"
 # ///

@@ -12,7 +12,7 @@
 # signatures = [["outputs", "crash", "run", "IndexError", "list index out of range"]]
 # fix = "record_assignment_to_data"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
 # ///
 """`y.data = x` gives `y` two elements, and so two chunks; the program splits a `y` of one, into one.

@@ -12,7 +12,7 @@
 # signatures = [["outputs", "mismatch", "sign-of-zero", "fresh"]]
 # fix = "record_assignment_to_data"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
 # ///
 """`y.data = self.k` turns `y * 0` into -1 * 0 = -0.0; the program multiplies 2, what `y` was before, by 0.

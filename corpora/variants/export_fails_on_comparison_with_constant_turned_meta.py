@@ -21,7 +21,7 @@
 #     ],
 # ]
 # fix = "refuse_to_replace_constants"
-# affected = "2.13.0"
+# affected = ["2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/_trace.py, _export_to_aten_ir_make_fx: constants are not made fake"
 # ///

@@ -11,7 +11,7 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "RecursionError"]]
 # fix = "verify_flags_as_they_are"
-# affected = "2.13.0"
+# affected = ["2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_export/verifier.py, _check_val: whatever is Iterable is taken for a container"
 # ///

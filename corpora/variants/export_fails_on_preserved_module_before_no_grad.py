@@ -21,7 +21,7 @@
 #     ],
 # ]
 # fix = "inline_forgets_no_users"
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_export/utils.py, node_inline_: new_output.users.clear()"
 # ///

@@ -21,7 +21,8 @@
 #     ],
 # ]
 # fix = "order_further_keywords_as_traced"
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0"]
+# unaffected = ["2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/issues/150022"
 # at-fault = "torch/export/_trace.py, _get_range_constraints: kwargs are put beside what binds them"
 # ///

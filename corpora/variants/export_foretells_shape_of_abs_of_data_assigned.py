@@ -12,7 +12,7 @@
 # signatures = [["fake", "mismatch", "shape", "aten.abs.default"]]
 # fix = "record_assignment_to_data"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
 # ///
 """`y.data = x[:1]` gives `y` one element; the program takes the absolute values of two, and says it is one.

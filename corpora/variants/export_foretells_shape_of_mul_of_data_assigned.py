@@ -12,7 +12,7 @@
 # signatures = [["fake", "mismatch", "shape", "aten.mul.Tensor"]]
 # fix = "record_assignment_to_data"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
 # ///
 """`y.data = x[:1]` gives `y` one element; the program doubles two, and says that they are one.

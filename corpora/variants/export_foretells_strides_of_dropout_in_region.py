@@ -11,7 +11,8 @@
 # status = "open"
 # signatures = [["fake", "mismatch", "stride", "wrap_with_set_grad_enabled"]]
 # fix = "dropout_returns_input"
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0"]
+# unaffected = ["2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/issues/115249"
 # upstream-match = "mechanism"
 # at-fault = "torch/_decomp/decompositions.py, dropout: returns input.clone()"

@@ -12,7 +12,7 @@
 # signatures = [["fake", "mismatch", "offset", "aten.add_.Tensor"]]
 # fix = "extract_val_keeps_offset"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/experimental/proxy_tensor.py, extract_val: empty_strided of shape and stride alone"
 # ///
 """`count` is the second element of its memory; the node that updates it is said to begin at the first.

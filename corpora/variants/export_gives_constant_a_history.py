@@ -12,7 +12,7 @@
 # signatures = [["purity", "mismatch", "export", "constant", "requires-grad"]]
 # trigger = ["inplace.constant"]
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_trace.py, _non_strict_export: traces with the real tensors of plain attributes"
 # ///
 """Exporting a model must not change it: here a constant becomes a result that requires gradients.

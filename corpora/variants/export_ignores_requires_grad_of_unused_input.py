@@ -12,7 +12,7 @@
 # signatures = [["inputs", "mismatch", "requires-grad"]]
 # fix = "record_requires_grad"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.requires_grad_"
 # ///
 """The model switches on gradients for a tensor of its caller; the exported program leaves it as it was.

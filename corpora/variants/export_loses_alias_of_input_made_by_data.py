@@ -12,7 +12,7 @@
 # signatures = [["aliasing", "mismatch", "no-longer-shared", "input", "output"]]
 # fix = "record_assignment_to_data"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
 # ///
 """`x.data = y` puts the first of the caller's tensors into the memory of the second; the program does not.

@@ -21,7 +21,7 @@
 # ]
 # fix = "read_clones_of_assigned_buffers"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_trace.py, _make_fx_helper: aten.copy_ for every assigned buffer"
 # ///
 """A running state scales the output and is assigned anew: eager trains, the exported program cannot.

@@ -12,7 +12,7 @@
 # signatures = [["state", "mismatch", "value", "buffer"]]
 # fix = "refuse_assignment_of_shared_buffers"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_trace.py, _make_fx_helper: aten.copy_ into memory that other state has too"
 # ///
 """`start` is the tensor that `count` is at first: eager leaves 0 in it, the exported program 1.

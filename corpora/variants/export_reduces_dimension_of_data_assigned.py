@@ -14,7 +14,7 @@
 # ]
 # fix = "record_assignment_to_data"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
 # ///
 """`y.data = x` gives `y` two dimensions; the program reduces the second of a `y` that has none.

@@ -11,7 +11,7 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "NameError"]]
 # fix = "guard_members_by_plain_value"
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: a guard is written with a formatted value"
 # ///

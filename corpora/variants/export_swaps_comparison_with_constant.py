@@ -12,7 +12,7 @@
 # signatures = [["outputs", "mismatch", "stride"]]
 # trigger = ["op.compare", "state.constant"]
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_trace.py, non-strict tracing: plain constants meet fake inputs as they are"
 # ///
 """While export traces, x is a FakeTensor and the constant is a plain tensor: Python asks the subclass first.

@@ -12,7 +12,7 @@
 # signatures = [["structure", "mismatch", "signature", "inputs"]]
 # fix = "load_restores_names_of_constant_inputs"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/serde/serialize.py, deserialize_graph: lets FX rename what is no tensor"
 # ///
 """Saved and loaded, the graph has an input `input_1`; its signature, and the graph before, say `input`.

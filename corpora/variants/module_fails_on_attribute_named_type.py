@@ -12,7 +12,7 @@
 # signatures = [["outputs", "crash", "lower", "KeyError"]]
 # fix = "graph_module_copies_attributes_named_as_methods"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/graph_module.py, _copy_attr: makes a buffer of every tensor"
 # ///
 """A model with a tensor attribute `type` is exported, and `ep.module()` raises KeyError.

@@ -12,7 +12,9 @@
 # signatures = [["outputs", "crash", "export", "IndexError", "guards.py:SHAPE_ENV"]]
 # fix = "inplace_view_of_input_by_any_name"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.11.0", "2.13.0", "2.14.1"]
+# unaffected = ["2.9.1"]
+# regression-since = "2.11.0"
 # at-fault = "torch/_dynamo/variables/tensor.py, var_getattr: inputs are told by their source alone"
 # ///
 """`unsqueeze_` on what flatten returns, which is the buffer itself, ends strict export with an IndexError.

@@ -21,7 +21,7 @@
 #     ],
 # ]
 # fix = "nodes_of_regions_have_module_stack"
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_dynamo/output_graph.py, OutputGraph.create_node, which records no nn_module_stack"
 # ///

@@ -11,7 +11,7 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "recorded"]]
 # fix = "data_of_input_keeps_shape"
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_dynamo/variables/builtin.py, call_setattr: .data becomes set_ on an input"
 # ///

@@ -12,7 +12,7 @@
 # signatures = [["structure", "mismatch", "steps", "missing", "wrap_with_set_grad_enabled"]]
 # fix = "effect_removal_keeps_regions"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_remove_effect_tokens_pass.py, _remove_effect_tokens"
 # ///
 """A no_grad region that updates a buffer, here to the value that it has, is gone after unflatten.

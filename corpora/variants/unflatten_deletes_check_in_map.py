@@ -12,7 +12,7 @@
 # signatures = [["structure", "mismatch", "steps", "missing", "map_impl"]]
 # fix = "effect_removal_keeps_regions"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.13.0", "2.14.1"]
 # at-fault = "torch/export/_remove_effect_tokens_pass.py, _remove_effect_tokens"
 # ///
 """A row that torch._check refuses: eager and `ep.module()` raise, the unflattened module goes on.

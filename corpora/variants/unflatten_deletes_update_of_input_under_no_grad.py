@@ -12,7 +12,7 @@
 # signatures = [["inputs", "mismatch", "value"]]
 # fix = "effect_removal_keeps_regions"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_remove_effect_tokens_pass.py, _remove_effect_tokens"
 # ///
 """An update inside `with torch.no_grad()` is lost: the caller's tensor is 2 after eager, 1 after unflatten.

@@ -22,7 +22,7 @@
 # ]
 # fix = "unflatten_leaves_created_module"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.__init__: _modules are those of an earlier call"
 # ///
 """Nobody reads the first call of `outer`; before the third, its grandchild is called by its other name.

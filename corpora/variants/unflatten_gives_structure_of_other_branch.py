@@ -12,7 +12,7 @@
 # signatures = [["outputs", "mismatch", "structure", "probe"]]
 # fix = "unflatten_checks_guards"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.process_forward_inputs"
 # ///
 """A branch on a dynamic size: for three rows eager gives a tuple, unflatten gives one tensor.

@@ -12,7 +12,7 @@
 # signatures = [["structure", "mismatch", "variants", "needless"]]
 # fix = "unflatten_compares_graphs_by_content"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _check_graph_equivalence: graphs are compared by their names"
 # ///
 """`child` is called twice, in the same way; `unflatten(ep).child` is run for the first of the two calls only.

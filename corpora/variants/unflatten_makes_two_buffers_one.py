@@ -12,7 +12,7 @@
 # signatures = [["sharing", "mismatch", "several-tensors-became-one"]]
 # trigger = ["state.one_storage"]
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _id: shape, stride and memory, not identity"
 # ///
 """`whole` and `same` are two tensors in one memory; in the unflattened module they are one object.

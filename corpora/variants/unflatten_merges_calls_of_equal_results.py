@@ -12,7 +12,7 @@
 # signatures = [["structure", "mismatch", "steps", "shared-graph"]]
 # fix = "unflatten_compares_graphs_by_content"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _check_graph_equivalence"
 # ///
 """Export recorded `abs` for one call and `relu` for the other; the unflattened module runs `abs` for both.

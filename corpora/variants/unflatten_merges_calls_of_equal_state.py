@@ -12,7 +12,7 @@
 # signatures = [["sharing", "mismatch", "edit", "value"]]
 # fix = "unflatten_compares_graphs_by_content"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _check_graph_equivalence"
 # ///
 """One call multiplies by `w`, the other divides by it: the same while `w` is 1, and wrong afterwards.

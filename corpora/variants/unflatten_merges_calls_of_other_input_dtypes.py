@@ -14,7 +14,7 @@
 # ]
 # fix = "unflatten_compares_graphs_by_content"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _check_graph_equivalence"
 # ///
 """A module that casts is called with float32, then with int64: eager casts, unflatten raises.

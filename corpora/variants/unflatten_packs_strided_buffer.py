@@ -12,7 +12,7 @@
 # signatures = [["state", "mismatch"]]
 # fix = "unflatten_copies_memory_once"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, the loop over graph_signature.buffers"
 # ///
 """A buffer with gaps in memory: eager gives [0, 2], `ep.module()` too, unflatten gives [0, 4].

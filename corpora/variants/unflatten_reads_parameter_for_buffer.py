@@ -12,7 +12,7 @@
 # signatures = [["structure", "mismatch", "steps", "operands", "buffer", "parameter"]]
 # fix = "unflatten_tells_parameters_from_their_views"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, consts_map"
 # ///
 """The model compares with the buffer `data`; the unflattened module does so with the parameter `w`.

@@ -12,7 +12,7 @@
 # signatures = [["outputs", "mismatch", "identity", "constant", "output"]]
 # fix = "unflatten_tells_parameters_from_their_views"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, consts_map"
 # ///
 """The model returns `part`; the unflattened module returns `buf`, of which `part` has become a mere copy.

@@ -12,7 +12,7 @@
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "unflatten_keeps_graph_modules_under_private_name"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, finalize of InterpreterModule and UnflattenedModule: graph_module"
 # ///
 """`graph_module` returns two tensors, which Model multiplies; after unflatten they are multiplied twice.

@@ -12,7 +12,7 @@
 # signatures = [["structure", "mismatch", "steps", "extra", "wrap_with_set_grad_enabled"]]
 # fix = "unflatten_compares_graphs_by_content"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _check_graph_equivalence"
 # ///
 """The second call only doubles `y`, its region is not read; the unflattened module compares what it gives.

@@ -12,7 +12,7 @@
 # signatures = [["structure", "mismatch", "steps", "missing", "operator"]]
 # fix = "unflatten_compares_graphs_by_content"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _check_graph_equivalence"
 # ///
 """The second call, of a scalar, begins with abs; the unflattened module calls the child at once both times.

@@ -12,7 +12,7 @@
 # signatures = [["outputs", "mismatch", "identity", "buffer", "output"]]
 # fix = "unflatten_shares_constants"
 # upstream = ""
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, the loop over constants"
 # ///
 """`same` is the buffer `state`; what `relu` returns is that very tensor in eager, another after unflatten.

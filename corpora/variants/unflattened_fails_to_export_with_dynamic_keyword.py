@@ -12,7 +12,8 @@
 # signatures = [["outputs", "crash", "lower", "AssertionError", "non_strict_utils.py:make_constraints"]]
 # fix = "order_further_keywords_as_traced"
 # upstream = "https://github.com/pytorch/pytorch/issues/150022"
-# affected = "2.13.0"
+# affected = ["2.9.1", "2.11.0", "2.13.0"]
+# unaffected = ["2.14.1"]
 # at-fault = "torch/export/_trace.py, _get_range_constraints: combined_args_traced_order"
 # ///
 """What unflatten returns cannot be exported again where a keyword argument has a dynamic size.
