@@ -230,6 +230,8 @@ def test_summary_has_the_promised_shape(folder: Folder) -> None:
         "unconfirmed_by_standing": {"new": 1, "masked": 0, "regression": 0},
         "not_minimized": {},
         "harness_errors": 1,
+        "against": None,
+        "lifted_fixes": {},
         "invalid_reasons": {"eager raised ValueError": 1},
         "exports": {"nonstrict": {"programs": 4, "refused": 1, "refusals": {"data-dependent": 1}}},
         "finished": "examples",
