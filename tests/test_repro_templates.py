@@ -91,7 +91,11 @@ def called() -> None:
         print(candidate(*args, **kwargs), (args, kwargs))
 
 
-HEAD = ['if __name__ == "__main__":', '    warnings.simplefilter("ignore")']
+HEAD = [
+    'if __name__ == "__main__":',
+    "    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3",
+    '    warnings.simplefilter("ignore")',
+]
 
 
 def test_stand_ins_of_scripts_are_replaced() -> None:
@@ -231,7 +235,7 @@ def test_later_inputs_keep_what_shares_memory(monkeypatch: pytest.MonkeyPatch) -
 def test_gradients_are_observed_by_name() -> None:
     model, x = Model(), torch.ones(2, requires_grad=True)
     seen = gradients.observe(model(x), (x,), model)
-    assert seen["backward pass"] == "works"
+    assert gradients.observe_whether(model(x), (x,), model) == {"backward pass": "works"}
     assert "gradient of again.weight" in seen and "gradient of input 0" in seen
 
 

@@ -96,7 +96,8 @@ def _left(
 ) -> Iterator[Finding]:
     """Yield each finding on the paths that still show it with these fixes in place."""
     corpus = knowledge(corpora)
-    fixes = [corpus.fixes[name] for name in corpus.together if name in known]
+    root = {entry.fix: entry.root for entry in corpus.entries}
+    fixes = [corpus.fixes[name] for name in corpus.together if root.get(name, name) in known]
     paths = tuple(dict.fromkeys(path for finding in findings for path in finding.shown_on))
     try:
         with only(fixes):
