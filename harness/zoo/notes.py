@@ -33,7 +33,7 @@ NOTES: tuple[Note, ...] = tuple(
         "The first forward of the model installs hooks in it, and notes that in an attribute "
         "(transformers/utils/output_capturing.py, maybe_install_capturing_hooks). Non-strict export runs the "
         "Python code of the model, so that the model keeps them, as after a call in eager "
-        "(docs.pytorch.org, torch.export, 'Non-Strict Export')",
+        "(docs.pytorch.org, torch.export Programming Model, 'Strict vs. Non-Strict Tracing')",
         models=("transformers/segformer",),
         signature=("purity", "mismatch", "export", changed),
         paths="nonstrict*",
