@@ -1,14 +1,15 @@
 """What a campaign has done so far, in a file: from it, a campaign that was killed goes on where it was.
 
 The first line holds the settings and what the results depend on; every further line is one result of a
-program, or one answer of a fresh process or of the minimizer. Whoever goes on reads the results in the order
-in which they came and accounts for each as the first time, so nothing depends on where the campaign was
-killed. A line that was not written to its end counts as not written.
+program, or one answer of a fresh process or of a search. Minimizing is not noted: it begins anew. Whoever
+goes on reads the results in the order in which they came and accounts for each as the first time, so nothing
+depends on where the campaign was killed. A line that was not written to its end counts as not written.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import pathlib
 import platform
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from harness.engine.settings import Settings
 from harness.engine.worker import ExampleResult
 from harness.errors import UsageError
 from harness.known.entry import FIXES, find_files
-from harness.plain_data import NotPlainError, dumps, loads
+from harness.plain_data import dumps, loads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -78,10 +79,7 @@ class Journal:
     @classmethod
     def begin(cls, file: pathlib.Path, settings: Settings) -> Journal:
         """Begin the journal of a new campaign; empty the file."""
-        begun = Begun(settings, surroundings(settings.corpora))
-        journal = cls(file, begun, file.open("w", encoding="utf-8"))
-        journal._write(begun)
-        return journal
+        return cls.write(file, Begun(settings, surroundings(settings.corpora)), ())
 
     @classmethod
     def write(cls, file: pathlib.Path, begun: Begun, lines: Iterable[Done | Answered]) -> Journal:
@@ -93,30 +91,13 @@ class Journal:
 
     @classmethod
     def read(cls, file: pathlib.Path) -> Journal:
-        """Open the journal of a campaign that is to go on.
+        """Open the journal of a campaign that is to go on; cut off a line without an end.
 
-        Raises UsageError, with the file as it was, if it is damaged, or if torch, exportdiff, Python or the
-        corpus are not those that the campaign began with.
+        Raises UsageError as ``checked`` does, with the file as it was.
         """
-        try:
-            lines = _complete_lines(file)
-        except OSError as error:
-            raise UsageError(f"--resume {file.parent}: {file.name}: {error.strerror}") from None
-        first = _read(file, 1, next(lines, ""))
-        if not isinstance(first, Begun):
-            raise UsageError(
-                f"--resume {file.parent}: line 1 of {file.name} is damaged; begin a new campaign"
-            )
-        _check(file.parent, first)
-        size = 0
-        for number, line in enumerate(_complete_lines(file), 1):
-            if not isinstance(_read(file, number, line), Begun if number == 1 else Done | Answered):
-                raise UsageError(f"--resume {file.parent}: line {number} of {file.name} is damaged")
-            size += len(line.encode())
-        stream = file.open("r+", encoding="utf-8")
-        stream.seek(size)
-        stream.truncate()
-        return cls(file, first, stream)
+        begun, size = checked(file)
+        os.truncate(file, size)
+        return cls(file, begun, file.open("a", encoding="utf-8"))
 
     def __enter__(self) -> Journal:
         """Do nothing: the file is open."""
@@ -128,18 +109,12 @@ class Journal:
         """Close the file."""
         self._stream.close()
 
-    def lines(self) -> Iterator[Done | Answered]:
-        """Yield what the journal holds so far, but for its first line."""
-        for number, line in enumerate(_complete_lines(self._file), 1):
-            if number > 1:
-                yield _read(self._file, number, line)
-
     def done(self) -> Iterator[Done]:
         """Yield the results of the campaign so far, in their order; learn the answers between them first."""
-        for each in self.lines():
+        for each in entries(self._file):
             if isinstance(each, Answered):
                 self._answers[each.question] = each.answer
-        yield from (each for each in self.lines() if isinstance(each, Done))
+        yield from (each for each in entries(self._file) if isinstance(each, Done))
 
     def add(self, at: float, result: ExampleResult) -> None:
         """Note a result, before anybody accounts for it."""
@@ -167,6 +142,36 @@ class Journal:
         self._stream.flush()
 
 
+def checked(file: pathlib.Path) -> tuple[Begun, int]:
+    """Return the first line of a journal, and the bytes of all lines that have an end. Writes nothing.
+
+    Raises UsageError if the file is damaged, or if torch, exportdiff, Python or the corpus are not those
+    that the campaign began with.
+    """
+    begun: Begun | None = None
+    size = 0
+    for number, line in enumerate(_complete_lines(file), 1):
+        each = _read(file, number, line)
+        if begun is None:
+            if not isinstance(each, Begun):
+                raise _damaged(file, number)
+            _check(file.parent, each)
+            begun = each
+        elif not isinstance(each, Done | Answered):
+            raise _damaged(file, number)
+        size += len(line)
+    if begun is None:
+        raise _damaged(file, 1)
+    return begun, size
+
+
+def entries(file: pathlib.Path) -> Iterator[Done | Answered]:
+    """Yield what a journal holds, but for its first line. Raises UsageError for a damaged line."""
+    for number, line in enumerate(_complete_lines(file), 1):
+        if number > 1:
+            yield _read(file, number, line)
+
+
 def surroundings(corpora: pathlib.Path | None) -> Surroundings:
     """Return what the results depend on here and now."""
     own = pathlib.Path(__file__).parents[2]
@@ -192,7 +197,7 @@ def _check(folder: pathlib.Path, begun: Begun) -> None:
     """Raise UsageError if something is not as it was."""
     corpora = begun.settings.corpora
     if corpora is not None and not corpora.is_dir():
-        raise UsageError(f"--resume {folder}: its corpus {corpora} is gone")
+        raise UsageError(f"{folder}: its corpus {corpora} is gone")
     now, then = surroundings(corpora), begun.surroundings
     for name, what in (
         ("torch", "torch"),
@@ -203,27 +208,31 @@ def _check(folder: pathlib.Path, begun: Begun) -> None:
         before, here = getattr(then, name), getattr(now, name)
         if before != here:
             raise UsageError(
-                f"--resume {folder}: it was begun with {what} {before}, and here is {here}; "
+                f"{folder}: it was begun with {what} {before}, and here is {here}; "
                 "go on with that one, or begin a new campaign in another folder"
             )
 
 
-def _complete_lines(file: pathlib.Path) -> Iterator[str]:
+def _complete_lines(file: pathlib.Path) -> Iterator[bytes]:
     """Yield the lines of a file; the last one only if it was written to its end."""
-    stream = file.open(encoding="utf-8", errors="replace", newline="\n")
-
-    def lines() -> Iterator[str]:
-        with stream:
-            yield from (line for line in stream if line.endswith("\n"))
-
-    return lines()
-
-
-def _read(file: pathlib.Path, number: int, line: str) -> Any:
     try:
-        return loads(line)
-    except NotPlainError:
-        raise UsageError(
-            f"--resume {file.parent}: line {number} of {file.name} is damaged; "
-            "delete it and the lines below it to lose only these results"
-        ) from None
+        with file.open("rb") as stream:
+            yield from (line for line in stream if line.endswith(b"\n"))
+    except OSError as error:
+        raise UsageError(f"{file}: {error.strerror}; name the folder of a campaign") from None
+
+
+def _read(file: pathlib.Path, number: int, line: bytes) -> Any:
+    try:
+        return loads(line.decode())
+    except ValueError:  # no text, or no plain data
+        raise _damaged(file, number) from None
+
+
+def _damaged(file: pathlib.Path, number: int) -> UsageError:
+    advice = (
+        "delete it and the lines below it to lose only these results"
+        if number > 1
+        else "begin a new campaign"
+    )
+    return UsageError(f"{file.parent}: line {number} of {file.name} is damaged; {advice}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from harness.engine.journal import Answered, Begun, Done, Journal
+from harness.engine.journal import Answered, Begun, Done, checked, entries
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,22 +21,20 @@ def merged(files: Sequence[pathlib.Path]) -> tuple[Begun, list[Done | Answered]]
     The campaign of that journal is over: who goes on with it accounts for the results, and runs no more
     programs. Raises UsageError if the files are not of one campaign, or two have the same program.
     """
-    parts = [Journal.read(file) for file in files]
-    begun = _common(files, [part.begun for part in parts])
+    begun = _common(files, [checked(file)[0] for file in files])
     done: dict[int, tuple[Done, pathlib.Path]] = {}
     answers: dict[str, Answered] = {}
-    for file, part in zip(files, parts, strict=True):
-        with part:
-            for line in part.lines():
-                if isinstance(line, Answered):
-                    answers.setdefault(line.question, line)
-                elif line.result.index in done:
-                    raise UsageError(
-                        f"{done[line.result.index][1].parent} and {file.parent} both have program "
-                        f"{line.result.index}; name each shard once"
-                    )
-                else:
-                    done[line.result.index] = line, file
+    for file in files:
+        for line in entries(file):
+            if isinstance(line, Answered):
+                answers.setdefault(line.question, line)
+            elif line.result.index in done:
+                raise UsageError(
+                    f"{done[line.result.index][1].parent} and {file.parent} both have program "
+                    f"{line.result.index}; name each shard once"
+                )
+            else:
+                done[line.result.index] = line, file
     results = [line for _, (line, _) in sorted(done.items())]
     settings = replace(begun.settings, shard=(1, 1), minimize_seconds=0.0, against=None)
     if settings.examples is None or len(results) < settings.examples:

@@ -5,9 +5,10 @@ No pickle: the two sides may run other versions of Python and torch, and a line 
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from harness.plain_data import dumps, loads
 
 StatusThere: TypeAlias = Literal["ok", "unsupported", "finding", "unjudged"]
 """That of a path; ``unjudged``: nothing was compared, or that torch lacks the path."""
@@ -101,32 +102,18 @@ class Failed:
 Question: TypeAlias = JudgeProgram | WriteRepro | RunFile
 Answer: TypeAlias = Judged | Written | Ran | Failed
 
-_TYPES: dict[str, type[Any]] = {
-    kind.__name__: kind for kind in (JudgeProgram, WriteRepro, RunFile, Judged, Written, Ran, Failed)
-}
-
 
 def encoded(number: int, message: Question | Answer) -> str:
     """Return the line for a message; an answer has the number of its question."""
-    return json.dumps({"number": number, "type": type(message).__name__, **asdict(message)})
+    return dumps((number, message))
 
 
 def decoded(line: str) -> tuple[int, Question | Answer]:
     """Read a line. Raises ValueError if it is no message."""
     try:
-        fields = json.loads(line)
-        number, kind = int(fields.pop("number")), _TYPES[fields.pop("type")]
-        if kind is Judged:
-            fields["paths"] = [PathShown(**_tuples(shown)) for shown in fields["paths"]]
-        return number, kind(**_tuples(fields))
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"no message: {line[:200]!r} ({error!r})") from None
-
-
-def _tuples(fields: dict[str, Any]) -> dict[str, Any]:
-    """Turn lists into tuples: JSON has lists only."""
-
-    def tupled(value: Any) -> Any:
-        return tuple(map(tupled, value)) if isinstance(value, list) else value
-
-    return {name: tupled(value) for name, value in fields.items()}
+        number, message = loads(line)
+    except (TypeError, ValueError):
+        raise ValueError(f"no message: {line[:200]!r}") from None
+    if not isinstance(message, Question | Answer):
+        raise ValueError(f"no message: {line[:200]!r}")
+    return int(number), message
