@@ -69,12 +69,20 @@ def test_parse_undoes_str(name: str) -> None:
         "strict+swop:module@cpu",
         "compile+reload:compiled",
         "nonstrict+reload+preserve:module",
+        "nonstrict+reload+reload:module",
+        "nonstrict+preserve+preserve_leaves:unflatten",
+        "nonstrict+preserve+swap:module",
+        "nonstrict+swap:unflatten",
+        "nonstrict+preserve+reexport+swap:unflatten",
+        "aoti+retie:package",
         "",
     ],
 )
 def test_what_is_no_path_is_refused_with_a_reason(text: str) -> None:
     with pytest.raises(
-        ValueError, match=r"not a path|no mode|no runner|no transform|exports nothing|come in the order"
+        ValueError,
+        match=r"not a path|no mode|no runner|no transform|exports nothing|come in the order|named twice"
+        r"|would undo|transforms what unflatten returns|needs 'preserve'|keeps nothing|with state",
     ):
         parse(text)
 
@@ -85,8 +93,18 @@ def test_globs() -> None:
     assert {path.transforms for path in select_paths(["nonstrict+decompose:*"])} == {("decompose",)}
     assert select_paths([]) == all_paths()
     assert select_paths(["*@cuda"], ["cpu", "cuda"]) == all_paths(["cuda"])
-    with pytest.raises(ValueError, match="names no path"):
+    with pytest.raises(ValueError, match="matches no listed path"):
         select_paths(["nonesuch*"])
+
+
+def test_a_path_outside_the_lists_is_taken_where_it_is_written_out() -> None:
+    chain = "nonstrict+decompose+reload:unflatten"
+    assert chain not in {path.without_device for path in all_paths()}
+    assert list(map(str, select_paths([chain, "strict:module"]))) == ["strict:module@cpu", f"{chain}@cpu"]
+    assert [path.device for path in select_paths([chain], ["cpu", "cuda"])] == ["cpu", "cuda"]
+    assert select_paths([f"{chain}@cuda"], ["cpu", "cuda"]) == (parse(f"{chain}@cuda"),)
+    with pytest.raises(ValueError, match="paths run on cpu here"):
+        select_paths([f"{chain}@cuda"])
 
 
 def test_every_path_sees_what_eager_sees(case: Callable[[str, str], Case]) -> None:

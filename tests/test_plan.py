@@ -37,3 +37,9 @@ def test_the_most_frequent_of_the_chosen_paths_run_on_every_program() -> None:
     taken = [paths_for(index, chosen) for index in range(30)]
     assert all(set(decomposed) <= set(paths) for paths in taken)
     assert sum(inductor in paths for paths in taken) == 15
+
+
+def test_a_path_outside_the_lists_runs_on_every_program() -> None:
+    chosen = select_paths(["nonstrict:module", "strict+preserve+decompose:unflatten"])
+    assert all(set(paths_for(index, chosen)) == set(chosen) for index in range(30))
+    assert [share(path) for path in chosen] == [1, 1]

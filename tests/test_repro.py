@@ -64,8 +64,7 @@ from harness.judge.verdict import judge
 from harness.known.entry import read_entry
 from harness.observe.failure import Failure
 from harness.path import Path
-from harness.paths import select_paths
-from harness.paths.catalog import parse
+from harness.paths import parse, select_paths
 from harness.repro import NoReproError, repro_source
 from harness.repro.templates.settings import SETTINGS
 from harness.repro.writers.table import WRITERS

@@ -71,8 +71,9 @@ def add_path_options(parser: argparse.ArgumentParser) -> None:
         action="extend",
         default=[],
         metavar="GLOB",
-        help="use only the paths that match a GLOB, e.g. 'nonstrict:*' (default: all paths, but 'fuzz' and "
-        "'faults' leave out paths that take seconds)",
+        help="use only the paths that match a GLOB, e.g. 'nonstrict:*'; a path that is not listed must be "
+        "written out, e.g. strict+reload:module (default: all listed paths, but 'fuzz' and 'faults' leave "
+        "out paths that take seconds)",
     )
     add_device_option(parser)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from harness.paths import all_paths, cost, place
+from harness.paths import all_paths, cost, is_listed, place
 from harness.paths.catalog import stem
 
 if TYPE_CHECKING:
@@ -89,7 +89,12 @@ def share(path: Path) -> int:
 
 @cache
 def _rate(path: Path) -> tuple[int, int]:
-    """Return ``(every, turn)``: of so many examples, the one with this number runs on the path."""
+    """Return ``(every, turn)``: of so many examples, the one with this number runs on the path.
+
+    A path outside the lists is there because ``--paths`` names it: every example runs on it.
+    """
+    if not is_listed(path):
+        return 1, 0
     every = RATES.get(path.without_device)
     if every is None:
         milliseconds = cost(path)

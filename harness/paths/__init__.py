@@ -8,9 +8,9 @@ from harness.paths.catalog import (
     core_paths,
     cost,
     is_core,
+    is_listed,
     lacks,
     left_out,
-    parse,
     place,
     promise,
     same_operators,
@@ -19,6 +19,7 @@ from harness.paths.catalog import (
     variation,
 )
 from harness.paths.modes import MODES
+from harness.paths.parsing import parse
 from harness.paths.runners import RUNNERS
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "core_paths",
     "cost",
     "is_core",
+    "is_listed",
     "lacks",
     "left_out",
     "parse",

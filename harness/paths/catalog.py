@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import pathlib
-import re
 import sys
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 from harness.lazy import torch
 from harness.path import Path
 from harness.paths.modes import MODES
+from harness.paths.parsing import is_pattern, parse
 from harness.paths.runners import RUNNERS
-from harness.paths.transforms import ORDER, TRANSFORMS
+from harness.paths.transforms import TRANSFORMS
 from harness.torch_versions import has, torch_version
 
 if TYPE_CHECKING:
@@ -28,35 +29,6 @@ EXPENSIVE = 1000.0
 
 _GPU_FILES = ("nvidia*", "dxg", "kfd", "nvmap")
 """Drivers for GPUs put one of these into /dev: NVIDIA's own, in WSL, AMD's, on Jetson boards."""
-
-_WRITTEN = re.compile(r"(?P<mode>\w+)(?P<transforms>(\+\w+)*):(?P<runner>\w+)(@(?P<device>[\w:]+))?")
-
-
-def parse(text: str) -> Path:
-    """Undo ``str``; without a device it is the CPU. Raises ValueError with the reason."""
-    match = _WRITTEN.fullmatch(text)
-    if match is None:
-        raise ValueError(f"{text!r} is not a path; one is written nonstrict:module@cpu")
-    mode, runner = match["mode"], match["runner"]
-    transforms = tuple(match["transforms"].split("+")[1:])
-    if mode not in MODES:
-        raise ValueError(f"{text!r}: no mode {mode!r}; there are {', '.join(MODES)}")
-    runners = [each.name for each in RUNNERS.values() if mode in each.modes]
-    if runner not in runners:
-        raise ValueError(f"{text!r}: no runner {runner!r} for {mode}; there are {', '.join(runners)}")
-    _check_transforms(text, mode, transforms)
-    return Path(mode, runner, transforms, match["device"] or "cpu")
-
-
-def _check_transforms(text: str, mode: str, transforms: tuple[str, ...]) -> None:
-    for name in transforms:
-        if name not in TRANSFORMS:
-            raise ValueError(f"{text!r}: no transform {name!r}; there are {', '.join(TRANSFORMS)}")
-        if MODES[mode].export is None and TRANSFORMS[name].at != "case":
-            raise ValueError(f"{text!r}: {name!r} transforms what is exported, and {mode} exports nothing")
-    kinds = [ORDER.index(TRANSFORMS[name].at) for name in transforms]
-    if kinds != sorted(kinds):
-        raise ValueError(f"{text!r}: transforms come in the order of what they transform: {', '.join(ORDER)}")
 
 
 def core_paths(devices: Sequence[str] = ("cpu",)) -> tuple[Path, ...]:
@@ -123,22 +95,48 @@ def available_devices() -> tuple[str, ...]:
 
 
 def select_paths(globs: Iterable[str], devices: Sequence[str] = ("cpu",)) -> tuple[Path, ...]:
-    """Return the paths that any of the patterns matches; all of them without patterns.
+    """Return the paths that any of the patterns matches; all listed ones without patterns.
 
-    Raises ValueError for a pattern that matches none.
+    A pattern without wildcards may name any path that ``parse`` accepts; such paths come after the listed
+    ones. Raises ValueError for a pattern that names no path, and for a path that this torch lacks.
     """
     everything = all_paths(devices)
-    chosen: set[Path] = set()
+    chosen: dict[Path, None] = {}
     patterns = list(globs)
     for glob in patterns:
-        named = {path for path in everything if path.matches(glob)}
-        if not named and (lacking := left_out([glob])):
-            needed = ", ".join(sorted({name for names in lacking.values() for name in names}))
-            raise ValueError(f"{glob!r} needs {needed}, which torch {torch_version()} lacks")
-        if not named:
-            raise ValueError(f"{glob!r} names no path; there are {', '.join(map(str, everything))}")
-        chosen |= named
-    return tuple(path for path in everything if not patterns or path in chosen)
+        chosen |= dict.fromkeys(_matching(glob, everything) or _named(glob, devices))
+    if not patterns:
+        return everything
+    further = tuple(path for path in chosen if path not in everything)
+    return (*(path for path in everything if path in chosen), *further)
+
+
+def _matching(glob: str, listed: Sequence[Path]) -> tuple[Path, ...]:
+    return tuple(path for path in listed if path.matches(glob))
+
+
+def _named(glob: str, devices: Sequence[str]) -> tuple[Path, ...]:
+    """Return what a pattern names that matches no listed path. Raises ValueError if it names none."""
+    if lacking := left_out([glob]):
+        raise ValueError(_lacking(glob, {name for names in lacking.values() for name in names}))
+    if is_pattern(glob):
+        written = sorted(_listed())
+        raise ValueError(
+            f"{glob!r} matches no listed path; there are {', '.join(written)}; "
+            "any other path must be written without wildcards"
+        )
+    path = parse(glob)
+    if lacking_here := lacks(path):
+        raise ValueError(_lacking(glob, set(lacking_here)))
+    if "@" not in glob:
+        return tuple(replace(path, device=device) for device in devices)
+    if path.device not in devices:
+        raise ValueError(f"{glob!r}: paths run on {', '.join(devices)} here")
+    return (path,)
+
+
+def _lacking(glob: str, names: Iterable[str]) -> str:
+    return f"{glob!r} needs {', '.join(sorted(names))}, which torch {torch_version()} lacks"
 
 
 def stem(path: Path) -> tuple[str, ...]:
@@ -195,6 +193,11 @@ def promise(path: Path) -> str:
 def is_core(path: Path) -> bool:
     """Whether it is one of the core paths."""
     return path.without_device in CORE
+
+
+def is_listed(path: Path) -> bool:
+    """Whether the path is one of the lists; any other runs only if ``--paths`` names it."""
+    return path.without_device in _listed()
 
 
 def place(path: Path) -> int:

@@ -46,6 +46,10 @@ class Transform:
     """For a program: whether it exports once more, and so gets the spec of dynamic shapes and the mode."""
     wants_model: bool = False
     """For a module: whether it gets a fresh eager model as well."""
+    runner: str = ""
+    """For a module: the only runner whose result it takes; empty: any that returns modules."""
+    after: str = ""
+    """The transform without which nothing is promised; no transform between the two may export again."""
     in_eager: bool = False
     """For a module: whether it is applied to the eager reference as well."""
     apart: bool = False
@@ -73,6 +77,8 @@ def transform(
     sizes: bool = False,
     exports: bool = False,
     wants_model: bool = False,
+    runner: str = "",
+    after: str = "",
     in_eager: bool = False,
     apart: bool = False,
     in_place: bool = False,
@@ -95,6 +101,8 @@ def transform(
             sizes,
             exports,
             wants_model,
+            runner,
+            after,
             in_eager,
             apart,
             in_place,

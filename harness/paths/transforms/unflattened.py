@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     "module",
     "nonstrict:unflatten",
     "nonstrict+preserve:unflatten",
+    runner="unflatten",
     cost=10,
     needs=("torch.export.unflatten.InterpreterModuleDispatcher",),
 )
@@ -40,7 +41,7 @@ def described(module: UnflattenedModule) -> UnflattenedModule:
 
 
 # The adapter stands between a call and the checks of its inputs: which call it was cannot be told from them.
-@transform("module", "nonstrict:unflatten", drops=("deviations",), cost=5)
+@transform("module", "nonstrict:unflatten", runner="unflatten", drops=("deviations",), cost=5)
 def adapted(module: UnflattenedModule) -> UnflattenedModule:
     """An unflattened model can be called with arguments in another structure, which an adapter undoes."""
 
@@ -75,6 +76,7 @@ def adapted(module: UnflattenedModule) -> UnflattenedModule:
     "module",
     "nonstrict:unflatten",
     "nonstrict+preserve:unflatten",
+    runner="unflatten",
     cost=5,
     needs=("torch.export.unflatten.InterpreterModuleDispatcher",),
 )
