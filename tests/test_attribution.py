@@ -28,7 +28,7 @@ from harness.known.leftovers import Leftover, sort_leftovers
 from harness.known.standing import NEW, Standing
 from harness.patching.held import hold, only, plain
 from harness.path import Path
-from harness.paths import parse
+from harness.paths import cost, parse
 
 Judge: TypeAlias = Callable[..., Verdict]
 
@@ -303,6 +303,19 @@ def test_a_finding_says_when_attribution_ended_early(
     # The mended verdict is known already: it is a known bug, and only its name is not.
     (part,) = explain(CASE, judge(CASE, ()), (), knowledge(corpora), judge, mended=MENDED)
     assert part.causes == (UNRESOLVED,) and "one of 5 fixes" in part.remark
+
+
+def test_a_finding_may_cost_only_so_much(corpora: pathlib.Path, judging: Callable[..., Judge]) -> None:
+    calls: list[int] = []
+    judge = judging(calls, value=lambda a, b, **_: a or b)
+    found = judge(CASE, ())
+    path = cost(parse("nonstrict:module@cpu"))
+    calls.clear()
+    (part,) = explain(CASE, found, (), knowledge(corpora), judge, affordable=path)
+    assert (part.causes, part.remark) == ((), "attribution ran out of judgements")
+    assert len(calls) == 1
+    (part,) = explain(CASE, found, (), knowledge(corpora), judge, affordable=100 * path)
+    assert part.causes and not part.remark
 
 
 MENDED = Verdict(True, "", (PathResult(parse("nonstrict:module@cpu"), "ok"),), (), 0.0)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from fnmatch import fnmatchcase
 
-from harness.engine.schedule import RATES, paths_for, share
+from harness.engine.schedule import RATES, SUITED, paths_for, share
 from harness.paths import all_paths, core_paths, cost, select_paths, stem
+from strategies.tags import TAGS
 
 EVERY_PATH = all_paths()
 
@@ -43,3 +45,28 @@ def test_a_path_outside_the_lists_runs_on_every_program() -> None:
     chosen = select_paths(["nonstrict:module", "strict+preserve+decompose:unflatten"])
     assert all(set(paths_for(index, chosen)) == set(chosen) for index in range(30))
     assert [share(path) for path in chosen] == [1, 1]
+
+
+def test_suited_programs_run_on_a_path_more_often_and_others_more_rarely() -> None:
+    for each in SUITED:
+        suited = [path for path in EVERY_PATH if fnmatchcase(path.without_device, each.paths)]
+        assert suited, each.paths
+        assert all(each.every < share(path) < each.others for path in suited)
+
+
+def test_the_tags_of_a_program_decide_how_often_it_runs_on_a_path() -> None:
+    retie = select_paths(["nonstrict+retie:module"])[0]
+
+    def runs(tags: tuple[str, ...] | None) -> int:
+        return sum(retie in paths_for(index, EVERY_PATH, tags) for index in range(23 * 11 * 59))
+
+    assert runs(("state.tied",)) == 23 * 59
+    assert runs(("op.map",)) == 23 * 11
+    assert runs(None) == 11 * 59
+
+
+def test_every_tag_that_makes_a_program_suited_exists() -> None:
+    unknown = [
+        glob for each in SUITED for glob in each.tags if not any(fnmatchcase(tag, glob) for tag in TAGS)
+    ]
+    assert unknown == []

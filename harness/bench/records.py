@@ -97,7 +97,7 @@ def record(job: Job, index: int) -> Record:
             source, tags = program_source(job.seed, index, job.profile)
         with stages.whole(LOAD):
             case = case_from_source(source)
-        verdict = judge_case(case, paths_for(index, job.paths))
+        verdict = judge_case(case, paths_for(index, job.paths, tags))
     stages.stop()
     return Record(
         index,

@@ -157,9 +157,9 @@ def _detected(pipe: Connection, name: str, settings: Settings, start: _Progress)
             break
         pipe.send(_Progress(index, seconds))
         try:
-            source, _ = program_source(job.seed, index, job.profile)
+            source, tags = program_source(job.seed, index, job.profile)
             case = case_from_source(source)
-            findings = shown_by(fault, case, paths_for(index, job.paths), settings.judge, aside)
+            findings = shown_by(fault, case, paths_for(index, job.paths, tags), settings.judge, aside)
         except Exception:
             errors.append(f"program {index}: {traceback.format_exc()}")
             continue
@@ -222,7 +222,11 @@ def _deaths(fault: str, settings: Settings, index: int) -> tuple[tuple[Finding, 
     def judge(planted: str, paths: tuple[Path, ...]) -> Literal[True] | Death | Failure:
         return call_fresh(settings.example_seconds, _survives, planted, settings, index, paths)
 
-    paths = paths_for(index, settings.job.paths)
+    job = settings.job
+    drawn = call_fresh(settings.example_seconds, program_source, job.seed, index, job.profile)
+    if isinstance(drawn, Death | Failure):
+        return (), f"program {index}: drawing it ended in {drawn}"
+    paths = paths_for(index, job.paths, drawn[1])
     without = judge("", paths)
     if isinstance(without, Death):
         return (), ""

@@ -208,7 +208,7 @@ class Examples:
             # Attributing findings to known bugs takes time, and a death needs none of it.
             return self._alone(workers, index, replace(job, paths=paths, attribute=False))
 
-        found = post_mortem(judge, paths_for(index, job.paths))
+        found = post_mortem(judge, paths_for(index, job.paths, tags))
         if found.eager is not None:
             verdict = Verdict(False, f"eager {found.eager.kind}", (), (), 0.0)
             return ExampleResult(index, verdict, tags)

@@ -1,10 +1,13 @@
 """Which paths an example runs on: on the cheap ones always, on the others the more rarely the more they cost.
 
-The index of the example alone decides, so the same seed gives the same plan on any number of workers.
+A path that tells something about some programs only runs more often on these (``SUITED``). The index of the
+example and the tags of its program decide, so the same seed gives the same plan on any number of workers.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -71,15 +74,75 @@ STEPS = ((100.0, 11), (1000.0, 23), (float("inf"), 79))
 for any two paths some example runs on both."""
 
 
-def paths_for(index: int, paths: Sequence[Path]) -> tuple[Path, ...]:
-    """Choose the paths of one example. Every example runs on the most frequent of ``paths``."""
-    rates = [_rate(path) for path in paths]
-    often = min((every for every, _ in rates), default=1)
-    return tuple(
-        path
-        for path, (every, turn) in zip(paths, rates, strict=True)
-        if index % max(every // often, 1) == turn % max(every // often, 1)
-    )
+WRITES = ("inplace.buffer", "inplace.input", "inplace.parameter", "inplace.constant", "state.rebound*")
+"""Tags of programs that write to their state or inputs: functional graphs must do that at their end."""
+
+READS_METADATA = ("control.*", "inplace.metadata", "input.view_of_another", "hierarchy.*hook")
+"""Tags of programs that Dynamo specializes: it guards what their Python code reads."""
+
+READS_SIZES = ("control.*size*", "control.numel*", "control.length", "control.range", "calls.size")
+
+COMPUTES = ("layer.*", "op.nn", "op.activation", "op.norm")
+"""Tags of programs with operators that have decompositions."""
+
+TIES = (
+    "state.tied",
+    "state.one_storage",
+    "state.view_of_parameter",
+    "hierarchy.shared",
+    "hierarchy.two_parents",
+)
+
+
+@dataclass(frozen=True)
+class Suited:
+    """Programs with one of some tags run on some paths more often than other programs do."""
+
+    paths: str
+    """Glob of paths without their device."""
+    tags: tuple[str, ...]
+    """Globs of tags."""
+    every: int
+    """One suited program in so many runs on the path."""
+    others: int
+    """One of the other programs in so many."""
+
+
+SUITED: tuple[Suited, ...] = (
+    Suited("strict:*", READS_METADATA, every=7, others=19),
+    Suited("compile:compiled", READS_METADATA, every=13, others=59),
+    Suited("compile:aot_eager", WRITES, every=29, others=149),
+    Suited("nonstrict+*decompose:*", WRITES + COMPUTES, every=23, others=97),
+    Suited("nonstrict+dynamic:*", READS_SIZES, every=5, others=17),
+    Suited("nonstrict+retie:*", TIES, every=11, others=59),
+)
+"""In place of ``RATES`` for the paths of the first glob that matches, if the tags of the program are known.
+About two programs in five are suited to a path, so that a path costs as much as at its rate in ``RATES``."""
+
+
+def paths_for(index: int, paths: Sequence[Path], tags: Sequence[str] | None = None) -> tuple[Path, ...]:
+    """Choose the paths of one example; ``tags`` are those of its program, None: they are not known.
+
+    Every example runs on the most frequent of ``paths``.
+    """
+    often = min((_rate(path)[0] for path in paths), default=1)
+    chosen = []
+    for path in paths:
+        every, turn = _rate(path)
+        if every > often and tags is not None:
+            every = _suited_rate(path, tuple(tags)) or every
+        if index % max(every // often, 1) == turn % max(every // often, 1):
+            chosen.append(path)
+    return tuple(chosen)
+
+
+def _suited_rate(path: Path, tags: tuple[str, ...]) -> int | None:
+    """Return how rarely a program with these tags runs on the path; None: its tags make no difference."""
+    suited = next((each for each in SUITED if fnmatchcase(path.without_device, each.paths)), None)
+    if suited is None:
+        return None
+    fits = any(fnmatchcase(tag, glob) for tag in tags for glob in suited.tags)
+    return suited.every if fits else suited.others
 
 
 def share(path: Path) -> int:

@@ -37,6 +37,11 @@ if TYPE_CHECKING:
     from harness.path import Path
 
 
+SAMPLE_COST = 3000.0
+"""Milliseconds that it may cost to find out which known bug a sampled finding is. On paths that compile with
+Inductor this is one judgement, with the likeliest fix; what that does not mend stays unresolved."""
+
+
 @dataclass(frozen=True)
 class Job:
     """What all examples of a campaign have in common."""
@@ -125,7 +130,7 @@ def _run_example(job: Job, index: int, known: Knowledge | None) -> ExampleResult
     try:
         source, tags = program_source(job.seed, index, job.profile)
         case = case_from_source(source)
-        paths = paths_for(index, job.paths)
+        paths = paths_for(index, job.paths, tags)
         if known is None:
             result = ExampleResult(index, judge_case(case, paths))
             result = replace(result, plain=_compared(job, index, result.verdict))
@@ -181,7 +186,7 @@ def _on_mended_torch(
     if _is_sampled(job, index):
         with plain():
             unmended = judge_case(case, paths)
-        parts = explain(case, on_first_paths(unmended), tags, known, mended=verdict)
+        parts = explain(case, on_first_paths(unmended), tags, known, mended=verdict, affordable=SAMPLE_COST)
         # What stays unexplained is not lost: mended torch shows something on its paths too.
         sample = tuple(part for part in parts if part.causes)
     sorted_ = sort_leftovers(case, verdict, tags, known, plain=unmended, search=False)

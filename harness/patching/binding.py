@@ -6,6 +6,7 @@ import builtins
 import dis
 import importlib.util
 import sys
+from functools import cache
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING
 
@@ -25,10 +26,16 @@ def check_bound(
     before reads as well does not count: torch may bind it later.
     """
     bound = {**vars(builtins), **names}
-    known = {name for old in before for name in _read(old)}
-    for name in sorted({*_read(code)} - known):
+    known = {name for old in before for name in _reads(old)}
+    for name in sorted(_reads(code) - known):
         if not _is_there(name, bound):
             raise FixError(f"{fixes}: {path}, {code.co_qualname} of this torch has no name {name!r}")
+
+
+@cache
+def _reads(code: CodeType) -> frozenset[str]:
+    """Return what code reads. Cached: each set of fixes that is tried has mostly the code of other sets."""
+    return frozenset(_read(code))
 
 
 def _read(code: CodeType) -> Iterator[str]:
