@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
+import hypothesis_profiles
 import pytest
 import torch
-from hypothesis import settings
 
 from harness.case import Case, case_from_source
-
-# Tests must not depend on chance: only campaigns draw new programs in each run.
-settings.register_profile("repeatable", derandomize=True, database=None)
-settings.load_profile("repeatable")
 
 HEADER = "import torch\nfrom torch import nn\n\n"
 
@@ -21,6 +18,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--every-tag", action="store_true", help="test shrinking for every feature tag; takes an hour"
     )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Before Hypothesis's own plugin, which loads the profile of its option and takes the seed."""
+    hypothesis_profiles.register(os.environ)
+    hypothesis_profiles.load(config, os.environ)
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ import torch
 from hypothesis import HealthCheck, Phase, find, given, reject, settings
 from hypothesis import strategies as st
 from hypothesis.errors import InvalidArgument
+from hypothesis_profiles import examples
 
 import exportdiff
 from harness.generating import DrawnModel
@@ -34,7 +35,7 @@ def lines(source: str) -> int:
 # --- what is drawn ---
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(exportdiff.strategies.models())
 def test_a_drawn_model_builds_the_same_each_time_and_its_repr_makes_it_again(drawn: DrawnModel) -> None:
     (one, args, kwargs), (other, again, _) = drawn.build(), drawn.build()
@@ -46,7 +47,7 @@ def test_a_drawn_model_builds_the_same_each_time_and_its_repr_makes_it_again(dra
     assert eval(repr(drawn), {"exportdiff": exportdiff}) == drawn
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(exportdiff.strategies.models(forbid=exportdiff.strategies.IN_PLACE))
 def test_what_is_forbidden_is_not_drawn(drawn: DrawnModel) -> None:
     assert not [tag for tag in drawn.tags if tag.startswith(("inplace.", "update."))]
@@ -64,7 +65,7 @@ def test_without_forbidding_it_is_drawn() -> None:
     assert {"inplace.value", "inplace.buffer"} <= seen
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20))
 @given(exportdiff.strategies.models(profile="dynamic"))
 def test_dynamic_shapes_come_with_probes(drawn: DrawnModel) -> None:
     _, args, kwargs = drawn.build()

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812 - the name that sources of programs use
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from strategies.ops import LIMIT, OPS, OpSpec, Outcome, Params, Rejected
@@ -323,7 +323,6 @@ def test_infix_texts_get_parentheses() -> None:
     assert not any(OPS[name].infix for name in ("relu", "sqrt", "row", "cat", "where", "to_double"))
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
 @given(st.data(), st.sampled_from(SHAPES), st.sampled_from(LAYOUTS))
 def test_basic_indices(data: st.DataObject, shape: tuple[int, ...], layout: str) -> None:
     tensor = make(shape, "float32", layout, "mixed")

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
+from hypothesis_profiles import examples
 
 from harness.case import case_from_source
 from strategies import Program, draw_program, programs, render, tags_of
@@ -30,7 +31,8 @@ from strategies.values import Box, Ref, Value
 EXAMPLES = 300
 
 QUICK = settings(
-    max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None
+    max_examples=examples(150),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
 )
 
 
@@ -239,7 +241,7 @@ def test_a_call_may_only_execute_so_many_ops() -> None:
 
 
 @given(programs(profile="sharing"))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(40))
 def test_an_attribute_is_renamed_wherever_it_is_named(program: Program) -> None:
     for name in attribute_names(program):
         other = renamed(program, {name: "another"}, {})

@@ -1,8 +1,8 @@
-"""What a campaign prints: a live line on a terminal, plain lines elsewhere, and one screen at the end."""
+"""What a campaign prints: a live view on a terminal, plain lines elsewhere, and one screen at the end."""
 
 from __future__ import annotations
 
-import time
+import shlex
 from typing import TYPE_CHECKING
 
 from rich.live import Live
@@ -14,13 +14,15 @@ from harness.engine.events import (
     ComparingStarted,
     Event,
     ExampleDone,
+    FindingFound,
     HarnessError,
     MinimizingStarted,
 )
 from harness.engine.own_errors import SAME_ERRORS
 from harness.programs import DEFAULT_PROFILE
-from harness.reporting.screen import counted, end_lines
-from harness.reporting.text import left_out_line
+from harness.reporting.live_view import LastNew, LiveView, Numbers
+from harness.reporting.screen import end_lines
+from harness.reporting.text import counted, difference, left_out_line
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 PLAIN_EVERY = 10.0
 """Seconds between two progress lines, where one does not replace the other."""
 LIVE_EVERY = 0.25
-"""Seconds between two updates of the live line."""
+"""Seconds between two updates of the live view."""
 WIDTH = 80
 """The width of lines where standard output is not a terminal."""
 ERRORS = 3
@@ -49,7 +51,7 @@ class ConsoleReport:
         self._folder = folder
         self._tally = tally
         self._live: Live | None = None
-        self._status = StatusLine()
+        self._view = LiveView()
         self._printed = 0.0
         self._errors: dict[str, int] = {}
         self._traceback = ""
@@ -60,24 +62,27 @@ class ConsoleReport:
             self._start(event)
         elif isinstance(event, ExampleDone):
             self._progress(event)
+        elif isinstance(event, FindingFound):
+            self._found(event)
         elif isinstance(event, MinimizingStarted):
-            self._status.minimizes(event)
+            self._view.minimizes(event)
             if event.number == 1:
                 self._printed = -PLAIN_EVERY
             self._plainly(event)
         elif isinstance(event, ComparingStarted):
-            self._status.compares(event)
+            self._view.compares(event)
             self._printed = -PLAIN_EVERY
             self._plainly(event)
         elif isinstance(event, HarnessError):
             last = event.traceback.strip().splitlines()[-1] if event.traceback.strip() else ""
             self._errors[last] = self._errors.get(last, 0) + 1
             self._traceback = event.traceback
+            self._view.judged(Numbers.of(self._tally), event.at)
         elif isinstance(event, CampaignFinished):
             self._finish(event)
 
     def __enter__(self) -> ConsoleReport:
-        """Do nothing: the live line appears when the campaign starts."""
+        """Do nothing: the live view appears when the campaign starts."""
         return self
 
     def __exit__(
@@ -86,7 +91,7 @@ class ConsoleReport:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Remove the live line, and show the cursor again."""
+        """Remove the live view, and show the cursor again."""
         if self._live:
             self._live.stop()
 
@@ -115,26 +120,32 @@ class ConsoleReport:
         if line := left_out_line(event.torch, event.left_out):
             self._print(Text(line))
         self._print(Text(f"each finding is written at once to {self._folder.findings}"))
+        self._view.begins(event)
         if self._console.is_interactive:
             self._live = Live(
                 console=self._console,
-                get_renderable=lambda: self._status.line(self._console.width),
+                get_renderable=lambda: self._view,
                 refresh_per_second=1 / LIVE_EVERY,
                 transient=True,
             )
             self._live.start()
 
     def _progress(self, event: ExampleDone) -> None:
-        tally = self._tally
-        counts = f"{tally.new} new, {len(tally.of_kind('masked'))} masked, {len(tally.known)} known"
-        self._status.judged(tally.examples, counts)
+        self._view.judged(Numbers.of(self._tally), event.at)
         self._plainly(event)
 
+    def _found(self, event: FindingFound) -> None:
+        self._view.judged(Numbers.of(self._tally), event.at)
+        if event.standing.kind == "new":
+            finding = event.finding
+            command = f"python {shlex.quote(str(self._folder.repro(finding.fingerprint)))}"
+            self._view.found(LastNew(difference(finding), str(finding.path), event.at, command))
+
     def _plainly(self, event: Event) -> None:
-        """Print a line now and then, where there is no live line."""
+        """Print a line now and then, where there is no live view."""
         if not self._live and event.at - self._printed >= PLAIN_EVERY:
             self._printed = event.at
-            self._print(self._status.line(WIDTH, event.at))
+            self._print(self._view.line(WIDTH, event.at))
 
     def _finish(self, event: CampaignFinished) -> None:
         if self._live:
@@ -155,54 +166,3 @@ class ConsoleReport:
             self._print(Text("interrupted; the findings so far are written"))
         for each in end_lines(self._tally, self._folder, self._width):
             self._print(each)
-
-
-class StatusLine:
-    """What a campaign is doing now, in one line that is never wider than the terminal.
-
-    A thread of the live line asks for it while the campaign goes on, so it holds plain values only.
-    """
-
-    def __init__(self) -> None:
-        """Nothing has happened yet."""
-        self._started = time.monotonic()
-        self._programs = 0
-        self._counts = "starting"
-        self._minimizing = ""
-        self._comparing = ""
-        self._since = 0.0
-        self._limit = 0.0
-
-    def judged(self, programs: int, counts: str) -> None:
-        """Another program was judged."""
-        self._programs, self._counts = programs, counts
-
-    def minimizes(self, event: MinimizingStarted) -> None:
-        """The campaign waits for a finding to be minimized."""
-        self._since, self._limit = time.monotonic() - event.spent, event.limit
-        self._minimizing = f"minimizing {event.number} of {event.total}: {event.fingerprint}"
-
-    def compares(self, event: ComparingStarted) -> None:
-        """The campaign waits for the other torch."""
-        self._minimizing = ""
-        self._comparing = f"comparing with the other torch: {counted(event.findings, 'finding')}"
-
-    def line(self, width: int, at: float | None = None) -> Text:
-        """Return the line; ``at``: the seconds since the start, where they are known."""
-        now = time.monotonic()
-        if self._comparing:
-            return _fitting(width, self._comparing)
-        if self._minimizing:
-            spent = f"{now - self._since:.0f} s of {self._limit:.0f} s"
-            return _fitting(width, f"{self._minimizing} ({spent})", self._minimizing)
-        seconds = now - self._started if at is None else at
-        rate = self._programs / seconds if seconds else 0.0
-        short = f"{seconds:6.0f} s  {counted(self._programs, 'program')}"
-        return _fitting(width, f"{short}  {rate:.1f}/s  {self._counts}", f"{short}  {self._counts}", short)
-
-
-def _fitting(width: int, *forms: str) -> Text:
-    """Return the first form that fits; of the last, what fits."""
-    # Some terminals wrap a line that fills the last column.
-    form = next((form for form in forms if len(form) < width), forms[-1])
-    return Text(form, no_wrap=True, overflow="crop")

@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from harness.checks.outputs import PathRaised
 from harness.engine.final_minimizing import NO_TIME
 from harness.known.entry import CORPORA
 from harness.reporting.against import against_lines, regression_lines, standing_there
-from harness.reporting.text import show_command
+from harness.reporting.text import counted, difference, show_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from harness.findings import Finding
     from harness.known.standing import Kind
     from harness.reporting.folder import Folder
     from harness.reporting.tally import Shown, Tally
@@ -100,7 +98,7 @@ def end_lines(tally: Tally, folder: Folder, width: int) -> Iterator[Text]:
 def _block(group: Group, tally: Tally, folder: Folder, width: int) -> Iterator[Text]:
     """Yield what differs, where, and the command that shows it."""
     finding = group.shown.finding
-    what = Text(f"{group.kind}: {_what(finding)}")
+    what = Text(f"{group.kind}: {difference(finding)}")
     what.stylize(STYLES[group.kind], 0, len(group.kind))
     what.truncate(width, overflow="ellipsis")
     yield what
@@ -119,15 +117,6 @@ def _block(group: Group, tally: Tally, folder: Folder, width: int) -> Iterator[T
         corpus = "" if tally.corpora == CORPORA else f" --corpora {shlex.quote(str(tally.corpora))}"
         command = f"exportdiff replay {file}{corpus}"
     yield Text(f"  $ {command}", style="cyan")
-
-
-def _what(finding: Finding) -> str:
-    evidence = finding.evidence
-    if not isinstance(evidence, PathRaised):
-        return f"{finding.check} {finding.kind}: {evidence.headline}"
-    failure = evidence.failure
-    message = failure.message.strip().partition("\n")[0]
-    return f"{finding.check} {finding.kind} in {finding.stage}: {failure.name}: {message}"
 
 
 def _regressions(tally: Tally, width: int) -> Iterator[Text]:
@@ -180,11 +169,6 @@ def _counts(tally: Tally, width: int) -> Iterator[Text]:
     parts = (f"{counted(tally.examples, 'program')} in {seconds:.0f} s{rate}:", f"{kinds}, {wrong}")
     line = " ".join(parts)
     yield from (Text(part, style="bold") for part in ((line,) if len(line) <= width else parts))
-
-
-def counted(number: int, noun: str) -> str:
-    """Return ``1 path``, ``2 paths``."""
-    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def fitted(parts: Iterable[str], width: int, comma: str = ", ", *, count: bool = True) -> str:

@@ -1,0 +1,89 @@
+"""The profiles of Hypothesis: which one a test run has, and what it means."""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+import sys
+
+import hypothesis_profiles
+import pytest
+from hypothesis import settings
+from hypothesis.database import DirectoryBasedExampleDatabase, MultiplexedDatabase
+
+CONFTEST = f"""
+import sys
+sys.path[:0] = {[str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parents[1])]!r}
+from conftest_of_the_project import *
+"""
+PROPERTY = """
+import pathlib
+from hypothesis import given, settings, strategies as st
+from hypothesis_profiles import examples
+
+seen = []
+
+@settings(max_examples=examples(3))
+@given(st.integers())
+def test_numbers(number):
+    seen.append(number)
+
+def test_what_was_drawn():
+    pathlib.Path("seen").write_text(f"{settings().max_examples} {len(seen)} {seen}")
+"""
+
+
+def drawn(folder: pathlib.Path, *arguments: str, **variables: str) -> tuple[int, int, str]:
+    """The usual number of examples, how many a property drew, and which, in a test run of its own."""
+    here = pathlib.Path(__file__).parent
+    (folder / "conftest_of_the_project.py").write_text((here / "conftest.py").read_text())
+    (folder / "conftest.py").write_text(CONFTEST)
+    (folder / "test_numbers.py").write_text(PROPERTY)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments],
+        cwd=folder,
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": ":".join([str(folder), *sys.path]), **variables},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    usual, number, which = (folder / "seen").read_text().split(" ", 2)
+    return int(usual), int(number), which
+
+
+def test_ci_draws_the_same_each_time_and_nightly_draws_more_and_others(tmp_path: pathlib.Path) -> None:
+    ci = drawn(tmp_path, CI="true")
+    assert ci[:2] == (100, 3)
+    assert not (tmp_path / ".hypothesis" / "examples").exists()
+    assert drawn(tmp_path, HYPOTHESIS_PROFILE="ci") == ci
+    nightly = drawn(tmp_path, "--hypothesis-profile=nightly", CI="true")
+    assert nightly[:2] == (1000, 30)
+
+
+def test_dev_is_the_default_and_draws_the_same_each_time(tmp_path: pathlib.Path) -> None:
+    dev = drawn(tmp_path)
+    assert dev[:2] == (100, 3)
+    assert drawn(tmp_path, CI="false") == dev
+    assert drawn(tmp_path, "--hypothesis-seed=5") != dev
+
+
+def test_an_unknown_profile_is_said(pytestconfig: pytest.Config) -> None:
+    with pytest.raises(pytest.UsageError, match="HYPOTHESIS_PROFILE=fast: there is no such profile"):
+        hypothesis_profiles.load(pytestconfig, {"HYPOTHESIS_PROFILE": "fast"})
+
+
+def test_the_database_may_be_shared() -> None:
+    assert isinstance(hypothesis_profiles.database(""), DirectoryBasedExampleDatabase)
+    shared = hypothesis_profiles.database("github:owner/name")
+    assert isinstance(shared, MultiplexedDatabase)
+    _, other = shared._wrapped
+    assert "owner='owner'" in repr(other) and "repo='name'" in repr(other)
+    for wrong in ("github:owner", "http://somewhere"):
+        with pytest.raises(pytest.UsageError, match=r"write redis://HOST or github:OWNER/NAME"):
+            hypothesis_profiles.database(wrong)
+
+
+def test_the_examples_of_this_run_are_those_of_its_profile() -> None:
+    assert settings().max_examples in (hypothesis_profiles.USUAL, hypothesis_profiles.USUAL * 10)
+    assert hypothesis_profiles.examples(50) == settings().max_examples // 2
