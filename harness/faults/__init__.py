@@ -6,6 +6,7 @@ from harness.faults import faking as faking
 from harness.faults import hierarchy as hierarchy
 from harness.faults import input_checks as input_checks
 from harness.faults import rebuilding as rebuilding
+from harness.faults import reusing as reusing
 from harness.faults import running as running
 from harness.faults import side_effects as side_effects
 from harness.faults import sizing as sizing

@@ -146,6 +146,7 @@ PROMISED = {
     "compile": frozenset(DEVIATIONS),
     "nonstrict": _PROMISED_BY_EXPORT,
     "strict": _PROMISED_BY_EXPORT,
+    "draft": _PROMISED_BY_EXPORT,
 }
 """By mode, the kinds of deviation that torch promises to notice.
 

@@ -138,6 +138,20 @@ REFUSALS: tuple[Refusal, ...] = (
         stage="lower",
     ),
     Refusal(
+        "unflattened-is-not-traced",
+        "torch._dynamo.exc.Unsupported",
+        "torch/export/unflatten.py, unflatten: 'Disable process_forward_inputs as the adapter has many "
+        "non-dynamo-traceable behavior', with torch._dynamo.disable; non-strict export does not need Dynamo",
+        r"^Skip calling `torch\.compiler\.disable\(\)`d function\n.*UnflattenedModule\.process_forward",
+        stage="lower",
+    ),
+    Refusal(
+        "draft-is-unsound",
+        "harness.paths.modes.UnsoundError",
+        "torch/export/__init__.py, draft_export: 'even if there are potential soundness issues, and to "
+        "generate a report listing the issues found'",
+    ),
+    Refusal(
         "dynamo-unsupported",
         "torch._dynamo.exc.Unsupported",
         "docs/source/export.md, 'Graph Breaks'; torch/_dynamo/exc.py",

@@ -35,6 +35,8 @@ class Mode:
     """Milliseconds of a path without transforms, for a model of the usual size."""
     export: Export | None = None
     """None: the mode exports nothing, and its runners take the model itself."""
+    call: str = "torch.export.export"
+    """In a repro file: the function that exports."""
     needs: tuple[str, ...] = ()
     """Names of torch that it uses and not every supported version has; without one its paths are left out."""
 
@@ -47,9 +49,11 @@ def _add(mode: Mode) -> None:
     MODES[mode.name] = mode
 
 
-def _mode(*, cost: float, needs: tuple[str, ...] = ()) -> Callable[[Export], Export]:
+def _mode(
+    *, cost: float, call: str = "torch.export.export", needs: tuple[str, ...] = ()
+) -> Callable[[Export], Export]:
     def add(export: Export) -> Export:
-        _add(Mode(export.__name__, cost, export, needs))
+        _add(Mode(export.__name__, cost, export, call, needs))
         return export
 
     return add
@@ -71,6 +75,24 @@ def strict(model: nn.Module, inputs: Inputs, shapes: Any, further: Mapping[str, 
     return torch.export.export(
         model, inputs.args, inputs.kwargs, dynamic_shapes=shapes, strict=True, **further
     )
+
+
+class UnsoundError(Exception):
+    """draft_export made a program, and its report names what may be wrong with it."""
+
+
+@_mode(cost=60, call="torch.export.draft_export", needs=("torch.export.draft_export",))
+def draft(model: nn.Module, inputs: Inputs, shapes: Any, further: Mapping[str, Any]) -> ExportedProgram:
+    """Trace as ``nonstrict``, with real tensors beside the fake ones. Raises UnsoundError."""
+    _load_examples()
+    program: Any = torch.export.draft_export(
+        model, inputs.args, inputs.kwargs, dynamic_shapes=shapes, strict=False, **further
+    )
+    report = program._report
+    if report is not None and not report.successful():
+        raise UnsoundError(", ".join(sorted({each.failure_type.name for each in report.failures})))
+    drafted: ExportedProgram = program
+    return drafted
 
 
 _add(Mode("compile", cost=220, needs=("torch._dynamo.config.recompile_limit",)))

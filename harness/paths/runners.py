@@ -97,13 +97,13 @@ def runner(
     return add
 
 
-@runner("nonstrict", "strict", expression="ep.module()")
+@runner("nonstrict", "strict", "draft", expression="ep.module()")
 def module(program: ExportedProgram) -> nn.Module:
     """One flat graph; shares its state with the exported program."""
     return program.module()
 
 
-@runner("nonstrict", "strict", expression="torch.export.unflatten(ep)")
+@runner("nonstrict", "strict", "draft", expression="torch.export.unflatten(ep)")
 def unflatten(program: ExportedProgram) -> nn.Module:
     """The module hierarchy, rebuilt; clones the exported program's state."""
     return torch.export.unflatten(program)

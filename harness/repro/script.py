@@ -42,7 +42,7 @@ class Setting:
     leaves_only: bool = False
     """Whether only the leaves of outputs are compared."""
     done_to_eager: tuple[str, ...] = ()
-    """Names of functions that change the eager model once it is made."""
+    """Expressions for what the model ``eager`` becomes once it is made, one after the other."""
     deviating: Deviating | None = None
 
 
@@ -121,7 +121,7 @@ class _Filled(cst.CSTTransformer):
         if not setting.exports and m.matches(original_node, _EXPORTED):
             return cst.RemoveFromParent()
         if setting.done_to_eager and m.matches(original_node, _MADE_EAGER):
-            further = [_statement(f"eager = {name}(eager)") for name in setting.done_to_eager]
+            further = [_statement(f"eager = {changed}") for changed in setting.done_to_eager]
             return cst.FlattenSentinel([updated_node, *further])
         if setting.reseed and m.findall(original_node, _MODEL_CALL):
             before = _statement(setting.reseed).with_changes(leading_lines=updated_node.leading_lines)

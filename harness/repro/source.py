@@ -12,6 +12,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
 from harness.inputs.copies import CALLS
+from harness.paths.modes import MODES
 from harness.repro import transforms
 from harness.repro.paste import Template, names_in
 from harness.repro.program import MODULES, program_of, read_program
@@ -136,7 +137,8 @@ def _setting(finding: Finding, parts: Parts, program: Program, fresh: str, *, dy
     unpack = "args, kwargs" if program.has_kwargs else "args"
     spec = "dynamic_shapes=dynamic_shapes(), " if dynamic else ""
     further = transforms.export_arguments(finding)
-    export = f"torch.export.export(model, {unpack}, {spec}strict={finding.mode == 'strict'}{further})"
+    call = MODES[finding.mode].call if finding.mode in MODES else "torch.export.export"
+    export = f"{call}(model, {unpack}, {spec}strict={finding.mode == 'strict'}{further})"
     if parts.of_program:
         export = transforms.program(export, finding, dynamic=dynamic)
         turned = "ep"
@@ -149,7 +151,7 @@ def _setting(finding: Finding, parts: Parts, program: Program, fresh: str, *, dy
         calls={
             "make": fresh,
             "export": export,
-            "lower": transforms.lowered(made, finding, fresh),
+            "lower": transforms.lowered(made, finding, turned, fresh),
             "inputs": f"{fresh}[1:]" if program.has_kwargs else f"{fresh}[1]",
         },
         names={
@@ -165,6 +167,6 @@ def _setting(finding: Finding, parts: Parts, program: Program, fresh: str, *, dy
         # A pipeline exports by itself, and shows no more than the leaves of outputs.
         exports=finding.mode != "compile" and not (pipeline and finding.stage != "export"),
         leaves_only=pipeline,
-        done_to_eager=transforms.in_eager(finding),
+        done_to_eager=transforms.in_eager(finding, fresh),
         deviating=parts.deviating,
     )

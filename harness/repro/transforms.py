@@ -49,11 +49,16 @@ def program(exported: str, finding: Finding, *, dynamic: bool) -> str:
     return exported
 
 
-def lowered(made: str, finding: Finding, fresh: str) -> str:
-    """Return the expression for what is called, from that for what the runner made."""
+def lowered(made: str, finding: Finding, program: str, fresh: str) -> str:
+    """Return the expression for what is called, from those for the runner's result and for the program."""
     for each in _at(finding, "module"):
-        made = f"{each.name}({made}, {fresh}[0])" if each.wants_model else f"{each.name}({made})"
+        made = _changed(each, made, program, fresh)
     return made
+
+
+def _changed(each: Transform, module: str, program: str, fresh: str) -> str:
+    further = [*([program] if each.wants_program else []), *([f"{fresh}[0]"] if each.wants_model else [])]
+    return f"{each.name}({', '.join((module, *further))})"
 
 
 def copying(finding: Finding, made: str) -> tuple[str, str]:
@@ -63,9 +68,9 @@ def copying(finding: Finding, made: str) -> tuple[str, str]:
     return what, f"{copies[0].name}(original)" if copies else what
 
 
-def in_eager(finding: Finding) -> tuple[str, ...]:
-    """Return the names of the functions that change the eager model as well, before it is called."""
-    return tuple(each.name for each in _at(finding, "module") if each.in_eager)
+def in_eager(finding: Finding, fresh: str) -> tuple[str, ...]:
+    """Return the expressions for what the model ``eager`` becomes, before it is called."""
+    return tuple(_changed(each, "eager", "", fresh) for each in _at(finding, "module") if each.in_eager)
 
 
 def _at(finding: Finding, at: At) -> list[Transform]:

@@ -113,10 +113,13 @@ def numbers_become_tensors(question: Question) -> bool:
 
 @limit(
     LIMITS,
-    says="Machine code does not ask whether sizes are among those that export inferred for it.",
+    says="Machine code, and a program's own graph, do not ask whether sizes are among those that export "
+    "inferred.",
     documented="torch/_inductor/codegen/cpp_wrapper_cpu.py: inputs are checked where "
-    "AOTI_RUNTIME_CHECK_INPUTS is set",
+    "AOTI_RUNTIME_CHECK_INPUTS is set; torch/export/exported_program.py, ExportedProgram.module: its module "
+    "has the checks, '_guards_fn'",
 )
-def machine_code_checks_no_sizes(question: Question) -> bool:
+def graphs_alone_check_no_sizes(question: Question) -> bool:
     """Ask whether it shows in a probe with sizes that export may refuse."""
-    return question.path.mode == "aoti" and question.in_unpromised_probe
+    unchecked = question.path.mode == "aoti" or "lifted" in question.path.transforms
+    return unchecked and question.in_unpromised_probe

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from harness.checks.outputs import OutputLeaf
 from harness.judge.documented_limits.limit import limit
 
 if TYPE_CHECKING:
@@ -30,6 +31,23 @@ def replacements_are_assigned_nothing(question: Question) -> bool:
     replaced = _replaced(question.path.transforms, hierarchy.first)
     owners = {name.rpartition(".")[0] for name in eager.assigned | eager.rebound}
     return not replaced.isdisjoint(hierarchy.first.get(owner, owner) for owner in owners)
+
+
+@limit(
+    LIMITS,
+    says="What nobody reads is not computed: a child that runs on its own returns None for a result that its "
+    "parent leaves unread.",
+    documented="torch/export/unflatten.py, _ModuleFrame.finalize_outputs: 'orig_outputs.append(None)' for an "
+    "output without a node; export and unflatten call Graph.eliminate_dead_code",
+)
+def unread_results_are_none(question: Question) -> bool:
+    """Ask whether a child that runs on its own returns None where eager's returns a value."""
+    evidence = question.evidence
+    if "children" not in question.path.transforms or not isinstance(evidence, OutputLeaf):
+        return False
+    here = question.seen.calls[evidence.call].outputs
+    leaves = () if here is None else here.leaves
+    return any(leaf.where == evidence.place and leaf.value == "NoneType: None" for leaf in leaves)
 
 
 def _children(first: Mapping[str, str]) -> list[str]:

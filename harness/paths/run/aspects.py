@@ -24,5 +24,6 @@ _WITHOUT: dict[Aspect, Callable[[ExportedObservation], ExportedObservation]] = {
     "state": lambda seen: replace(seen, before=None),
     "gradients": lambda seen: replace(seen, gradients=None),
     "edits": lambda seen: replace(seen, edited=None, mutation_probes=()),
+    "predictions": lambda seen: replace(seen, predictions=()),
     "deviations": lambda seen: replace(seen, deviations=()),
 }

@@ -156,7 +156,7 @@ def _lower_and_run(
             try:
                 final = transform_program(path, program, extra)
                 made = RUNNERS[path.runner].function(final)
-                lowered = transform_module(path, made, extra)
+                lowered = transform_module(path, made, final, extra)
             except Exception as error:
                 refused = failure(error, "lower")
         after = read_environment(exported.model, exported.inputs, program)
@@ -170,7 +170,7 @@ def _lower_and_run(
         return replace(common, failure=refused)
     with restore_modes():
         try:
-            lowered = edit_module(path, lowered)
+            lowered = edit_module(path, lowered, extra)
         except Exception as error:
             return replace(common, failure=failure(error, "lower"))
     common = replace(common, rebuilt=read_rebuilt(lowered))

@@ -5,8 +5,10 @@ turn an ExportedProgram into another one; ``modules`` change the module that a r
 """
 
 from harness.paths.transforms import (  # noqa: F401 - they fill the table
+    calling,
     cases,
     exports,
+    graphs,
     modules,
     programs,
     unflattened,

@@ -34,15 +34,16 @@ def reference_case(case: Case, path: Path) -> Case:
 
 def _with(case: Case, transforms: list[Transform]) -> Case:
     for each in transforms:
-        case = _with_sizes(case, each.function) if each.sizes else _with_model(case, each.function)
+        case = _with_sizes(case, each.function) if each.sizes else _with_model(case, each)
     return case
 
 
-def _with_model(case: Case, function: Function) -> Case:
+def _with_model(case: Case, each: Transform) -> Case:
     def make() -> object:
         made = case.make()
         if isinstance(made, tuple) and made and isinstance(made[0], torch.nn.Module):
-            return (function(made[0]), *made[1:])
+            given = (made[0], case.build().model) if each.wants_model else (made[0],)
+            return (each.function(*given), *made[1:])
         return made
 
     return replace(case, make=make)
@@ -93,20 +94,25 @@ def transform_program(path: Path, program: ExportedProgram, extra: Needs) -> Exp
     return program
 
 
-def transform_module(path: Path, module: nn.Module, extra: Needs) -> nn.Module:
+def transform_module(path: Path, module: nn.Module, program: ExportedProgram, extra: Needs) -> nn.Module:
     """Apply the module transforms, except those that are applied to eager as well."""
     for each in _of(path, "module"):
         if not each.in_eager:
-            module = each.function(module, extra.model) if each.wants_model else each.function(module)
+            given = (program,) if each.wants_program else ()
+            module = each.function(module, *given, *_wanted_model(each, extra))
     return module
 
 
-def edit_module(path: Path, module: nn.Module) -> nn.Module:
+def edit_module(path: Path, module: nn.Module, extra: Needs) -> nn.Module:
     """Apply the module transforms that eager gets as well. They may write to the program's state."""
     for each in _of(path, "module"):
         if each.in_eager:
-            module = each.function(module)
+            module = each.function(module, *_wanted_model(each, extra))
     return module
+
+
+def _wanted_model(each: Transform, extra: Needs) -> tuple[nn.Module | None, ...]:
+    return (extra.model,) if each.wants_model else ()
 
 
 def apart(

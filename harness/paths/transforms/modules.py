@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import re
 import tempfile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness.lazy import torch
 from harness.paths.transforms.table import transform
@@ -38,6 +38,44 @@ def retie(module: nn.Module) -> nn.Module:
     state = {n: t * 0.5 if t.is_floating_point() else t for n, t in module.state_dict().items()}
     once = {n: t for n, t in state.items() if not re.search(r"@\d+", n)}
     module.load_state_dict(once, strict=False)
+    return module
+
+
+@transform(
+    "module",
+    *("nonstrict:module", "nonstrict:unflatten", "nonstrict+preserve:unflatten"),
+    in_eager=True,
+    # The graph has recorded where in its memory the state was. What shared memory no longer does, in eager
+    # either: an edit acts on other names than before.
+    drops=("predictions", "edits"),
+    cost=5,
+)
+def converted(module: nn.Module) -> nn.Module:
+    """A function applied to the state, as by to() and double(), acts in every name and every call variant."""
+    # One buffer under two names stays one, where nn.Module alone makes it two; and a module with two parents
+    # is visited twice.
+    done: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+
+    def convert(t: torch.Tensor) -> torch.Tensor:
+        if id(t) not in done:
+            new = (t.double() * 0.5).to(t.dtype) if t.is_floating_point() else t
+            done[id(t)] = (t, new)
+            done[id(new)] = (new, new)
+        return done[id(t)][1]
+
+    apply: Any = module._apply  # torch leaves it without types
+    apply(convert)
+    return module
+
+
+@transform("module", "nonstrict:module", "nonstrict:unflatten", wants_model=True, cost=10)
+def load_strictly(module: nn.Module, model: nn.Module) -> nn.Module:
+    """What runs loads the state dict of eager, and misses no name and finds none too many."""
+    state = model.state_dict()
+    # A call variant (foo@1.weight) is a further name of the same tensor (torch/export/unflatten.py).
+    plain = {name: re.sub(r"@\d+", "", name) for name in module.state_dict()}
+    variants = {name: state[base] for name, base in plain.items() if name != base and base in state}
+    module.load_state_dict({**state, **variants})
     return module
 
 

@@ -37,7 +37,7 @@ def reload(ep: ExportedProgram) -> ExportedProgram:
         return torch.export.load(file)
 
 
-@transform("program", "nonstrict:module", exports=True, drops=("hierarchy",))
+@transform("program", "nonstrict:module", "nonstrict+dynamic:module", exports=True, drops=("hierarchy",))
 def reexport(ep: ExportedProgram, dynamic_shapes: Any = None, **options: Any) -> ExportedProgram:
     """What ``ep.module()`` returns can be exported again."""
     args, kwargs = ep.example_inputs

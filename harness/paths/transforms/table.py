@@ -11,7 +11,7 @@ At: TypeAlias = Literal["case", "export", "program", "module"]
 ORDER: tuple[At, ...] = ("case", "export", "program", "module")
 """The order in which transforms apply, and in which a path names them."""
 
-Aspect: TypeAlias = Literal["hierarchy", "state", "gradients", "edits", "deviations"]
+Aspect: TypeAlias = Literal["hierarchy", "state", "gradients", "edits", "deviations", "predictions"]
 """A part of an observation that a transform or a runner may not promise to keep."""
 
 Function: TypeAlias = Callable[..., Any]
@@ -29,7 +29,7 @@ class Transform:
     ``case``     a fresh model -> the model that eager runs and that is exported
     ``export``   the model -> further keyword arguments of ``torch.export.export``
     ``program``  an ExportedProgram, and ``options`` where it exports -> another ExportedProgram
-    ``module``   the runner's result, and the model if ``wants_model`` -> what is called
+    ``module``   the runner's result, further the program and the model if wanted -> what is called
     ===========  ==================================================================================
     """
 
@@ -46,6 +46,8 @@ class Transform:
     """For a program: whether it exports once more, and so gets the spec of dynamic shapes and the mode."""
     wants_model: bool = False
     """For a module: whether it gets a fresh eager model as well."""
+    wants_program: bool = False
+    """For a module: whether it gets the program that was lowered as well, before the model."""
     runner: str = ""
     """For a module: the only runner whose result it takes; empty: any that returns modules."""
     after: str = ""
@@ -77,6 +79,7 @@ def transform(
     sizes: bool = False,
     exports: bool = False,
     wants_model: bool = False,
+    wants_program: bool = False,
     runner: str = "",
     after: str = "",
     in_eager: bool = False,
@@ -101,6 +104,7 @@ def transform(
             sizes,
             exports,
             wants_model,
+            wants_program,
             runner,
             after,
             in_eager,

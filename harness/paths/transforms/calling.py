@@ -1,0 +1,136 @@
+"""Transforms that call a module, or parts of it, in another way; eager is called in the same way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from harness.lazy import torch
+from harness.paths.transforms.table import transform
+
+if TYPE_CHECKING:
+    from torch import nn
+    from torch.export import ExportedProgram
+
+
+@transform(
+    "module",
+    *("nonstrict:module", "nonstrict:unflatten", "nonstrict+preserve:unflatten"),
+    in_eager=True,
+    drops=("hierarchy", "edits"),
+    cost=10,
+)
+def functional(module: nn.Module) -> nn.Module:
+    """torch.func.functional_call, with other parameters and buffers, gives what it gives for eager."""
+
+    class Functional(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.module = module
+
+        def forward(self, *args: Any, **kwargs: Any) -> Any:
+            named = {
+                **dict(self.module.named_parameters(remove_duplicate=False)),
+                **dict(self.module.named_buffers(remove_duplicate=False)),
+            }
+            other: dict[int, torch.Tensor] = {}
+            for name in self.module.state_dict():
+                t = named[name]
+                if "@" not in name and id(t) not in other:
+                    value = t.detach() * 0.5 if t.is_floating_point() else t.detach().clone()
+                    other[id(t)] = value.requires_grad_(t.requires_grad)
+            # Each place once: functional_call ruins a module of two names (pytorch/pytorch issue 164759).
+            given: dict[str, torch.Tensor] = {}
+            for prefix, part in self.module.named_modules():
+                for key, held in (*part._parameters.items(), *part._buffers.items()):
+                    if id(held) in other:
+                        given[f"{prefix}.{key}" if prefix else key] = other[id(held)]
+            return torch.func.functional_call(self.module, given, args, kwargs, tie_weights=False)
+
+    return Functional()
+
+
+@transform(
+    "module",
+    "nonstrict+preserve:unflatten",
+    wants_model=True,
+    in_eager=True,
+    runner="unflatten",
+    after="preserve",
+    drops=("hierarchy", "gradients", "edits", "deviations"),
+    cost=15,
+)
+def children(module: nn.Module, model: nn.Module) -> nn.Module:
+    """Each child that a call runs once, run on its own, returns what eager's child returns."""
+
+    class Children(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.module, self.model = module, model
+
+        def forward(self, *args: Any, **kwargs: Any) -> Any:
+            calls: dict[str, list[Any]] = {name: [] for name, _ in self.model.named_children()}
+
+            def note(name: str) -> Any:
+                def hook(child: object, args: Any, kwargs: Any) -> None:
+                    # A tensor of its own: what the caller does to the metadata later is another matter.
+                    calls[name].append(torch.utils._pytree.tree_map_only(torch.Tensor, alias, (args, kwargs)))
+
+                return hook
+
+            def alias(t: torch.Tensor) -> Any:
+                return torch.ops.aten.alias(t)
+
+            hooks = [
+                child.register_forward_pre_hook(note(name), with_kwargs=True)
+                for name, child in self.model.named_children()
+            ]
+            self.model(*args, **kwargs)
+            for hook in hooks:
+                hook.remove()
+            once = {name: made[0] for name, made in calls.items() if len(made) == 1}
+            returned = {}
+            for name, (args, kwargs) in once.items():
+                child = getattr(self.module, name)
+                # unflatten makes a plain module, for its state alone, of a child that computes nothing.
+                run = getattr(self.model, name) if type(child) is torch.nn.Module else child
+                returned[name] = run(*args, **kwargs)
+            return returned
+
+    return Children()
+
+
+# Without named state, and without the guards of ep.module().
+@transform(
+    "module",
+    *("nonstrict:module", "strict:module"),
+    wants_program=True,
+    runner="module",
+    drops=("hierarchy", "state", "gradients", "edits", "deviations", "predictions"),
+    cost=10,
+)
+def lifted(module: nn.Module, program: ExportedProgram) -> nn.Module:
+    """The program's own graph, called with its state as the signature says, computes what eager does."""
+
+    class Lifted(torch.nn.Module):
+        def forward(self, *args: Any, **kwargs: Any) -> Any:
+            # Repro files contain this text.
+            from torch.export._tree_utils import reorder_kwargs
+
+            kwargs = reorder_kwargs(kwargs, program.call_spec.in_spec)
+            given = iter(torch.utils._pytree.tree_leaves((args, kwargs)))
+            state = {**program.constants, **program.state_dict}
+            inputs = {}
+            for spec in program.graph_signature.input_specs:
+                user_input = spec.kind.name == "USER_INPUT"
+                inputs[spec.arg.name] = next(given) if user_input else state[spec.target]
+            outputs = program.graph_module(*inputs.values())
+            returned = []
+            for spec, value in zip(program.graph_signature.output_specs, outputs, strict=True):
+                if spec.kind.name == "USER_OUTPUT":
+                    returned.append(value)
+                else:  # what a functional graph writes back
+                    written = inputs if spec.kind.name == "USER_INPUT_MUTATION" else state
+                    written[spec.target].copy_(value)
+            return torch.utils._pytree.tree_unflatten(returned, program.call_spec.out_spec)
+
+    return Lifted()
