@@ -68,6 +68,11 @@ class Evidence(ABC):
         """The first line of the message."""
         return "\n".join(self.lines()).partition("\n")[0]
 
+    @property
+    def title(self) -> str:
+        """What differs, in one line that stands alone in a list of findings."""
+        return self.headline
+
 
 @dataclass(frozen=True)
 class Consequence:
@@ -157,6 +162,12 @@ class Finding:
         return "\n".join(lines)
 
     @property
+    def title(self) -> str:
+        """``outputs mismatch: call 0: output differs in value``: the finding in one line."""
+        stage = f" in {self.stage}" if self.kind == "crash" else ""
+        return f"{self.check} {self.kind}{stage}: {self.evidence.title}"
+
+    @property
     def also(self) -> tuple[str, ...]:
         """One line for people about each consequence and each further path."""
         return (*map(str, self.consequences), *map(str, self.shown_on[1:]))
@@ -182,6 +193,7 @@ class Finding:
             "kind": self.kind,
             "stage": self.stage,
             "signature": list(self.signature),
+            "title": self.evidence.title,
             "message": self.message,
             "call": self.call,
             "also": list(self.also),

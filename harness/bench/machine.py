@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 
+from harness.processes.processors import processors
+
 
 def describe() -> dict[str, Any]:
     """Return versions, cores, and how busy the machine is with other work."""
@@ -24,7 +26,7 @@ def describe() -> dict[str, Any]:
 
 def cores() -> int:
     """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return processors()
 
 
 def is_busy(described: dict[str, Any]) -> bool:

@@ -39,6 +39,11 @@ class PathRaised(Evidence):
         """The stage that raised."""
         return self.failure.stage
 
+    @property
+    def title(self) -> str:
+        """The exception, and the first line of its text."""
+        return f"{self.failure.name}: {self.failure.message.strip().partition(chr(10))[0]}"
+
     def words(self) -> tuple[str, ...]:
         """Return the stage, the exception's class and where torch raised it."""
         return crash_words(self.failure)

@@ -22,6 +22,7 @@ from harness.cli import (
     minimize,
     paths,
     replay,
+    report,
     show,
     upstream,
     zoo,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 COMMANDS = (
     fuzz,
     merge,
+    report,
     check,
     minimize,
     replay,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 from typing import TYPE_CHECKING
 
 from harness.durations import seconds_of
 from harness.errors import UsageError
+from harness.processes.processors import processors
 from harness.programs import DEFAULT_PROFILE, profile_names, switches_needing
 
 # Functions import the modules that import torch, so that ``exportdiff --help`` starts fast.
@@ -52,7 +52,7 @@ def workers(text: str) -> int:
     """Read a number of processes; ``auto`` is one for each core."""
     if text != "auto":
         return positive(text)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return processors()
 
 
 def shard(text: str) -> tuple[int, int]:

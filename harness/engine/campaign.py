@@ -24,6 +24,7 @@ from harness.engine.worker import ExampleResult, run_batch
 from harness.known.standing import NEW
 from harness.minimizing import minimize
 from harness.processes.child import Stopped
+from harness.processes.processors import processors
 from harness.programs import program_source
 from harness.repro.confirm import confirm
 
@@ -106,6 +107,17 @@ class Campaign:
             known_every=settings.known_every if settings.mends else 1,
             left_out=settings.left_out,
             against=settings.against.release if settings.against is not None else "",
+            environment=self._environment(),
+        )
+
+    def _environment(self) -> events.Environment:
+        begun = None if self._journal is None else self._journal.begun
+        return events.Environment(
+            began="" if begun is None else begun.began,
+            exportdiff="" if begun is None else begun.surroundings.exportdiff,
+            corpus="" if begun is None else begun.surroundings.corpus,
+            platform=platform.platform(),
+            processors=processors(),
         )
 
     def _phases(self, clock: Clock) -> Generator[events.Event]:

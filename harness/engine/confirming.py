@@ -77,7 +77,7 @@ class Confirmer:
                 )
             return
         shown = events.FindingFound if cause.shown is None else events.FindingShrunk
-        yield shown(self._clock.now(), finding, example, source, repro, witness.standing)
+        yield shown(self._clock.now(), finding, example, source, repro, witness.standing, answer.reason)
         cause.shown = witness
 
 

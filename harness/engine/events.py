@@ -26,13 +26,32 @@ class Event:
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready data: the name of the event in snake case, and its fields."""
-        name = "".join(f"_{c.lower()}" if c.isupper() else c for c in type(self).__name__)
         fields = asdict(self)
         if isinstance(self, ExampleDone):
             fields["paths"] = [result.as_dict() for result in self.paths]
         if isinstance(finding := getattr(self, "finding", None), Finding):
             fields["finding"] = finding.as_dict()
-        return {"event": name.lstrip("_"), **fields}
+        return {"event": event_name(type(self)), **fields}
+
+
+def event_name(kind: type[Event]) -> str:
+    """Return the name of a kind of event in snake case, as ``as_dict`` writes it."""
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in kind.__name__).lstrip("_")
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Where a campaign runs, beside torch and Python."""
+
+    began: str
+    """When the campaign began, first of all: ISO 8601, in UTC; empty: not known."""
+    exportdiff: str
+    """The version, and a digest of the code; empty: not known."""
+    corpus: str
+    """A digest of the corpus; empty: there is none."""
+    platform: str
+    processors: int
+    """As many as this process may use."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +78,8 @@ class CampaignStarted(Event):
     """Names that this torch lacks, and the paths and switches that are left out for each."""
     against: str = ""
     """The version of the torch that the findings are compared with; empty: none."""
+    environment: Environment | None = None
+    """None: not recorded."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +118,8 @@ class FindingFound(Event):
     """The text of the self-contained file that was run to confirm the finding."""
     standing: Standing = NEW
     """Whether plain torch shows it, or only torch with some fixes."""
+    printed: str = ""
+    """The line that the repro file printed when a fresh process confirmed it."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +159,7 @@ class FindingShrunk(Event):
     source: str
     repro: str
     standing: Standing = NEW
+    printed: str = ""
 
 
 @dataclass(frozen=True)
@@ -152,6 +176,7 @@ class FindingMinimized(Event):
     tried: int
     """How many smaller programs were judged."""
     standing: Standing = NEW
+    printed: str = ""
 
 
 @dataclass(frozen=True)

@@ -136,4 +136,4 @@ class FinalMinimizer:
         finding = replace(found, minimal=digest)
         repro = repro_source(finding, source, fixes)
         done = (witness.example, source, repro, small.seconds, small.tried)
-        return events.FindingMinimized(self._clock.now(), was, finding, *done, standing)
+        return events.FindingMinimized(self._clock.now(), was, finding, *done, standing, shipped.reason)

@@ -13,6 +13,7 @@ import os
 import pathlib
 import platform
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
@@ -47,6 +48,8 @@ class Begun:
 
     settings: Settings
     surroundings: Surroundings
+    began: str = ""
+    """When: ISO 8601, in UTC."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,8 @@ class Journal:
     @classmethod
     def begin(cls, file: pathlib.Path, settings: Settings) -> Journal:
         """Begin the journal of a new campaign; empty the file."""
-        return cls.write(file, Begun(settings, surroundings(settings.corpora)), ())
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        return cls.write(file, Begun(settings, surroundings(settings.corpora), now), ())
 
     @classmethod
     def write(cls, file: pathlib.Path, begun: Begun, lines: Iterable[Done | Answered]) -> Journal:

@@ -21,7 +21,8 @@ def merged(files: Sequence[pathlib.Path]) -> tuple[Begun, list[Done | Answered]]
     The campaign of that journal is over: who goes on with it accounts for the results, and runs no more
     programs. Raises UsageError if the files are not of one campaign, or two have the same program.
     """
-    begun = _common(files, [checked(file)[0] for file in files])
+    all_begun = [checked(file)[0] for file in files]
+    begun = _common(files, all_begun)
     done: dict[int, tuple[Done, pathlib.Path]] = {}
     answers: dict[str, Answered] = {}
     for file in files:
@@ -42,7 +43,9 @@ def merged(files: Sequence[pathlib.Path]) -> tuple[Begun, list[Done | Answered]]
         latest = max((line.at for line in results), default=0.0)
         settings = replace(settings, seconds=latest)
         results[-1:] = [replace(line, at=latest) for line in results[-1:]]
-    return replace(begun, settings=settings), [*answers.values(), *results]
+    # The journal says when the first shard began; all of them count their seconds from their own start.
+    began = min((each.began for each in all_begun if each.began), default="")
+    return replace(begun, settings=settings, began=began), [*answers.values(), *results]
 
 
 def _common(files: Sequence[pathlib.Path], all_begun: Sequence[Begun]) -> Begun:

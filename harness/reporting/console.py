@@ -22,7 +22,7 @@ from harness.engine.own_errors import SAME_ERRORS
 from harness.programs import DEFAULT_PROFILE
 from harness.reporting.live_view import LastNew, LiveView, Numbers
 from harness.reporting.screen import end_lines
-from harness.reporting.text import counted, difference, left_out_line
+from harness.reporting.text import counted, left_out_line
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -139,7 +139,7 @@ class ConsoleReport:
         if event.standing.kind == "new":
             finding = event.finding
             command = f"python {shlex.quote(str(self._folder.repro(finding.fingerprint)))}"
-            self._view.found(LastNew(difference(finding), str(finding.path), event.at, command))
+            self._view.found(LastNew(finding.title, str(finding.path), event.at, command))
 
     def _plainly(self, event: Event) -> None:
         """Print a line now and then, where there is no live view."""

@@ -6,16 +6,15 @@ counted, or the terminal wraps it, so that it can be pasted.
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from harness.engine.final_minimizing import NO_TIME
-from harness.known.entry import CORPORA
 from harness.reporting.against import against_lines, regression_lines, standing_there
-from harness.reporting.text import counted, difference, show_command
+from harness.reporting.commands import showing
+from harness.reporting.text import counted, show_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -98,7 +97,7 @@ def end_lines(tally: Tally, folder: Folder, width: int) -> Iterator[Text]:
 def _block(group: Group, tally: Tally, folder: Folder, width: int) -> Iterator[Text]:
     """Yield what differs, where, and the command that shows it."""
     finding = group.shown.finding
-    what = Text(f"{group.kind}: {difference(finding)}")
+    what = Text(f"{group.kind}: {finding.title}")
     what.stylize(STYLES[group.kind], 0, len(group.kind))
     what.truncate(width, overflow="ellipsis")
     yield what
@@ -110,12 +109,7 @@ def _block(group: Group, tally: Tally, folder: Folder, width: int) -> Iterator[T
     where += filter(None, [standing_there(tally, group.key)])
     where.append(f"{counted(group.programs, 'program')}, first {group.shown.first_example}")
     yield Text("  " + fitted(where, width - 2, "; ", count=False), style="dim")
-    file = shlex.quote(str(folder.repro(group.key)))
-    command = f"python {file}"
-    if group.shown.standing.fixes:
-        # The file shows its bug only with fixes in place; this command holds them.
-        corpus = "" if tally.corpora == CORPORA else f" --corpora {shlex.quote(str(tally.corpora))}"
-        command = f"exportdiff replay {file}{corpus}"
+    command = showing(folder.repro(group.key), group.shown.standing.fixes, tally.corpora)
     yield Text(f"  $ {command}", style="cyan")
 
 

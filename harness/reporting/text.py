@@ -8,7 +8,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from harness.checks.outputs import PathRaised
 from harness.programs import DEFAULT_PROFILE
 
 if TYPE_CHECKING:
@@ -28,16 +27,6 @@ def headline(finding: Finding) -> str:
     """Return ``outputs mismatch on nonstrict:unflatten@cpu  [0123456789]``."""
     stage = f" in {finding.stage}" if finding.kind == "crash" else ""
     return f"{finding.check} {finding.kind}{stage} on {finding.path}  [{finding.fingerprint}]"
-
-
-def difference(finding: Finding) -> str:
-    """Say in one line what differs; the line may be long."""
-    evidence = finding.evidence
-    if not isinstance(evidence, PathRaised):
-        return f"{finding.check} {finding.kind}: {evidence.headline}"
-    failure = evidence.failure
-    message = failure.message.strip().partition("\n")[0]
-    return f"{finding.check} {finding.kind} in {finding.stage}: {failure.name}: {message}"
 
 
 def counted(number: int, noun: str) -> str:

@@ -1,0 +1,125 @@
+"""The findings of a campaign, ready to be shown: what differs, how to reproduce it, what to paste."""
+
+from __future__ import annotations
+
+import pathlib
+import tempfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from harness.known.entry import read_entry
+from harness.known.upstream import report
+from harness.processes.script import Run
+from harness.reporting.against import standing_there
+from harness.reporting.commands import showing
+from harness.reporting.course import Told
+from harness.reporting.folder import Folder
+from harness.reporting.screen import Group, groups
+from harness.reporting.text import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from harness.engine.events import CampaignStarted
+    from harness.known.standing import Kind
+    from harness.reporting.night import Night
+
+NOTHING = Told("", "", "")
+
+
+@dataclass(frozen=True)
+class Card:
+    """Findings of one signature on several paths."""
+
+    kind: Kind
+    key: str
+    """The fingerprint of the first event of the finding that stands for them; its file has this name."""
+    keys: tuple[str, ...]
+    """Those of all."""
+    minimal: str
+    """The fingerprint after minimizing; empty: it was not minimized."""
+    title: str
+    message: str
+    """What was expected, what was seen."""
+    also: tuple[str, ...]
+    """What else differs, as a consequence."""
+    paths: tuple[str, ...]
+    programs: int
+    first: int
+    """The first program."""
+    command: str
+    """Shows the difference."""
+    source: str
+    """The program."""
+    repro: str
+    """The text of the repro file."""
+    issue: str
+    """A bug report to paste; empty: plain torch does not show it."""
+    fixes: tuple[str, ...]
+    """The fixes that show it when they are in place."""
+    remark: str
+    there: str
+    """How it stands on the other torch; empty: nobody has looked."""
+
+
+def cards(night: Night, folders: Sequence[Folder]) -> list[Card]:
+    """Return the new findings, then the masked ones; of each kind, first what most programs show."""
+    return [_card(group, night, folders) for group in groups(night.tally)]
+
+
+def _card(group: Group, night: Night, folders: Sequence[Folder]) -> Card:
+    tally, shown = night.tally, group.shown
+    finding, standing = shown.finding, shown.standing
+    told = night.course.told.get(group.key, NOTHING)
+    file = _file(group.key, folders)
+    repro = file.read_text(encoding="utf-8") if file.is_file() else told.repro
+    keys = [
+        key
+        for key, other in tally.shown.items()
+        if other.standing.kind == group.kind and other.finding.signature == finding.signature
+    ]
+    paths = dict.fromkeys(path for key in keys for path in tally.shown[key].finding.shown_on)
+    return Card(
+        kind=group.kind,
+        key=group.key,
+        keys=tuple(keys),
+        minimal=finding.minimal,
+        title=finding.title,
+        message=finding.message,
+        also=tuple(map(str, finding.consequences)),
+        paths=tuple(dict.fromkeys(map(str, (finding.path, *paths)))),
+        programs=group.programs,
+        first=shown.first_example,
+        command=showing(file, standing.fixes, tally.corpora),
+        source=told.source,
+        repro=repro,
+        issue=issue_text(repro, told.printed, night.tally.started) if not standing.fixes and repro else "",
+        fixes=standing.fixes,
+        remark=shown.remark,
+        there=standing_there(tally, group.key),
+    )
+
+
+def _file(key: str, folders: Sequence[Folder]) -> pathlib.Path:
+    """Return the repro file of a finding: in the folder that has it."""
+    files = [folder.repro(key) for folder in folders]
+    return next((file for file in files if file.is_file()), files[0])
+
+
+def issue_text(repro: str, printed: str, started: CampaignStarted | None) -> str:
+    """Return a bug report in PyTorch's form, with what the file printed in the campaign. Runs nothing."""
+    with tempfile.TemporaryDirectory(prefix="exportdiff-") as folder:
+        file = pathlib.Path(folder, "repro.py")
+        file.write_text(repro, encoding="utf-8")
+        return report(read_entry(file), Run(1, printed or "(not recorded)"), versions(started))
+
+
+def versions(started: CampaignStarted | None) -> str:
+    """Return what is known of the machine that a campaign ran on."""
+    if started is None:
+        return ""
+    where = started.environment
+    lines = [f"PyTorch version: {started.torch}", f"Python version: {started.python}"]
+    if where is not None:
+        lines += [f"Platform: {where.platform}", counted(where.processors, "processor")]
+    return "\n".join(lines)

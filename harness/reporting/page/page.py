@@ -1,0 +1,137 @@
+"""The report of a campaign: one HTML file that needs no network and no other file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+from harness.reporting.cards import cards
+from harness.reporting.night import listed, span
+from harness.reporting.page.figures import (
+    Figure,
+    change_figure,
+    growth_figure,
+    heat_figure,
+    known_figure,
+    refusal_figure,
+    throughput_figure,
+)
+from harness.reporting.since import since
+from harness.reporting.text import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from harness.reporting.discovery import Discovery
+    from harness.reporting.folder import Folder
+    from harness.reporting.night import Night
+
+OPEN_CARDS = 3
+"""How many of the new findings are unfolded at first."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What is left to find, in words and as a plot."""
+
+    found: int
+    left: int
+    sentence: str
+    figure: Figure
+
+
+def page(night: Night, folders: Sequence[Folder], before: Night | None = None) -> str:
+    """Return the text of the file. Raises UsageError if the library is missing that draws the plots."""
+    tally = night.tally
+    compared = since(night, before) if before is not None else None
+    shown = cards(night, folders)
+    # What the night before did not have comes first.
+    fresh = compared.fresh if compared is not None else frozenset(tally.shown)
+    shown.sort(key=lambda card: (card.kind != "new", not fresh & set(card.keys)))
+    rates = compared.rates if compared is not None else ()
+    return (
+        _environment()
+        .get_template("report.html.jinja")
+        .render(
+            night=night,
+            tally=tally,
+            started=tally.started,
+            where=tally.started.environment if tally.started is not None else None,
+            new=[card for card in shown if card.kind == "new"],
+            masked=[card for card in shown if card.kind == "masked"],
+            regressions=tally.of_kind("regression"),
+            worse=tally.changed("torch regression"),
+            since=compared,
+            fresh=fresh,
+            open_cards=OPEN_CARDS,
+            unexplained=_unexplained(night),
+            known_growth=_known(night),
+            throughput=throughput_figure(night),
+            heat=heat_figure(night),
+            refusals=refusal_figure(night),
+            known=known_figure(night, rates),
+            changes=change_figure(rates),
+        )
+    )
+
+
+def _environment() -> Environment:
+    made = Environment(
+        loader=PackageLoader("harness.reporting.page"),
+        autoescape=select_autoescape(("html", "jinja")),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(
+        counted=counted,
+        listed=listed,
+        span=span,
+        python=_python,
+        svg=lambda text: Markup(text),  # our own plots; the texts in them are escaped
+        number=lambda value: f"{value:,}",
+    )
+    return made
+
+
+def _python(text: str) -> Markup:
+    """Return a program with its parts marked for CSS."""
+    return Markup(highlight(text, PythonLexer(), HtmlFormatter(nowrap=True)))
+
+
+def _unexplained(night: Night) -> Estimate | None:
+    found = night.course.unexplained(night.tally)
+    if not found.found:
+        return None
+    drawn = growth_figure(
+        "unexplained", found, "programs", "different findings that the corpus does not explain"
+    )
+    return Estimate(found.found, round(found.undetected), _sentence(found, "finding"), drawn)
+
+
+def _known(night: Night) -> Estimate | None:
+    found = night.course.known()
+    if not found.found:
+        return None
+    drawn = growth_figure("corpus", found, "programs on which they were counted", "known bugs")
+    return Estimate(found.found, round(found.undetected), _sentence(found, "known bug"), drawn)
+
+
+def _sentence(found: Discovery, noun: str) -> str:
+    """Say what the estimates say."""
+    left = round(found.undetected)
+    seen = f"{counted(found.found, noun)} seen"
+    if not found.seen_in(1):
+        return f"{seen}, each on two programs or more: more programs of this kind will hardly show another."
+    each = f"one program in {round(1 / found.rate):,} shows one that no program has shown before"
+    if not left:
+        return f"{seen}; {each}."
+    more = round(found.expected(found.programs)) - found.found
+    again = f"As many programs again would show about {more:,} more."
+    return f"{seen}, at least {left:,} more to find; {each}. {again}"

@@ -1,0 +1,304 @@
+"""The page about a campaign: what it says, and that it is one file."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import nights
+import pytest
+from nights import AGAIN, MASKED, NEW, WRONG, night, started, write
+
+from harness.cli import main
+from harness.engine.events import (
+    CampaignFinished,
+    EntriesFixed,
+    Event,
+    FindingFound,
+    HarnessError,
+    TorchesCompared,
+)
+from harness.reporting.folder import Folder
+from harness.reporting.night import Night
+from harness.reporting.page.page import page
+from harness.reporting.since import Rate, since
+from harness.reporting.tally import Tally
+
+LINKS = ("href", "src", "xlink:href", "action", "data", "srcset")
+VOID = {"meta", "br", "link", "img", "input"}
+
+
+class Page(HTMLParser):
+    """What a page consists of; complains where it is not closed properly."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.words: list[str] = []
+        self.texts: dict[str, str] = {}
+        self.open: list[tuple[str, str]] = []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        named = {name: value or "" for name, value in attrs}
+        if "id" in named:
+            self.ids.append(named["id"])
+        self.links += [
+            named[name] for name in ("href", "src", "xlink:href", "action", "data", "srcset") if name in named
+        ]
+        if tag not in VOID:
+            self.open.append((tag, named.get("id", "")))
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop()[0] == tag
+
+    def handle_data(self, data: str) -> None:
+        if not self.open or self.open[-1][0] not in ("style", "script"):
+            self.words.append(data)
+        for _, name in self.open:
+            self.texts[name] = self.texts.get(name, "") + data
+
+    @property
+    def text(self) -> str:
+        return re.sub(r"\s+", " ", "".join(self.words))
+
+
+def text_of(folders: list[Folder], before: Folder | None = None) -> str:
+    return page(Night.of(folders), folders, Night.of([before]) if before is not None else None)
+
+
+def told(tmp_path: pathlib.Path, events: list[Event]) -> Page:
+    return Page(text_of([write(tmp_path, events)]))
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The page about a campaign with findings, compared with the night before."""
+    root = tmp_path_factory.mktemp("nights")
+    without = [
+        event
+        for event in night(seed=6, known="second")
+        if not (isinstance(event, FindingFound) and event.finding == MASKED)
+    ]
+    before = write(root / "before", without)
+    return text_of([write(root / "now", night())], before)
+
+
+def test_it_needs_no_other_file(whole: str) -> None:
+    seen = Page(whole)
+    assert seen.links and all(link.startswith("#") for link in seen.links)
+    assert {link[1:] for link in seen.links} <= set(seen.ids)
+    style = "".join(re.findall(r"<style>(.*?)</style>", whole, re.DOTALL))
+    assert "@import" not in style and "url(" not in style and "@font-face" not in style
+    assert "default-src 'none'" in whole
+    # Names of XML are no addresses that anybody opens.
+    addresses = set(re.findall(r"(?:https?:)?//[\w.]+[\w/.]*", seen_without_texts(whole)))
+    assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+    assert re.findall(r"\b(?:fetch|XMLHttpRequest|import|WebSocket)\s*\(", whole) == []
+
+
+def seen_without_texts(whole: str) -> str:
+    """Return the page without what it quotes and its comments."""
+    return re.sub(r"<pre.*?</pre>|^//.*?$|^\s*// .*?$", "", whole, flags=re.DOTALL | re.MULTILINE)
+
+
+def test_ids_are_unique_and_buttons_copy_what_is_there(whole: str) -> None:
+    seen = Page(whole)
+    assert len(seen.ids) == len(set(seen.ids)) > 10
+    copied = re.findall(r'data-copy="([^"]+)"', whole)
+    assert copied and set(copied) <= set(seen.ids)
+    assert set(re.findall(r'aria-labelledby="([^"]+)"', whole)) <= set(seen.ids)
+
+
+def test_every_finding_is_there_with_what_to_paste(whole: str) -> None:
+    seen = Page(whole)
+    # Those of one signature share a card.
+    assert [name for name in seen.ids if name.startswith("f-")] == [
+        f"f-{NEW.fingerprint}",
+        f"f-{MASKED.fingerprint}",
+    ]
+    assert f"{AGAIN.fingerprint}: {nights.RELOAD}" in seen.text
+    assert WRONG.fingerprint not in whole
+    issue = seen.texts[f"i-{NEW.fingerprint}"]
+    assert issue.startswith("torch.export: nonstrict unflatten differs from eager (outputs mismatch)\n")
+    assert "### 🐛 Describe the bug" in issue and "torch.nn.Identity()" in issue and "it <differs>" in issue
+    assert "PyTorch version: 2.13.0\nPython version: 3.11.7\nPlatform: Linux-6-x86_64" in issue
+    assert seen.texts[f"r-{NEW.fingerprint}"].strip() == nights.REPRO.strip()
+    assert seen.texts[f"c-{NEW.fingerprint}"].endswith(f"/findings/{NEW.fingerprint}.py")
+    assert seen.texts[f"c-{NEW.fingerprint}"].startswith("python ")
+    # Plain torch does not show what is masked: there is nothing to report yet.
+    assert f"i-{MASKED.fingerprint}" not in seen.ids
+    assert seen.texts[f"c-{MASKED.fingerprint}"].startswith("exportdiff replay ")
+    assert all(name in seen.texts[f"f-{MASKED.fingerprint}"] for name in nights.FIXES)
+
+
+def test_it_begins_with_the_verdict_and_escapes_what_models_say(whole: str) -> None:
+    seen = Page(whole)
+    assert "<h1>2 new findings and 1 masked by known bugs in 40 programs.</h1>" in whole
+    assert "41 s on 2 workers, 1.0 programs a second, seed 7." in seen.text
+    assert "eager <1.0> & here 2.0" in seen.texts[f"f-{NEW.fingerprint}"]
+    assert "2026-03-01 23:30 UTC" in seen.text and "Linux-6-x86_64, 4 processors" in seen.text
+    assert "None" not in seen.text and "Undefined" not in seen.text
+
+
+def test_each_plot_is_drawn_for_wide_and_narrow_screens(whole: str) -> None:
+    for part in ("wide", "narrow"):
+        plots = re.findall(rf'<div class="{part}">(<svg.*?</svg>)</div>', whole, re.DOTALL)
+        assert len(plots) == 7, part
+        # Colours follow the page.
+        assert all("var(--" in plot and "<text" in plot for plot in plots)
+    labels = re.findall(r'<div role="img" aria-label="([^"]+)"', whole)
+    assert len(labels) == 7 and len(set(labels)) == 7
+
+
+def test_the_heat_map_says_how_often_and_how_many(whole: str) -> None:
+    # On the path without transforms 39 programs ran, 19 of them with odd numbers and not refused.
+    assert "state.buffer on nonstrict:unflatten: 20 programs, 6 with a finding" in whole
+    assert "op.map on nonstrict+reload:module: 6 programs, 0 with a finding" in whole
+
+
+def test_what_is_left_to_find_is_said_with_its_estimator(whole: str) -> None:
+    text = Page(whole).text
+    # The value on eight programs and the dtype on one: one signature was seen once.
+    assert "2 findings seen; one program in 40 shows one that no program has shown before." in text
+    assert "2 known bugs seen" in text
+    assert "Chao2" in text and "STADS" in text
+
+
+def test_without_findings_it_says_so(tmp_path: pathlib.Path) -> None:
+    seen = told(tmp_path, night(findings=False))
+    assert "Nothing new in 40 programs." in seen.text
+    assert "Plain torch shows nothing that the corpus does not explain." in seen.text
+    assert "masked" not in seen.ids and "left" not in seen.ids and "throughput" in seen.ids
+
+
+def test_without_programs_there_are_no_plots(tmp_path: pathlib.Path) -> None:
+    seen = told(tmp_path, [started(), CampaignFinished(0.5, "interrupted")])
+    assert "No program was judged." in seen.text and "It was interrupted before its end." in seen.text
+    assert not {"throughput", "heat", "known", "left"} & set(seen.ids)
+
+
+def test_a_killed_campaign_is_told_as_far_as_it_came(tmp_path: pathlib.Path) -> None:
+    folder = write(tmp_path, night())
+    folder.log.write_bytes(folder.log.read_bytes()[:-400])
+    seen = Page(text_of([folder]))
+    assert "The campaign has no end: it still runs, or it was killed." in seen.text
+    assert f"f-{NEW.fingerprint}" in seen.ids
+
+
+def test_old_folders_say_what_was_not_recorded(tmp_path: pathlib.Path) -> None:
+    folder = write(tmp_path, night())
+    lines = [json.loads(line) for line in folder.log.read_text().splitlines()]
+    for line in lines:
+        for name in ("environment", "printed"):
+            line.pop(name, None)
+    folder.log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    seen = Page(text_of([folder]))
+    assert seen.text.count("not recorded") >= 4
+    assert "(not recorded)" in seen.texts[f"i-{NEW.fingerprint}"]
+
+
+def test_errors_of_exportdiff_and_another_torch_are_told(tmp_path: pathlib.Path) -> None:
+    worse = TorchesCompared(3.0, "torch regression", NEW.fingerprint, nights.MODULE, (), (), 3, finding=NEW)
+    first, *others, last = night()
+    assert isinstance(first, type(started()))
+    events = [
+        replace(first, against="2.12.0"),
+        *others,
+        worse,
+        EntriesFixed(4.0, ("an_entry",)),
+        HarnessError(4.0, 3, "x"),
+        last,
+    ]
+    seen = told(tmp_path, events)
+    assert "1 regression of torch, 2 new findings and 1 masked by known bugs in 40 programs." in seen.text
+    assert "Right on torch 2.12.0, wrong on torch 2.13.0." in seen.text
+    assert "Entries of the corpus that are fixed here: an_entry." in seen.text
+    assert "exportdiff itself failed 1 time" in seen.text
+
+
+def test_since_last_time(whole: str) -> None:
+    seen = Page(whole)
+    assert "Compared with a campaign of 40 programs on torch 2.13.0, seed 6." in seen.text
+    assert "They ran different programs" in seen.text
+    for what, number in (
+        ("findings first seen now", 1),
+        ("findings seen both times", 2),
+        ("findings no longer seen", 0),
+    ):
+        assert f"{what}{number}" in seen.text.replace(f"{what} ", what), what
+    assert "also last time" in seen.texts[f"f-{NEW.fingerprint}"]
+    assert "first seen" in seen.texts[f"f-{MASKED.fingerprint}"]
+    # Five of ten programs showed it; chance hides it from ten with a probability of exp(-5) = 0.7 %.
+    assert "chance alone would hide less than once in 100 times: second_bug." in seen.text
+    assert "first_bug: 0.0% of the programs before, 50.0% now" in whole
+
+
+def test_findings_are_compared_by_every_fingerprint_that_they_had(tmp_path: pathlib.Path) -> None:
+    plain = night()
+    small = [*plain[:-1], nights.minimized(), plain[-1]]
+    now = Night.of([write(tmp_path / "now", plain)])
+    before = Night.of([write(tmp_path / "before", small)])
+    assert since(now, before).fresh == since(before, now).fresh == frozenset()
+    nothing = Night.of([write(tmp_path / "nothing", night(findings=False))])
+    compared = since(now, nothing)
+    assert compared.fresh == set(now.tally.shown) and compared.gone == ()
+    assert [each.finding.fingerprint for each in since(nothing, now).gone] == [
+        each.fingerprint for each in (NEW, AGAIN, MASKED)
+    ]
+    assert compared.entered == {"first_bug", "first_rare_bug"}
+    assert compared.same_programs
+
+
+def test_rates_have_changed_if_chance_hardly_explains_it() -> None:
+    # 2 * (sqrt(0.09) - sqrt(0.04)) / sqrt(1 / 400 + 1 / 400) = 2 * 0.1 / 0.0707
+    rate = Rate("x", 16, 400, 36, 400)
+    assert rate.deviations == pytest.approx(2.828, abs=0.001) and not rate.changed
+    assert Rate("x", 16, 400, 39, 400).changed
+    # exp(-16 / 400 * 100) = 0.018, exp(-16 / 400 * 120) = 0.008
+    assert not Rate("x", 16, 400, 0, 100).gone and Rate("x", 16, 400, 0, 120).gone
+    assert not Rate("x", 0, 0, 3, 10).changed
+
+
+def test_throughput_in_windows() -> None:
+    course = Night(Tally()).course
+    course.times.extend([1.0, 2.0, 3.0, 12.0, 25.0, 29.0])
+    assert course.rates(60, 30.0) == [(0.0, 0.3), (10.0, 0.1), (20.0, 0.2)]
+    assert course.rates(2, 30.0) == [(0.0, 4 / 15), (15.0, 2 / 15)]
+    assert Night(Tally()).course.rates(60, 0.0) == []
+
+
+def test_the_command(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shards = [write(tmp_path / str(part), night(shard=(part, 2))) for part in (1, 2)]
+    file = tmp_path / "page.html"
+    names = [str(shard.root) for shard in shards]
+    assert main(["report", *names, "--out", str(file), "--since", names[0]]) == 0
+    assert "2 new findings and 1 masked by known bugs in 40 programs." in capsys.readouterr().out
+    assert f"f-{NEW.fingerprint}" in Page(file.read_text()).ids
+    assert main(["report", str(tmp_path / "nowhere"), "--out", str(file)]) == 2
+    assert "nowhere/events.ndjson: No such file or directory; name the folder" in capsys.readouterr().err
+    assert main(["report", *names, "--out", str(tmp_path / "no" / "page.html")]) == 2
+    assert "page.html cannot be written: No such file or directory" in capsys.readouterr().err
+
+
+def test_without_the_library_that_draws(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    name = str(write(tmp_path / "now", night()).root)
+    assert main(["report", name, "--out", str(tmp_path / "page.html")]) == 2
+    error = capsys.readouterr().err
+    assert error == (
+        "exportdiff report: the plots of a report need vl-convert-python: pip install 'exportdiff[report]'\n"
+    )
