@@ -1,0 +1,55 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten: functional_call does not reach a preserved submodule that is called twice"
+# severity = "B"
+# severity-because = "a preserved submodule that is called twice, given other parameters: silently ignored"
+# cause = """
+# InterpreterModuleDispatcher has the module of each call in a plain list: what replaces its own parameters
+# and buffers (functional_call, to(), load_state_dict with assign) reaches none of them."""
+# path = "nonstrict+preserve+functional:unflatten@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value", "fresh"]]
+# fix = "dispatcher_lends_its_state_to_each_call"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/unflatten.py, InterpreterModuleDispatcher.__init__: _call_modules is a list"
+# ///
+"""torch.func.functional_call with a weight of zero, and the unflattened model runs with its own weight.
+
+The calls of a preserved submodule are collected in an InterpreterModuleDispatcher. It has the parameters of
+the first call, which functional_call replaces; but it runs the modules of the calls, which are in a list.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = torch.nn.Linear(1, 1)
+
+    def forward(self, x):
+        return self.child(self.child(x))
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
+    zero = {"child.weight": torch.zeros(1, 1), "child.bias": torch.zeros(1)}
+    expected = torch.func.functional_call(model, zero, args)
+    seen = torch.func.functional_call(torch.export.unflatten(ep), zero, args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: with zeros, eager returns {expected}, what unflatten returns {seen}")
+    raise SystemExit(bug)
