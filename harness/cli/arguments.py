@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import pathlib
 import re
 from typing import TYPE_CHECKING
 
@@ -76,6 +77,19 @@ def add_path_options(parser: argparse.ArgumentParser) -> None:
         "out paths that take seconds)",
     )
     add_device_option(parser)
+
+
+def add_file_options(parser: argparse.ArgumentParser) -> None:
+    """Add ``--summary`` and ``--junit``: what a campaign tells CI systems."""
+    parser.add_argument(
+        "--summary",
+        type=pathlib.Path,
+        metavar="FILE",
+        help="write the result as Markdown as well, for the summary page of a CI job",
+    )
+    parser.add_argument(
+        "--junit", type=pathlib.Path, metavar="FILE", help="write the result as JUnit XML as well"
+    )
 
 
 def add_device_option(parser: argparse.ArgumentParser) -> None:

@@ -75,6 +75,9 @@ def add(commands: Subparsers) -> None:
         "--junit", type=pathlib.Path, metavar="FILE", help="write the verdict as JUnit XML as well"
     )
     parser.add_argument(
+        "--sarif", type=pathlib.Path, metavar="FILE", help="write the verdict as SARIF 2.1.0 as well"
+    )
+    parser.add_argument(
         "--minimize",
         type=duration,
         metavar="TIME",
@@ -108,6 +111,10 @@ def run(arguments: argparse.Namespace) -> int:
         from harness.reporting.junit import write_junit
 
         write_junit(arguments.junit, [report], arguments.fail_on)
+    if arguments.sarif:
+        from harness.reporting.sarif import write_sarif
+
+        write_sarif(arguments.sarif, report, target, arguments.fail_on)
     if arguments.json:
         print(json.dumps(report.as_dict(), indent=1, ensure_ascii=False))
     if arguments.minimize:

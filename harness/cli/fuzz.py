@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.cli.arguments import (
+    add_file_options,
     add_path_options,
     add_profile_option,
     add_seed_option,
@@ -30,6 +31,7 @@ from harness.patching.fixes import read_candidates
 from harness.processes.server import server
 from harness.programs import IMPORTS
 from harness.reporting.folder import Folder
+from harness.reporting.writing import check_writable
 
 # Functions import the modules that import torch or rich, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
@@ -122,12 +124,13 @@ def add(commands: Subparsers) -> None:
         help="the Python interpreter of an environment with another torch: say which findings it shows, what "
         "broke since, and what was fixed",
     )
+    add_file_options(parser)
     parser.add_argument(
         "--resume",
         type=pathlib.Path,
         metavar="DIR",
         help="go on with the campaign that was interrupted or killed, in its folder DIR, with its settings; "
-        "only --workers may be another",
+        "only --workers, --summary and --junit may stand beside it",
     )
     parser.set_defaults(run=run, parser=parser)
 
@@ -148,6 +151,8 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.engine.journal import Journal
 
     folder = Folder(arguments.resume if resumed else arguments.out)
+    check_writable("--summary", arguments.summary, folder.root)
+    check_writable("--junit", arguments.junit, folder.root)
     try:
         if resumed:
             journal = Journal.read(folder.journal)
@@ -159,7 +164,7 @@ def run(arguments: argparse.Namespace) -> int:
             folder.prepare()
             journal = Journal.begin(folder.journal, settings)
         with journal:
-            return run_campaign(settings, journal, folder)
+            return run_campaign(settings, journal, folder, arguments.summary, arguments.junit)
     except OSError as error:
         if error.errno not in NO_ROOM:
             raise
@@ -174,7 +179,7 @@ def _check_alone(arguments: argparse.Namespace) -> None:
     parser = arguments.parser
     for action in parser._actions:
         given = getattr(arguments, action.dest, None) != action.default
-        if given and action.dest not in ("resume", "workers", "help"):
+        if given and action.dest not in ("resume", "workers", "summary", "junit", "help"):
             raise UsageError(
                 f"{action.option_strings[0]} does not go with --resume: the campaign keeps its settings"
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 from typing import TYPE_CHECKING
 
+from harness.cli.arguments import add_file_options
 from harness.known.entry import CORPORA
 from harness.reporting.folder import Folder
 
@@ -48,11 +49,13 @@ def add(commands: Subparsers) -> None:
         help="say what changed since the campaign of this folder, the night before for example; give it "
         "again for each further shard",
     )
+    add_file_options(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the page; return 0."""
+    from harness.reporting.finished import write_finished
     from harness.reporting.night import Night
     from harness.reporting.page.page import page
     from harness.reporting.writing import write_text
@@ -60,6 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     folders = [Folder(each) for each in arguments.folders]
     night = Night.of(folders, CORPORA)
     before = Night.of([Folder(each) for each in arguments.since], CORPORA) if arguments.since else None
+    write_finished(night, folders, arguments.summary, arguments.junit)
     write_text(arguments.out, page(night, folders, before))
     print(f"{night.verdict()}\n{arguments.out}")
     return 0

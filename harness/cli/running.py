@@ -8,27 +8,42 @@ from harness.cli.interrupting import interruptible
 from harness.engine.campaign import Campaign
 from harness.known.entry import CORPORA
 from harness.reporting.console import ConsoleReport
+from harness.reporting.finished import FinishedFiles
 from harness.reporting.ndjson import NdjsonLog
+from harness.reporting.night import Night
 from harness.reporting.repro_files import ReproFiles
 from harness.reporting.summary import SummaryFile
 from harness.reporting.tally import Tally
 from harness.reporting.text import make_console
 
 if TYPE_CHECKING:
+    import pathlib
+
     from harness.engine.journal import Journal
     from harness.engine.settings import Settings
     from harness.reporting.folder import Folder
 
 
-def run_campaign(settings: Settings, journal: Journal, folder: Folder) -> int:
-    """Run a campaign, from what its journal holds on; return the exit code of the command."""
-    tally = Tally(folder.root, settings.corpora or CORPORA)
+def run_campaign(
+    settings: Settings,
+    journal: Journal,
+    folder: Folder,
+    summary: pathlib.Path | None = None,
+    junit: pathlib.Path | None = None,
+) -> int:
+    """Run a campaign, from what its journal holds on; return the exit code of the command.
+
+    ``summary`` and ``junit``: files to write at the end.
+    """
+    night = Night(Tally(folder.root, settings.corpora or CORPORA))
+    tally = night.tally
+    named = FinishedFiles(night, folder, summary, junit)
     with (
         NdjsonLog(folder.log) as log,
         ConsoleReport(make_console(), folder, tally) as console,
         interruptible() as stop,
     ):
-        listeners = (tally, log, ReproFiles(folder), SummaryFile(folder, tally), console)
+        listeners = (night, log, ReproFiles(folder), SummaryFile(folder, tally), named, console)
         for event in Campaign(settings, stop=stop, journal=journal).run():
             for listener in listeners:
                 listener(event)
