@@ -8,7 +8,7 @@ from unittest import mock
 import torch
 import torch.export._trace as trace
 from torch import fx, nn
-from torch.export import ExportedProgram, UnflattenedModule, _draft_export
+from torch.export import ExportedProgram, UnflattenedModule, _draft_export, _swap
 from torch.export.unflatten import InterpreterModule
 from torch.fx.experimental import proxy_tensor
 from torch.nn.utils import _named_member_accessor as accessor
@@ -148,4 +148,15 @@ def the_code_of_a_program_is_older_than_its_graph() -> Iterator[None]:
         return module
 
     with mock.patch.object(ExportedProgram, "graph_module", property(graph_module)):
+        yield
+
+
+@fault(check="outputs", paths="*+swapped:*", source=TWO_ARGUMENTS)
+def a_swapped_module_gets_reversed_arguments() -> Iterator[None]:
+    """A module that is swapped into a program gets its arguments in reverse order."""
+
+    def wrapper(insert: Any, gm: Any, args: Any, *given: Any) -> Any:
+        return insert(gm, args[::-1], *given)
+
+    with wrapped(_swap, "_insert_call_module", wrapper):
         yield

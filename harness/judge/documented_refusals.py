@@ -146,6 +146,14 @@ REFUSALS: tuple[Refusal, ...] = (
         stage="lower",
     ),
     Refusal(
+        "size-is-a-tuple",
+        "torch._dynamo.exc.Unsupported",
+        "docs.pytorch.org, torch.export Programming Model, 'Input types': list, tuple, dict and namedtuple; "
+        "github.com/pytorch/pytorch/issues/149158. Strict export makes a tuple of a torch.Size",
+        r"^Observed exception\n(.*\n)*.*Real spec .* is different from expected spec .*TreeSpec\(Size,",
+        stage="lower",
+    ),
+    Refusal(
         "draft-is-unsound",
         "harness.paths.modes.UnsoundError",
         "torch/export/__init__.py, draft_export: 'even if there are potential soundness issues, and to "

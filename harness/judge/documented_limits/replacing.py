@@ -75,9 +75,13 @@ They are given the names of all modules, and for each the first name of that mod
 """
 
 
+_REPLACING: Mapping[str, Callable[[Mapping[str, str]], list[str]]] = {**SELECTS, "swapped": _children}
+"""For each transform that replaces submodules: what it replaces, or more."""
+
+
 def _replaced(transforms: Iterable[str], first: Mapping[str, str]) -> frozenset[str]:
     """Return the first names of the modules that are replaced, and of those below them."""
-    roots = [root for name in transforms if name in SELECTS for root in SELECTS[name](first)]
+    roots = [root for name in transforms if name in _REPLACING for root in _REPLACING[name](first)]
     return frozenset(
         one for name, one in first.items() if any(f"{name}.".startswith(f"{root}.") for root in roots)
     )

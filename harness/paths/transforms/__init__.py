@@ -11,6 +11,7 @@ from harness.paths.transforms import (  # noqa: F401 - they fill the table
     graphs,
     modules,
     programs,
+    swapping,
     unflattened,
 )
 from harness.paths.transforms.table import ORDER, TRANSFORMS, Transform

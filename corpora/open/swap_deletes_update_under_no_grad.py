@@ -1,0 +1,57 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export._swap: deletes an in-place update under torch.no_grad"
+# severity = "C"
+# severity-because = "an update under no_grad, where _swap_modules swaps a module: silently deleted"
+# cause = """
+# _swap_modules calls eliminate_dead_code, and Node.is_impure does not ask what the subgraph of a higher order
+# operator does."""
+# path = "nonstrict+preserve+swapped:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value", "fresh"]]
+# fix = "swap_keeps_regions_with_side_effects"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/_swap.py, _swap_modules: gm.graph.eliminate_dead_code()"
+# ///
+"""The counter stays 0 once the child is swapped for itself.
+
+Nobody reads the result of the region, so that eliminate_dead_code takes it for dead code.
+"""
+
+import sys
+
+import torch
+from torch.export._swap import _swap_modules
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = torch.nn.ReLU()
+        self.register_buffer("count", torch.zeros(1))
+
+    def forward(self, x):
+        with torch.no_grad():
+            self.count.add_(1)
+        return self.child(x) + self.count
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
+    seen = _swap_modules(ep, {"child": model.child})(*args)
+    expected = make()[0](*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager returns {expected}, with the child swapped for itself {seen}")
+    raise SystemExit(bug)

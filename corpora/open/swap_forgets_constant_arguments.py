@@ -1,0 +1,57 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export._swap: a module that is swapped in gets None for a flag or a number"
+# severity = "C"
+# severity-because = "a module swapped by _swap_modules that takes a flag: another branch, in silence"
+# cause = """
+# _construct_inputs passes on None for each argument that has no node; of constants it embeds None only."""
+# path = "nonstrict+preserve+swapped:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value", "fresh"]]
+# fix = "swap_passes_constants_to_modules"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/_swap.py, _construct_inputs: tree_unflatten_args.append(None)"
+# ///
+"""The child is swapped for itself, and takes its other branch: it is called with None for True.
+
+_construct_inputs takes an argument without a node for one that nobody reads, and passes None.
+"""
+
+import sys
+
+import torch
+from torch.export._swap import _swap_modules
+
+
+class Child(torch.nn.Module):
+    def forward(self, x, twice):
+        return x * 2 if twice else x
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+
+    def forward(self, x):
+        return self.child(x, True)
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
+    expected, seen = model(*args), _swap_modules(ep, {"child": model.child})(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager returns {expected}, with the child swapped for itself {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,56 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export._swap: a module that is swapped in runs after later in-place writes"
+# severity = "C"
+# severity-because = "a module swapped by _swap_modules, and a later write to what it reads: silently wrong"
+# cause = """
+# _swap_module_helper appends the call of the module to the graph, and sorts the graph by legalize_graph,
+# which looks at data dependencies alone."""
+# path = "nonstrict+preserve+swapped:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value", "fresh"]]
+# fix = "swap_keeps_the_order_of_operators"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/_swap.py, _swap_module_helper: legalize_graph(gm)"
+# ///
+"""The child reads x before it is doubled, and runs after that once it is swapped for itself.
+
+_swap_module_helper sorts the graph by legalize_graph, which looks at data dependencies alone.
+"""
+
+import sys
+
+import torch
+from torch.export._swap import _swap_modules
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = torch.nn.ReLU()
+
+    def forward(self, x):
+        x = x + 1
+        y = self.child(x)
+        x.mul_(2)
+        return x + y
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
+    expected, seen = model(*args), _swap_modules(ep, {"child": model.child})(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager returns {expected}, with the child swapped for itself {seen}")
+    raise SystemExit(bug)
