@@ -146,7 +146,7 @@ def test_every_finding_is_there_with_what_to_paste(whole: str) -> None:
 def test_it_begins_with_the_verdict_and_escapes_what_models_say(whole: str) -> None:
     seen = Page(whole)
     assert "<h1>2 new findings and 1 masked by known bugs in 40 programs.</h1>" in whole
-    assert "41 s on 2 workers, 1.0 programs a second, seed 7." in seen.text
+    assert "41 s on 2 workers, 58.5 programs a minute, seed 7." in seen.text
     assert "eager <1.0> & here 2.0" in seen.texts[f"f-{NEW.fingerprint}"]
     assert "2026-03-01 23:30 UTC" in seen.text and "Linux-6-x86_64, 4 processors" in seen.text
     assert "None" not in seen.text and "Undefined" not in seen.text

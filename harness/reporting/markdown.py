@@ -54,7 +54,7 @@ def _lines(night: Night, found: Sequence[Card]) -> Iterator[str]:
         fixes = ", ".join(shown.standing.fixes)
         yield f"- Regression of a fix ({fixes}): {code(shown.finding.title)}, {code(key)}"
     yield "\n| | |\n| --- | --- |"
-    yield f"| programs | {tally.examples:,} in {span(night.fuzzing)}, {night.rate:.1f}/s |"
+    yield f"| programs | {tally.examples:,} in {span(night.fuzzing)}, {night.speed()} |"
     wrong = counted(len(tally.of_kind("regression")), "regression")
     kinds = f"{tally.new} new, {len(tally.of_kind('masked'))} masked, {wrong} of fixes"
     yield f"| findings | {kinds} |"

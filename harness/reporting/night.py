@@ -55,6 +55,12 @@ class Night:
         """Programs per second."""
         return self.tally.examples / self.fuzzing if self.fuzzing else 0.0
 
+    def speed(self) -> str:
+        """Return ``6.9 programs a second``, or how many a minute."""
+        if self.rate >= 1 or not self.rate:
+            return f"{self.rate:.1f} programs a second"
+        return f"{60 * self.rate:.1f} programs a minute"
+
     @property
     def torch(self) -> str:
         """The version of torch."""

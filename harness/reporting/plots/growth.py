@@ -36,8 +36,8 @@ def growth(found: Discovery, width: int, programs: str) -> Spec:
         says = f"after {total + further:,} programs: about {more:.0f} expected"
         rows.append({"programs": total + further, "found": more, "part": "expected", "says": says})
     end = [{"programs": total, "found": found.found, "says": f"{found.found} seen"}]
-    x = quantity("programs", programs, axis={"tickCount": 4, "grid": False, "format": ","})
-    y = quantity("found", None, axis={"tickCount": 4, "domain": False})
+    x = quantity("programs", programs, axis={"tickCount": 4, "grid": False, "format": ",.0f"})
+    y = quantity("found", None, axis={"tickCount": 4, "tickMinStep": 1, "domain": False, "format": ",.0f"})
     base = {"x": x, "y": y, "description": SAYS}
     seen, expected = ({"filter": f"datum.part == '{part}'"} for part in ("seen", "expected"))
     return plot(
