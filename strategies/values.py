@@ -39,12 +39,17 @@ class Family:
     """
 
 
+BITS = 2.0**31
+"""No absolute value of an int32 exceeds this."""
+
+
 @dataclass(slots=True, eq=False)
 class Ref:
     """A tensor object. An in-place op on its metadata changes its type under all of its names.
 
     ``restriction`` is "no_grad" for a view made under no_grad, and "multi" for a view of an op that returns
-    several views. Autograd forbids writing to both if gradients are involved.
+    several views. Autograd forbids writing to both if gradients are involved. ``lazy``: the memory holds other
+    values, of which the tensor is the conjugate or the negative. ``bits``: it is the memory of another dtype.
     """
 
     type: TensorType
@@ -52,11 +57,13 @@ class Ref:
     family: Family
     restriction: str = ""
     view: bool = False
+    lazy: bool = False
+    bits: bool = False
 
     @property
     def bound(self) -> float:
         """No absolute value exceeds this."""
-        return self.storage.bound
+        return BITS if self.bits else self.storage.bound
 
     @property
     def grad(self) -> bool:
@@ -158,7 +165,9 @@ def _copy_ref(ref: Ref, memo: dict[int, object]) -> Ref:
     family = memo.get(id(ref.family))
     if not isinstance(family, Family):
         family = memo[id(ref.family)] = Family(ref.family.grad, ref.family.leaf, ref.family.gained)
-    copied = memo[id(ref)] = Ref(ref.type, storage, family, ref.restriction, ref.view)
+    copied = memo[id(ref)] = Ref(
+        ref.type, storage, family, ref.restriction, ref.view, ref.lazy, ref.bits
+    )
     return copied
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 from torch import nn
 
@@ -23,6 +24,81 @@ def test_copies_keep_requires_grad() -> None:
     inputs = Examples((torch.ones(2, requires_grad=True), torch.ones(2)), {}).fresh()
     assert [leaf.requires_grad for leaf in inputs.args] == [True, False]
     assert inputs.args[0].is_leaf
+
+
+def _provenance(tensor: torch.Tensor) -> tuple[object, ...]:
+    base = tensor._base if tensor._is_view() else None
+    above = None if base is None else _provenance(base)
+    bits = (tensor.is_conj(), tensor.is_neg(), tensor.requires_grad, tensor.is_leaf)
+    return (*bits, tensor.dtype, tensor.shape, tensor.stride(), tensor.storage_offset(), above)
+
+
+def _of_every_provenance() -> dict[str, torch.Tensor]:
+    plain, leaf = torch.linspace(-1, 1, 12), torch.linspace(-1, 1, 12).requires_grad_()
+    numbers = torch.complex(torch.arange(6.0), torch.ones(6))
+    with torch.no_grad():
+        unseen = leaf[2:]
+    return {
+        "view": plain[1:7:2],
+        "view of a view": plain.view(3, 4).t()[1:],
+        "leaf that is a view": plain[2:].requires_grad_(),
+        "view of a leaf": leaf.view(3, 4)[:, 1],
+        "view made under no_grad": unseen,
+        "non-leaf": leaf * 2,
+        "view of a non-leaf": (leaf * 2)[3:],
+        "detached": leaf[2:].detach(),
+        "expanded": torch.ones(1, 3).expand(2, 3),
+        "windows": plain.unfold(0, 4, 2),
+        "non-leaf windows": (leaf * 2).detach().as_strided((3, 4), (2, 1)).requires_grad_() * 1,
+        "conjugate": numbers.conj(),
+        "detached conjugate": numbers.conj().detach(),
+        "view of a conjugate": numbers.conj()[1:4],
+        "negative": numbers.conj().imag,
+        "real part": numbers.real,
+        "as real": torch.view_as_real(numbers)[2:],
+        "as complex": torch.view_as_complex(plain.view(6, 2))[1:],
+        "other dtype": plain.view(torch.int32)[1:],
+        "empty": plain[:0],
+    }
+
+
+@pytest.mark.parametrize("name", _of_every_provenance())
+def test_copies_keep_where_a_tensor_comes_from(name: str) -> None:
+    given = _of_every_provenance()[name]
+    copy = Examples((given,), {}).fresh().args[0]
+    assert _provenance(copy) == _provenance(given)
+    assert torch.equal(copy, given)
+    assert copy.untyped_storage()._cdata != given.untyped_storage()._cdata
+    assert _gradient(copy) == _gradient(given)
+
+
+def _gradient(tensor: torch.Tensor) -> object:
+    if not tensor.requires_grad:
+        return None
+    (flow,) = torch.autograd.grad((tensor * 2).sum(), tensor, allow_unused=True)
+    return None if flow is None else flow.tolist()
+
+
+def test_a_copied_view_and_its_copied_base_are_one_family() -> None:
+    base = torch.zeros(4)
+    inputs = Examples((base[1:], base), {}).fresh()
+    assert inputs.args[0]._base is inputs.args[1]
+    inputs.args[0].mul_(torch.ones((), requires_grad=True))
+    assert inputs.args[1].requires_grad and not base.requires_grad
+
+
+def test_a_copied_non_leaf_may_be_written_to_and_a_leaf_may_not() -> None:
+    leaf = torch.ones(2, requires_grad=True)
+    whole, part, own = Examples((leaf * 2, (leaf * 2)[:1], leaf), {}).fresh().args
+    assert whole.add_(1).tolist() == [3, 3] and part.add_(1).tolist() == [3]
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        own.add_(1)
+
+
+def test_later_calls_change_a_conjugate_as_what_it_conjugates() -> None:
+    numbers = torch.tensor([1 + 2j])
+    later = Examples((numbers, numbers.conj()), {}).fresh(1).args
+    assert torch.equal(later[0].conj(), later[1]) and later[0].item() != numbers.item()
 
 
 def test_copies_keep_identity_and_memory() -> None:

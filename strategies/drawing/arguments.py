@@ -8,7 +8,7 @@ from typing import TypeVar
 from strategies.constants import GROUPS, LITERALS, ODD_TEXTS, group_keys
 from strategies.drawing.style import SECOND_DTYPES, Style
 from strategies.machine import FUEL, new_tensor
-from strategies.program import Again, Arg, Fill, GroupInput, Input, Lit, TensorInput
+from strategies.program import Again, Arg, Fill, GroupInput, Input, Lit, Literal, TensorInput
 from strategies.swarm import Chooser
 from strategies.types import dense, inexact
 from strategies.values import Box, Frame, Instance, Primitive, Value
@@ -166,10 +166,19 @@ def _draw_again(choose: Chooser, known: dict[str, Input]) -> Input:
     """An earlier tensor again, or a view of that tensor."""
     x = known["x"]
     assert isinstance(x, TensorInput)
-    rank = len(x.fill.shape)
-    views = ["", *(["t"] if rank == 2 else []), *(["row"] if rank and x.fill.shape[0] else []), "detach"]
-    op = choose.pick(views)
-    return Again("x", op, (0,) if op == "row" else ())
+    shape = x.fill.shape
+    views: list[tuple[str, tuple[Literal, ...]]] = [("", ())]
+    if len(shape) == 2:
+        views.append(("t", ()))
+    if shape and shape[0]:
+        views.append(("row", (0,)))
+    views += [("detach", ()), ("ellipsis", ())]
+    if shape and shape[0] > 1:
+        views.append(("rows", (1, shape[0])))
+    if x.fill.dtype == "complex64" and x.layout != "conjugate":
+        views += [("view_as_real", ()), ("imag", ())]
+    op, params = choose.pick(views)
+    return Again("x", op, params)
 
 
 def draw_tensor(choose: Chooser, style: Style, first: bool = False) -> TensorInput:
@@ -185,6 +194,9 @@ def draw_tensor(choose: Chooser, style: Style, first: bool = False) -> TensorInp
     fill = Fill(shape, fill.low, fill.high, dtype)
     layout = ""
     if choose.maybe("input.layout", 50):
-        layout = choose.pick(style.layouts(shape))
+        layout = choose.pick(style.layouts(shape, dtype))
     grad = inexact(dtype) and choose.maybe("input.requires_grad", 50)
-    return TensorInput(fill, layout, grad)
+    history = ""
+    if grad and choose.maybe("input.history", 60):
+        history = choose.pick(("computed", "view of leaf") if layout else ("computed",))
+    return TensorInput(fill, layout, grad, history)

@@ -112,8 +112,9 @@ class ClassBuilder:
         fill = self.style.fill(self.choose, kind)
         layout = ""
         if self.choose.maybe("state.layout", 60):
-            # Not expanded: a tensor to be updated needs one memory location per element.
-            layout = self.choose.pick([name for name in self.style.layouts(fill.shape) if name != "expanded"])
+            # A tensor to be updated needs one memory location per element.
+            layouts = self.style.layouts(fill.shape, fill.dtype)
+            layout = self.choose.pick([name for name in layouts if name not in ("expanded", "windows")])
         self.add(Tensor(attr, kind, fill, frozen, layout))
 
     def draw_derived(self) -> None:
@@ -128,7 +129,11 @@ class ClassBuilder:
         if source.storage.kind != "parameter" and self.choose.chance(40):
             self.add(Derived("same", kind, path))
             return
-        name = self.choose.pick(("detach", "row", "t", "rows", "transpose"))
+        names = ["detach", "row", "t", "rows", "transpose"]
+        if self.choose.on("state.reinterpreted"):
+            dtype = source.type.dtype
+            names += {"complex64": ["view_as_real", "view_float"] * 3, "float32": ["bits"] * 3}.get(dtype, [])
+        name = self.choose.pick(names)
         choices = OPS[name].choices([source])
         if isinstance(choices, list) and choices:
             self.add(Derived("part", kind, path, name, self.choose.pick(choices)))

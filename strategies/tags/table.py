@@ -308,8 +308,14 @@ TAGS: dict[str, Tag] = {
             ("transposed", "a transposed tensor"),
             ("sliced", "a tensor with holes"),
             ("offset", "a tensor that starts after the beginning of its storage"),
+            ("real", "the real part of a complex tensor"),
+            ("negative", "a tensor that is negated when it is read"),
         )
     },
+    "state.reinterpreted": Tag(
+        "a tensor of the state seen as another dtype",
+        has_node(Derived, lambda d: d.op in ("view_as_real", "view_float", "bits")),
+    ),
     "state.scaled": Tag("an instance with its own initial values", has_node(New, lambda n: n.scale != 1.0)),
     "state.tied": Tag("one tensor under two names", has_tied_tensors),
     "state.one_storage": Tag(
@@ -420,6 +426,21 @@ TAGS: dict[str, Tag] = {
         "an input that starts after the beginning of its storage", has_input_layout("offset")
     ),
     "input.expanded": Tag("an expanded input", has_input_layout("expanded")),
+    "input.windows": Tag("an input of windows that overlap", has_input_layout("windows")),
+    "input.real": Tag("an input that is the real part of a complex tensor", has_input_layout("real")),
+    "input.negative": Tag("an input that is negated when it is read", has_input_layout("negative")),
+    "input.conjugate": Tag("an input that is conjugated when it is read", has_input_layout("conjugate")),
+    "input.computed": Tag(
+        "an input that is no leaf of autograd", lambda p: any(t.history for t in tensor_inputs(p))
+    ),
+    "input.view_of_leaf": Tag(
+        "an input that is a view of a leaf of autograd",
+        lambda p: any(t.history == "view of leaf" for t in tensor_inputs(p)),
+    ),
+    "input.overlapping": Tag(
+        "an input that overlaps with part of another",
+        lambda p: any(isinstance(i, Again) and i.op == "rows" for i in p.inputs),
+    ),
     "input.scalar": Tag("a 0-d input", has_input_shape(lambda s: not s)),
     "input.empty": Tag("an empty input", has_input_shape(lambda s: 0 in s)),
     "input.size1": Tag("an input with a dimension of size 1", has_input_shape(lambda s: 1 in s)),
