@@ -86,6 +86,7 @@ _SWITCHES: dict[str, int | Needing] = {
     "calls.group_result": 20,
     "calls.untouched": 25,
     "calls.unnamed": 20,
+    "calls.other_type": 30,
     # control flow
     "control.if": 88,
     "control.twin": 60,
@@ -153,6 +154,7 @@ _SWITCHES: dict[str, int | Needing] = {
     "input.again": 25,
     "input.group": 25,
     "input.nested": 40,
+    "input.value": 45,
     "input.requires_grad": 20,
     "input.history": 60,
     "output.tuple": 40,
@@ -170,6 +172,7 @@ _SWITCHES: dict[str, int | Needing] = {
     "names.operator": 45,
     "names.argument": 24,
     "names.fields": 50,
+    "names.keys": 50,
     # dynamic shapes
     "dynamic.shapes": 14,
     "dynamic.hints": Needing(50, "torch.export.dynamic_shapes.Dim.DYNAMIC"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from strategies.program import ClassDef, Kind, New, Size, Step
+from strategies.program import ClassDef, Kind, Literal, New, Size, Step
 from strategies.types import TensorType
 
 
@@ -48,8 +48,9 @@ class Ref:
     """A tensor object. An in-place op on its metadata changes its type under all of its names.
 
     ``restriction`` is "no_grad" for a view made under no_grad, and "multi" for a view of an op that returns
-    several views. Autograd forbids writing to both if gradients are involved. ``lazy``: the memory holds other
-    values, of which the tensor is the conjugate or the negative. ``bits``: it is the memory of another dtype.
+    several views. Autograd forbids writing to both if gradients are involved. ``lazy``: the memory holds
+    other values, of which the tensor is the conjugate or the negative. ``bits``: it is the memory of another
+    dtype.
     """
 
     type: TensorType
@@ -110,7 +111,7 @@ class Box:
     """A container of values; ``kind`` as in Group. Items of a tuple or list are numbered."""
 
     kind: str
-    items: dict[int | str, Value]
+    items: dict[Literal, Value]
 
 
 PythonValue = bool | int | float | str | Kind | Size
@@ -165,9 +166,7 @@ def _copy_ref(ref: Ref, memo: dict[int, object]) -> Ref:
     family = memo.get(id(ref.family))
     if not isinstance(family, Family):
         family = memo[id(ref.family)] = Family(ref.family.grad, ref.family.leaf, ref.family.gained)
-    copied = memo[id(ref)] = Ref(
-        ref.type, storage, family, ref.restriction, ref.view, ref.lazy, ref.bits
-    )
+    copied = memo[id(ref)] = Ref(ref.type, storage, family, ref.restriction, ref.view, ref.lazy, ref.bits)
     return copied
 
 

@@ -44,8 +44,9 @@ def _as_dtype(tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
 
 def non_leaf(tensor: torch.Tensor) -> torch.Tensor:
     """Turn a tensor that has no history into a non-leaf that requires grad, in place."""
-    with torch.enable_grad():  # type: ignore[no-untyped-call]  # torch leaves it bare
-        marked: torch.Tensor = _Marked.apply(tensor, torch.zeros((), requires_grad=True))
+    with torch.enable_grad():
+        root = torch.zeros((), requires_grad=True)
+        marked: torch.Tensor = _Marked.apply(tensor, root)  # type: ignore[no-untyped-call]  # torch leaves it bare
     return marked
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from strategies.constants import GROUPS, LITERALS, ODD_TEXTS, group_keys
+from strategies.drawing.python_values import draw_input_value, keys_of, literals
 from strategies.drawing.style import SECOND_DTYPES, Style
 from strategies.machine import FUEL, new_tensor
 from strategies.program import Again, Arg, Fill, GroupInput, Input, Lit, Literal, TensorInput
@@ -148,18 +149,20 @@ def _draw_input(choose: Chooser, arg: Arg, style: Style, known: dict[str, Input]
             return _draw_again(choose, known)
         return draw_tensor(choose, style, first=arg.name == "x")
     if arg.kind in GROUPS:
-        keys = group_keys(arg.kind)
+        keys = keys_of(choose, arg.kind)
         items: list[Input] = [draw_tensor(choose, style), draw_tensor(choose, style)]
         if not style.sizes and choose.maybe("input.again", 40):
             items[1] = _draw_again(choose, known)
         if arg.kind in ("tuple", "list") and choose.maybe("input.nested", 50):
-            items[1] = GroupInput("dict", (items[1], items[0]), group_keys("dict"))
+            items[1] = GroupInput("dict", (items[1], items[0]), keys_of(choose, "dict"))
+        elif choose.maybe("input.value", 60):
+            items[1] = draw_input_value(choose)
         return GroupInput(arg.kind, tuple(items), keys)
     if arg.default is not None and choose.chance(50):
         return None
     if arg.kind == "str" and choose.maybe("input.odd_text", 60):
         return Lit(choose.pick(ODD_TEXTS))
-    return Lit(choose.pick(LITERALS[arg.kind]))
+    return Lit(choose.pick(literals(choose, arg.kind)))
 
 
 def _draw_again(choose: Chooser, known: dict[str, Input]) -> Input:

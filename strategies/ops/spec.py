@@ -96,8 +96,8 @@ class OpSpec:
     ``stops_grad``: the result never requires grad; ``starts_grad``: it does. ``multi``: the result is one of
     several views, which autograd forbids to write to. ``preamble`` is a key of PREAMBLES: a definition that
     the source needs. ``lowers``: autocast runs the op in its lower precision. ``reinterprets``: the result is
-    the memory of the operand as another dtype, and may be any number. ``of_memory``: it reads or exchanges the
-    memory itself, which a lazy conjugate or negative does not allow.
+    the memory of the operand as another dtype, and may be any number. ``of_memory``: it reads or exchanges
+    the memory itself, which a lazy conjugate or negative does not allow.
     """
 
     template: str

@@ -45,7 +45,7 @@ class GroupInput:
 
     kind: str
     items: tuple[Input, ...]
-    keys: tuple[str, ...] = ()
+    keys: tuple[Literal, ...] = ()
 
 
 Input = TensorInput | Again | GroupInput | Lit

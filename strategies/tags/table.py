@@ -81,12 +81,18 @@ from strategies.tags.interface import (
     has_input_layout,
     has_input_of,
     has_input_shape,
+    has_other_keys,
+    has_value_in_container,
     passes_extra_arguments,
     records,
     returns_container,
     returns_duplicate,
+    returns_empty,
     returns_nested,
+    returns_no_tensor,
+    returns_python,
     returns_role,
+    takes_other_type,
     tensor_inputs,
 )
 from strategies.tags.names import named_as_operator, named_as_torch
@@ -410,6 +416,7 @@ TAGS: dict[str, Tag] = {
         "an argument of the model named like a name in the code of a graph",
         lambda p: any(arg.name in ARGUMENTS for arg in p.root.args),
     ),
+    "names.keys": Tag("a dict with keys that are no text", has_other_keys),
     "names.fields": Tag(
         "a namedtuple or dataclass with unusual field names",
         lambda p: any(g.keys != FIELDS for g in records(p)),
@@ -469,6 +476,10 @@ TAGS: dict[str, Tag] = {
     ),
     "input.enum": Tag("a member of an enumeration as input", has_input_of(Kind)),
     "input.size": Tag("a torch.Size as input", has_input_of(Size)),
+    "input.value": Tag("a container of inputs that are not only tensors", has_value_in_container),
+    "input.other_type": Tag(
+        "a Python number of another type than the argument is meant for", takes_other_type
+    ),
     "input.keyword": Tag("an input by keyword", lambda p: bool(p.program.kwargs)),
     "model.training": Tag("exported in train mode", lambda p: p.program.training),
     **{
@@ -489,9 +500,12 @@ TAGS: dict[str, Tag] = {
     "output.parameter": Tag("a parameter returned", returns_role("parameter")),
     "output.constant": Tag("a constant returned", returns_role("constant")),
     "output.none": Tag("None returned", lambda p: any(leaf is None for leaf, _ in p.outputs)),
-    "output.python": Tag(
-        "a Python value returned", lambda p: any(isinstance(leaf, bool | int) for leaf, _ in p.outputs)
-    ),
+    "output.number": Tag("a Python number returned", returns_python(bool, int, float)),
+    "output.text": Tag("a text returned", returns_python(str)),
+    "output.enum": Tag("a member of an enumeration returned", returns_python(Kind)),
+    "output.size": Tag("a torch.Size returned", returns_python(Size)),
+    "output.empty": Tag("an empty container returned", returns_empty),
+    "output.no_tensor": Tag("no tensor returned", returns_no_tensor),
     "region.no_grad": Tag("torch.no_grad", has_region("no_grad")),
     "region.enable_grad": Tag("torch.enable_grad", has_region("enable_grad")),
     "region.autocast": Tag("torch.autocast", has_region("autocast")),
