@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -164,6 +166,63 @@ def test_attributes_of_layers_are_left_alone() -> None:
 
     altered = Examples((torch.ones(2, 3),), {}).deviations(frozenset(("attribute",)), "", Model())
     assert {one.place for one in altered} == {"training", "step", "cell.training"}
+
+
+def _deviation(name: str, *args: object) -> tuple[list[str], tuple[Any, ...]]:
+    """The descriptions of the deviations of a kind, and the arguments that the first of them gives."""
+    examples = Examples(args, {})
+    found = examples.deviations(frozenset((name,)), "")
+    return [one.description for one in found], examples.with_deviation(found[0]).args if found else ()
+
+
+def test_deviations_change_where_a_tensor_comes_from() -> None:
+    base, leaf = torch.arange(6.0), torch.ones(3, requires_grad=True)
+    words, (view,) = _deviation("view", base)
+    assert view._is_view() and view.storage_offset() == 6 and torch.equal(view, base)
+    assert words == ["args[0] is a view"]
+    words, (whole,) = _deviation("base", base[1:4])
+    assert not whole._is_view() and whole.tolist() == [1, 2, 3]
+    assert not _deviation("base", base)[0] and not _deviation("view", base[1:])[0]
+    _, (computed,) = _deviation("history", leaf)
+    assert computed.requires_grad and not computed.is_leaf
+    _, (made,) = _deviation("history", leaf * 2)
+    assert made.is_leaf and made.requires_grad and made.tolist() == [2, 2, 2]
+    _, (conjugate,) = _deviation("conjugate", torch.tensor([1 + 2j]))
+    assert conjugate.is_conj() and conjugate.tolist() == [1 + 2j]
+    _, (resolved,) = _deviation("conjugate", torch.tensor([1 + 2j]).conj())
+    assert not resolved.is_conj() and resolved.tolist() == [1 - 2j]
+
+
+def test_an_overlapping_argument_is_another_tensor_in_the_same_memory() -> None:
+    words, (one, other) = _deviation("overlap", torch.ones(2), torch.zeros(2))
+    assert one is not other and one.add_(1) is one and other.tolist() == [1, 1]
+    assert words[0] == "args[0] is in the memory of another argument"
+
+
+def test_numbers_of_another_type_are_equal() -> None:
+    assert _deviation("bool", 1, 0.0, 2, True)[0] == ["args[0] is True, not 1", "args[1] is False, not 0.0"]
+    assert _deviation("int", True, 2.0, 0.5)[0] == ["args[0] is 1, not True", "args[1] is 2, not 2.0"]
+    assert _deviation("bool", 1)[1] == (True,)
+
+
+def test_a_dict_in_another_order_keeps_its_values() -> None:
+    x = torch.zeros(2)
+    words, (first, pair, single) = _deviation(
+        "order", {"a": x, 1: x[:1]}, [{"c": 1, "d": {"e": 2, "f": 3}}], {"g": 1}
+    )
+    assert words == [
+        "the keys of args[0] come in another order",
+        "the keys of args[1][0] come in another order",
+    ]
+    assert [*first] == [1, "a"] and first["a"].add_(1).sum() == 2 and first[1].tolist() == [1]
+    assert pair == [{"c": 1, "d": {"e": 2, "f": 3}}] and single == {"g": 1} and not x.any()
+
+
+def test_keyword_arguments_come_in_another_order() -> None:
+    examples = Examples((1,), {"a": 1, "b": 2})
+    (one,) = examples.deviations(frozenset(("order",)), "")
+    assert one.description == "the keys of kwargs come in another order"
+    assert [*examples.with_deviation(one).kwargs.items()] == [("b", 2), ("a", 1)]
 
 
 def test_a_size_stays_one_wherever_it_is() -> None:

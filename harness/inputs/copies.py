@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from torch.utils import _pytree as pytree
 
-from harness.inputs.deviations import Deviation, deviations_of, in_rotation
+from harness.inputs.deviations import DEVIATIONS, Deviation, deviations_of, in_rotation
 from harness.inputs.provenance import non_leaf, view_like, with_bits
 from harness.observe.arguments import Inputs
 from harness.observe.tensors import flatten, named_state, storage_id
@@ -125,16 +125,31 @@ class Examples:
 
         With a ``model``, also those of its attributes; that is for paths that run the model itself.
         """
-        return in_rotation(deviations_of(self._example.leaves, self._example.places, names, model), salt)
+        flat = self._example
+        dicts = zip(*self._with_dicts()[:2], strict=True)
+        found = deviations_of(
+            flat.leaves, flat.places, names, model, [(place, leaf) for leaf, place in dicts]
+        )
+        return in_rotation(found, salt)
+
+    def _with_dicts(self) -> tuple[list[Any], tuple[str, ...], pytree.TreeSpec]:
+        """Flatten the example, but for its dicts."""
+        tree = pytree.tree_unflatten(self._example.leaves, self._example.spec)
+        return flatten(tree, is_leaf=lambda node: type(node) is dict)
 
     def with_deviation(self, one: Deviation) -> Inputs:
         """Return fresh inputs like the example, except for the leaf that the deviation changes, if any."""
         copier = Copier(self.device)
-        given = list(self._example.leaves)
-        if isinstance(one.place, int):
-            given[one.place] = one.leaf
-        leaves = [copier(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in given]
-        return Inputs(leaves, self._example.places, self._example.spec)
+        given = self._example
+        if DEVIATIONS[one.deviation].of_dicts:
+            leaves, _, spec = self._with_dicts()
+            leaves = [one.leaf if at == one.place else leaf for at, leaf in enumerate(leaves)]
+            given = _Flat(*flatten(pytree.tree_unflatten(leaves, spec)))
+        elif isinstance(one.place, int):
+            leaves = [one.leaf if at == one.place else leaf for at, leaf in enumerate(given.leaves)]
+            given = given._replace(leaves=leaves)
+        copies = [copier(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in given.leaves]
+        return Inputs(copies, given.places, given.spec)
 
     def _is_general(self, probe: _Flat) -> bool:
         """Whether export promises anything for a probe: no size is 0 or 1 where the example's is larger.

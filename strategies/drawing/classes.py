@@ -16,7 +16,7 @@ from strategies.drawing.scope import Scope
 from strategies.drawing.style import Style
 from strategies.drawing.tracing import traceable
 from strategies.layers import LAYERS
-from strategies.machine import FUEL, Machine
+from strategies.machine import FUEL, LAZY, Machine
 from strategies.ops import OPS, Rejected
 from strategies.program import (
     Arg,
@@ -112,9 +112,11 @@ class ClassBuilder:
         fill = self.style.fill(self.choose, kind)
         layout = ""
         if self.choose.maybe("state.layout", 60):
-            # A tensor to be updated needs one memory location per element.
+            # A tensor to be updated needs one memory location per element. And a copy of what is conjugated
+            # or negated when it is read may have been computed: "materialized at any time" (torch.conj).
+            unfit = {"expanded", "windows", *LAZY}
             layouts = self.style.layouts(fill.shape, fill.dtype)
-            layout = self.choose.pick([name for name in layouts if name not in ("expanded", "windows")])
+            layout = self.choose.pick([name for name in layouts if name not in unfit])
         self.add(Tensor(attr, kind, fill, frozen, layout))
 
     def draw_derived(self) -> None:

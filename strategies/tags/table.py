@@ -315,7 +315,6 @@ TAGS: dict[str, Tag] = {
             ("sliced", "a tensor with holes"),
             ("offset", "a tensor that starts after the beginning of its storage"),
             ("real", "the real part of a complex tensor"),
-            ("negative", "a tensor that is negated when it is read"),
         )
     },
     "state.reinterpreted": Tag(
