@@ -133,7 +133,7 @@ def night(
             )
             if shows
         ]
-        causes = (f"{known}_bug", *((f"{known}_rare_bug",) if index == 8 else ())) if index % 8 == 0 else ()
+        causes = (f"{known}_bug", *((f"{known}_rare_bug",) if index == 8 else ())) if index % 4 == 0 else ()
         events.append(done(index, *shown, known=causes, refused=index == 12))
         if shows_first(NEW, shown, events):
             events.append(FindingFound(at, NEW, index, "x = 1\n", REPRO, printed="it <differs>"))

@@ -52,7 +52,7 @@ class Course:
     """When each program was done, in seconds since the campaign began."""
     shows: list[Shows] = field(default_factory=list)
     runs: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    """By path and tag: how many programs with the tag ran on the path."""
+    """By path and tag: how many programs with the tag were judged on the path; torch refused no export."""
     findings: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     """By path and tag: how many of them show a finding there."""
     told: dict[str, Told] = field(default_factory=dict)
@@ -78,6 +78,8 @@ class Course:
             number = len(self.times)
             self.shows.append(Shows(number, event.fingerprints, event.known, event.sampled))
         for result in event.paths:
+            if result.status == "unsupported":
+                continue
             path = str(result.path)
             self.runs[path].update(event.features)
             if result.status == "finding":

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, sqrt
+from math import exp, lgamma, log
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from harness.reporting.night import Night
     from harness.reporting.tally import Shown, Tally
 
-SURE = 3.0
-"""A rate has changed if chance alone would move it by so many standard deviations once in some 400 times."""
-LUCK = 0.01
-"""What was there and is not seen counts as gone if chance alone explains that less often."""
+LUCK = 0.002
+"""A rate has changed if chance alone would make such a difference less often: once in 500 times."""
 
 
 @dataclass(frozen=True)
@@ -38,25 +36,37 @@ class Rate:
         return self.now / self.of_now if self.of_now else 0.0
 
     @property
-    def deviations(self) -> float:
-        """By how many standard deviations the rate has moved.
+    def chance(self) -> float:
+        """The probability of a difference like this one, or a less likely one, between two equal rates.
 
-        Twice the difference of the square roots of two Poisson rates has the variance 1/n + 1/m, whatever
-        the rates are (Bartlett 1936).
+        Given the sum of the two counts, the second has a binomial distribution, whatever the rates are: the
+        exact test of Przyborowski and Wilenski (1940).
         """
+        total, programs = self.before + self.now, self.of_before + self.of_now
         if not self.of_before or not self.of_now:
-            return 0.0
-        return 2 * (sqrt(self.share) - sqrt(self.share_before)) / sqrt(1 / self.of_before + 1 / self.of_now)
+            return 1.0
+        share = self.of_now / programs
+        outcomes = [_binomial(total, number, share) for number in range(total + 1)]
+        likely = outcomes[self.now] * (
+            1 + 1e-9
+        )  # outcomes of the same probability count, rounded as they are
+        return min(1.0, sum(each for each in outcomes if each <= likely))
 
     @property
     def changed(self) -> bool:
         """Whether chance alone hardly explains the change."""
-        return abs(self.deviations) > SURE
+        return self.chance < LUCK
 
     @property
     def gone(self) -> bool:
         """Whether it was there, is not seen now, and chance alone hardly explains that."""
-        return bool(self.before) and not self.now and exp(-self.share_before * self.of_now) < LUCK
+        return self.changed and not self.now
+
+
+def _binomial(total: int, number: int, share: float) -> float:
+    """Return the probability of so many hits in ``total`` tries, each with the probability ``share``."""
+    ways = lgamma(total + 1) - lgamma(number + 1) - lgamma(total - number + 1)
+    return exp(ways + number * log(share) + (total - number) * log(1 - share))
 
 
 @dataclass(frozen=True)
@@ -71,7 +81,7 @@ class Since:
     entered: frozenset[str]
     """Known bugs that this campaign saw and the one before did not."""
     rates: tuple[Rate, ...]
-    """Of all known bugs that one of them has counted, the largest change first."""
+    """Of all known bugs that one of them has counted, the least likely change first."""
     same_programs: bool
     """Whether both drew the same programs: then what is gone is gone."""
 
@@ -79,23 +89,18 @@ class Since:
 def since(now: Night, before: Night) -> Since:
     """Compare two campaigns."""
     ours, theirs = _names(now.tally), _names(before.tally)
-    names = {*now.tally.known, *before.tally.known}
+    # Only where plain torch was judged are known bugs counted alike.
+    here, there = now.course.known(), before.course.known()
     rates = [
-        Rate(
-            name,
-            before.tally.occurrences[name],
-            before.tally.sampled,
-            now.tally.occurrences[name],
-            now.tally.sampled,
-        )
-        for name in names
+        Rate(name, there.seen[name], there.programs, here.seen[name], here.programs)
+        for name in {*here.seen, *there.seen}
     ]
     return Since(
         before=before,
         fresh=frozenset(key for key, aliases in ours.items() if not _any(aliases, theirs)),
         gone=tuple(before.tally.shown[key] for key, aliases in theirs.items() if not _any(aliases, ours)),
         entered=frozenset(now.tally.known.keys() - before.tally.known.keys()),
-        rates=tuple(sorted(rates, key=lambda rate: (-abs(rate.deviations), rate.name))),
+        rates=tuple(sorted(rates, key=lambda rate: (rate.chance, rate.name))),
         same_programs=_programs(now.tally) == _programs(before.tally) != (),
     )
 

@@ -107,14 +107,14 @@ def _refused(reason: str, counts: Counter[str]) -> list[Bar]:
 
 def known_figure(night: Night, rates: Sequence[Rate]) -> Figure | None:
     """Return the plot of the most frequent known bugs, and how frequent they were the night before."""
-    tally = night.tally
-    order = sorted(tally.known, key=lambda name: (-tally.occurrences[name], name))[:BARS]
-    if not order or not tally.sampled:
+    counts = night.course.known().seen
+    order = sorted(counts, key=lambda name: (-counts[name], name))[:BARS]
+    if not order:
         return None
     before = {rate.name: rate for rate in rates}
     rows = []
     for name in order:
-        number = tally.occurrences[name]
+        number = counts[name]
         says = f"{name}: {number:,} programs"
         rows.append(Bar(name, number, says, label=f"{number:,}", before=_scaled(before.get(name))))
     says = f"the known bugs that most programs show; first {order[0]}"

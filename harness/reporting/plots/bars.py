@@ -27,15 +27,19 @@ class Bar:
 
 
 def bars(rows: Sequence[Bar], width: int, names: int, columns: int = 3) -> Spec:
-    """Return the plot; ``names``: the pixels for the names; ``columns``: of the legend."""
+    """Return the plot of one row or more; ``names``: the pixels for the names; ``columns``: of the legend."""
     values = [vars(row) for row in rows]
     parts = sorted({row.part for row in rows})
     totals: dict[str, Spec] = {}
     for row in rows:
         total = totals.setdefault(row.name, {"name": row.name, "number": 0.0, "label": ""})
         total["number"] += row.number
+        before = row.before or 0.0
+        # Behind the bar; behind the thin line, where that is close.
+        close = total["number"] <= before < 1.3 * total["number"]
+        total["place"] = before if close else total["number"]
         total["label"] = row.label or total["label"]
-    most = max((total["number"] for total in totals.values()), default=1.0)
+    most = max([*(total["number"] for total in totals.values()), *(row.before or 0.0 for row in rows)])
     y = category("name", axis={"labelLimit": names, "domain": False, "labelColor": INK})
     scale = {"domain": [0, 1.18 * most]}
     x = quantity("number", None, axis=None, stack="zero", scale=scale)
@@ -52,17 +56,17 @@ def bars(rows: Sequence[Bar], width: int, names: int, columns: int = 3) -> Spec:
             "data": {"values": list(totals.values())},
             "mark": {"type": "text", "align": "left", "dx": 5, "color": SOFT},
             "encoding": {
-                "x": quantity("number", None, axis=None, scale=scale),
+                "x": quantity("place", None, axis=None, scale=scale),
                 "y": y,
                 "text": {"field": "label", "type": "nominal"},
             },
         },
     ]
-    before = [{"name": row.name, "number": row.before} for row in rows if row.before is not None]
-    if before:
+    ticks = [{"name": row.name, "number": row.before} for row in rows if row.before is not None]
+    if ticks:
         layers.append(
             {
-                "data": {"values": before},
+                "data": {"values": ticks},
                 "mark": {"type": "tick", "color": INK, "thickness": 2, "size": 18},
                 "encoding": {"x": quantity("number", None, axis=None, scale=scale), "y": y},
             }

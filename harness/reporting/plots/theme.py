@@ -29,7 +29,7 @@ _AXIS = {
 CONFIG: Spec = {
     "font": "system-ui, sans-serif",
     "background": None,
-    "padding": {"left": 4, "top": 8, "right": 14, "bottom": 4},
+    "padding": {"left": 14, "top": 8, "right": 14, "bottom": 4},
     "view": {"stroke": None},
     "axis": _AXIS,
     "legend": {"labelColor": SOFT, "titleColor": SOFT, "labelFontSize": 12, "titleFontSize": 12},
