@@ -5,6 +5,7 @@ To add a condition or a measure, add one line to CONDS, MODES, RELATIONS or MEAS
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -197,5 +198,15 @@ MEASURES: dict[str, MeasureSpec] = {
     "last_size": MeasureSpec("{0}.size(-1)", lambda kind: _size(kind, -1)),
     "first_stride": MeasureSpec("{0}.stride(0)", lambda kind: _stride(kind, 0)),
     "numel": MeasureSpec("{0}.numel()", lambda kind: kind.numel),
+    "length": MeasureSpec("len({0})", lambda kind: _size(kind, 0)),
+    "floor_half": MeasureSpec("math.floor({0}.shape[0] / 2)", lambda kind: math.floor(_size(kind, 0) / 2)),
+    "rounded_half": MeasureSpec("round({0}.shape[0] / 2)", lambda kind: round(_size(kind, 0) / 2)),
+    "quotient": MeasureSpec("({0}.shape[0] // 2)", lambda kind: _size(kind, 0) // 2),
+    "least": MeasureSpec("min({0}.shape[0], 3)", lambda kind: min(_size(kind, 0), 3)),
+    "most": MeasureSpec("max({0}.shape[0], {0}.dim())", lambda kind: max(_size(kind, 0), len(kind.shape))),
+    "whole_root": MeasureSpec("int({0}.shape[0] ** 0.5)", lambda kind: int(_size(kind, 0) ** 0.5)),
 }
 """Python ints read from the metadata of tensors."""
+
+COMPUTED_MEASURES = ("floor_half", "rounded_half", "quotient", "least", "most", "whole_root")
+"""The measures that are results of Python arithmetic."""

@@ -1,7 +1,7 @@
 """The table of control-flow operators: how each is written, and its result on types.
 
-To add one, add one entry to CONTROLS. The local functions of an operator may not change anything, nor return
-memory that they were given; the machine rejects both.
+To add one, add one entry to CONTROLS. The local functions of an operator may not return memory that they were
+given, and change it only where the operator allows it; the machine rejects the rest.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from strategies.ops import Rejected
 from strategies.program import Expr, Lambda, Op, Var, nodes
-from strategies.types import TensorType, dense, drop
+from strategies.types import TensorType, dense, drop, fresh
 from strategies.values import Box, Family, Ref, Storage, Value
 
 Run = Callable[[Lambda, Sequence[Ref]], Value]
@@ -36,6 +36,12 @@ class ControlSpec:
     closed: bool = False
     """Dynamo does not find variables from outside of the functions, not even in eager."""
     preamble: str = ""
+    writes: bool = False
+    """Without gradients, its functions may write to memory that existed before."""
+    trains: bool = False
+    """Its functions may read what requires grad."""
+    transforms: frozenset[str] = frozenset()
+    """For a transform of ``torch.func``: the groups of ops that its functions may run."""
 
 
 def _real(x: Ref) -> TensorType:
@@ -71,7 +77,9 @@ def _cond(operands: Sequence[Ref], functions: Sequence[Lambda], run: Run) -> Ref
 
 
 COUNTER = "i"
-"""The argument in which a while_loop counts its rounds; its function may not assign to it."""
+"""The argument in which a while_loop counts its rounds; its function may neither assign nor write to it;
+also the Storage.kind of its memory.
+"""
 
 
 def _while(operands: Sequence[Ref], functions: Sequence[Lambda], run: Run) -> Ref:
@@ -82,6 +90,7 @@ def _while(operands: Sequence[Ref], functions: Sequence[Lambda], run: Run) -> Re
     if any(getattr(node, "target", "") == COUNTER for node in nodes(functions[0].body)):
         raise Rejected("a loop that sets its counter may never end")
     counter = _made(dense((), "int64"), 4.0, False)
+    counter.storage.kind = COUNTER
     for _ in range(2):
         carried = _made(x.type, x.bound, x.grad)
         counter, result = _pair(run(functions[0], (counter, carried)))
@@ -122,10 +131,40 @@ def _scan(operands: Sequence[Ref], functions: Sequence[Lambda], run: Run) -> Ref
     return _stacked(x.type.shape[0], result)
 
 
+def _vmap(operands: Sequence[Ref], functions: Sequence[Lambda], run: Run) -> Ref:
+    x = operands[0]
+    result = _tensor(run(functions[0], (Ref(_row(x), Storage(x.bound), Family(x.grad)),)))
+    kind = fresh((x.type.shape[0], *result.type.shape), result.type.dtype)
+    return Ref(kind, Storage(result.bound), Family(result.grad))
+
+
+_STEEPEST = 1000.0
+"""No gradient in a Program is larger."""
+
+
+def _gradient(operands: Sequence[Ref], functions: Sequence[Lambda], run: Run) -> Ref:
+    x = operands[0]
+    _real(x)
+    if x.grad:
+        raise Rejected("whether the gradient requires grad depends on the function")
+    _real(_tensor(run(functions[0], (Ref(x.type, Storage(x.bound), Family()),))))
+    return Ref(fresh(x.type.shape, x.type.dtype), Storage(_STEEPEST), Family())
+
+
+_BATCHED = frozenset(
+    {"map", "zip", "int", "float", "activation", "reduce", "shape", "matmul", "view", "compare", "cast"}
+)
+"""The groups of ops that vmap supports."""
+
+_SMOOTH = frozenset({"zip", "int", "float", "activation", "matmul", "view"})
+"""The groups of ops with gradients that are finite everywhere."""
+
 CONTROLS: dict[str, ControlSpec] = {
-    "cond": ControlSpec("{t} = torch.cond({x}.sum() > 0, {f[0]}, {f[1]}, ({x},))", (("x",), ("x",)), _cond),
+    "cond": ControlSpec(
+        "{t} = torch.cond({x}.sum() > 0, {f[0]}, {f[1]}, ({x},))", (("x",), ("x",)), _cond, writes=True
+    ),
     "map": ControlSpec(
-        "{t} = map_rows({f[0]}, {x})", (("row",),), _map, rows=True, closed=True, preamble="map"
+        "{t} = map_rows({f[0]}, {x})", (("row",),), _map, rows=True, closed=True, preamble="map", trains=True
     ),
     "while_loop": ControlSpec(
         "{t} = while_loop(lambda i, x: i < 2, {f[0]}, (torch.tensor(0), {x}))[1]",
@@ -133,6 +172,7 @@ CONTROLS: dict[str, ControlSpec] = {
         _while,
         carries=Op("add_one", (Var(COUNTER),)),
         preamble="while_loop",
+        writes=True,
     ),
     "scan": ControlSpec(
         "{t} = scan({f[0]}, torch.zeros_like({x}[0]), {x})[1]",
@@ -141,6 +181,12 @@ CONTROLS: dict[str, ControlSpec] = {
         carries=Op("add", (Var("carry"), Var("row"))),
         rows=True,
         preamble="scan",
+    ),
+    "vmap": ControlSpec(
+        "{t} = torch.vmap({f[0]})({x})", (("row",),), _vmap, rows=True, trains=True, transforms=_BATCHED
+    ),
+    "func_grad": ControlSpec(
+        "{t} = torch.func.grad(lambda x: {f[0]}(x).sum())({x})", (("x",),), _gradient, transforms=_SMOOTH
     ),
 }
 """Every operator by its name."""

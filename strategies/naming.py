@@ -26,9 +26,11 @@ from strategies.program import (
     ClassDef,
     Container,
     Control,
+    Copied,
     Derived,
     Group,
     GroupInput,
+    Held,
     Item,
     Key,
     Kind,
@@ -116,7 +118,8 @@ def with_unusual_names(program: Program, choose: Chooser) -> Program:
 def _with_attributes(program: Program, choose: Chooser) -> Program:
     """Rename one to three attributes, or a child of a ``ModuleDict``."""
     attributes = attribute_names(program)
-    keys = {key: None for init in of_type(program.classes, Container) for key in init.keys}
+    boxes = (node for node in nodes(program.classes) if isinstance(node, Container | Held))
+    keys = {key: None for box in boxes for key in box.keys}
     if keys and choose.chance(30):
         return renamed(program, {}, {choose.pick([*keys]): choose.pick(KEYS)})
     if not attributes:
@@ -160,7 +163,7 @@ def _as_operators(program: Program, choose: Chooser) -> Program:
         operators = [*literals, *(name for name in operator_names(cls) if name != LITERAL)]
         for tensor in of_type(cls.init, Tensor):
             free = [name for name in operators if name not in taken]
-            if free and tensor.attr not in chosen and choose.chance(80):
+            if free and tensor.attr and tensor.attr not in chosen and choose.chance(80):
                 chosen[tensor.attr] = choose.mostly_first(free)
                 taken.add(chosen[tensor.attr])
     return renamed(program, chosen, {})
@@ -168,7 +171,7 @@ def _as_operators(program: Program, choose: Chooser) -> Program:
 
 _INFIX = {"+": "add", "-": "sub", "*": "mul", "/": "div", "@": "matmul"}
 _RESERVED = frozenset(
-    {"tensor", "to", "cpu", "type", "float", "half", "double", "bfloat16", "requires_grad_"}
+    {"tensor", "to", "cpu", "type", "float", "half", "double", "bfloat16", "requires_grad_", "apply"}
 )
 """Operators that cannot be the name of a buffer: methods of nn.Module, and those that a
 graph names LITERAL.
@@ -193,7 +196,8 @@ def operator_names(node: Program | ClassDef) -> tuple[str, ...]:
 
 def attribute_names(program: Program) -> tuple[str, ...]:
     """The attributes that hold a child, a container or a tensor, each once, in source order."""
-    made = [node for node in nodes(program.classes) if isinstance(node, Child | Tensor | Container | Derived)]
+    kinds = Child | Copied | Tensor | Held | Container | Derived
+    made = [node for node in nodes(program.classes) if isinstance(node, kinds)]
     return tuple(dict.fromkeys(node.attr for node in made if node.attr))
 
 
@@ -215,8 +219,9 @@ def renamed(node: N, attributes: Mapping[str, str], keys: Mapping[str, str]) -> 
                 changed[field.name] = path(getattr(node, field.name))
             elif field.name == "attr":
                 changed["attr"] = attributes.get(node.attr, node.attr)
-        if isinstance(node, Container):
+        if isinstance(node, Container | Held):
             changed["keys"] = tuple(keys.get(key, key) for key in node.keys)
+        if isinstance(node, Container):
             changed["items"] = tuple(path(item) if isinstance(item, tuple) else item for item in node.items)
         return replace(node, **changed)
 
@@ -306,7 +311,7 @@ def with_fields(node: N, names: tuple[str, str]) -> N:
     def change(node: Any) -> Any:
         if isinstance(node, Group | GroupInput) and node.keys == FIELDS:
             return replace(node, keys=names)
-        if isinstance(node, Item) and node.dotted:
+        if isinstance(node, Item) and node.dotted and node.key in FIELDS:
             return replace(node, key=names[FIELDS.index(str(node.key))])
         return node
 

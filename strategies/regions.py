@@ -51,17 +51,77 @@ HOOKS: dict[str, HookSpec] = {
 }
 """Every hook by the name of its function."""
 
-PARAMETRIZATIONS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "Doubled": ("double", ("class Doubled(nn.Module):", "    def forward(self, w):", "        return w * 2")),
+
+@dataclass(frozen=True, slots=True)
+class Parametrization:
+    """What a weight is computed from.
+
+    ``template`` is over ``m``, the module, and its parameter: ``name`` and ``w``. ``op`` is a key of OPS that
+    has the same effect, or empty if only the layer reads the weight. ``lines`` are the source of the class.
+    ``trains``: the class has parameters of its own. ``rank`` is the number of dimensions that it needs.
+    """
+
+    lines: tuple[str, ...] = ()
+    op: str = ""
+    template: str = 'parametrize.register_parametrization({m}, "{name}", {cls}())'
+    trains: bool = False
+    rank: int | None = None
+    updates: bool = False
+    """Whether it updates buffers in train mode."""
+
+    @property
+    def preamble(self) -> str:
+        """The key of PREAMBLES that the template needs."""
+        return "parametrize" if self.template.startswith("parametrize") else "parametrizations"
+
+
+PARAMETRIZATIONS: dict[str, Parametrization] = {
+    "Doubled": Parametrization(
+        ("class Doubled(nn.Module):", "    def forward(self, w):", "        return w * 2"), "double"
+    ),
+    "LowRank": Parametrization(
+        (
+            "class LowRank(nn.Module):",
+            "    def __init__(self, w):",
+            "        super().__init__()",
+            "        self.down = nn.Parameter(torch.full((w.shape[0], 1), 0.5, dtype=w.dtype))",
+            "        self.up = nn.Parameter(torch.full((1, w.shape[1]), 0.25, dtype=w.dtype))",
+            "",
+            "    def forward(self, w):",
+            "        return w + self.down @ self.up",
+        ),
+        "add_one",
+        'parametrize.register_parametrization({m}, "{name}", {cls}({w}))',
+        trains=True,
+        rank=2,
+    ),
+    "weight_norm": Parametrization(template='parametrizations.weight_norm({m}, "{name}")'),
+    "spectral_norm": Parametrization(template='parametrizations.spectral_norm({m}, "{name}")', updates=True),
 }
-"""Name of the class of a parametrization -> the op that it applies, and its source."""
+"""Every parametrization by its name, which is that of its class."""
 
 FIELDS_HERE = "    ..."
 """The line of a preamble that the fields of the namedtuple or dataclass replace."""
 
+
+def _function(name: str, forward: tuple[str, ...], backward: tuple[str, ...]) -> tuple[str, ...]:
+    """The lines of a custom autograd function of one tensor."""
+    return (
+        f"class {name}(torch.autograd.Function):",
+        "    @staticmethod",
+        "    def forward(ctx, x):",
+        *(f"        {line}" for line in forward),
+        "",
+        "    @staticmethod",
+        "    def backward(ctx, grad):",
+        *(f"        {line}" for line in backward),
+    )
+
+
 PREAMBLES: dict[str, tuple[str, ...]] = {
     "checkpoint": ("from torch.utils.checkpoint import checkpoint",),
     "parametrize": ("from torch.nn.utils import parametrize",),
+    "parametrizations": ("from torch.nn.utils import parametrizations",),
     "while_loop": ("from torch._higher_order_ops.while_loop import while_loop",),
     "scan": ("from torch._higher_order_ops.scan import scan",),
     "map": ("from torch._higher_order_ops.map import map as map_rows",),
@@ -73,6 +133,30 @@ PREAMBLES: dict[str, tuple[str, ...]] = {
         "",
         "",
         "torch.export.register_dataclass(Parts)",
+    ),
+    "StraightThrough": _function("StraightThrough", ("return x.round()",), ("return grad",)),
+    "ReversedGradient": _function("ReversedGradient", ("return x.view_as(x)",), ("return -grad",)),
+    "ClippedGradient": _function("ClippedGradient", ("return x * 2",), ("return grad.clamp(-1, 1)",)),
+    "SavedInput": _function(
+        "SavedInput",
+        ("ctx.save_for_backward(x)", "return x.clamp(-1, 1)"),
+        ("(x,) = ctx.saved_tensors", "return grad * (x.abs() < 2)"),
+    ),
+    "double_gradient": (
+        "def double_gradient(x):",
+        "    if x.requires_grad:",
+        "        x.register_hook(lambda grad: grad * 2)",
+        "    return x",
+    ),
+    "seeded_noise": (
+        "def seeded_noise(x):",
+        "    torch.manual_seed(3)",
+        "    return x + torch.rand_like(x)",
+    ),
+    "generated_noise": (
+        "def generated_noise(x):",
+        "    generator = torch.Generator().manual_seed(3)",
+        "    return x + torch.rand(x.shape, generator=generator, dtype=x.dtype)",
     ),
     "custom_op": (
         '@torch.library.custom_op("exportdiff::twice", mutates_args=())',

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from strategies.flow import DataFlow
 from strategies.values import Instance, Ref, Storage, Value
 
 
@@ -57,6 +58,8 @@ class Trace:
     """The arguments and the result of each call of the model."""
     model: Instance | None = None
     """The model, after the run."""
+    flow: DataFlow = field(default_factory=DataFlow)
+    """How values move between state during the current call."""
     _owners: dict[Storage, Instance] = field(default_factory=dict)
     _reshaped: set[Ref] = field(default_factory=set)
     _writers: dict[Storage, tuple[Ref, Instance | None]] = field(default_factory=dict)
@@ -79,6 +82,7 @@ class Trace:
 
     def note_read(self, ref: Ref, owner: Instance | None) -> None:
         """Record that code of the module ``owner`` runs an op on a tensor."""
+        self.flow.note_read(ref)
         known = self._writers.get(ref.storage)
         if known is None:
             return
@@ -96,6 +100,7 @@ class Trace:
     def note_written(self, written: Written, ref: Ref, owner: Instance | None) -> None:
         """Record that code of the module ``owner`` is about to write to a tensor."""
         self.events.append(written)
+        self.marks.update(self.flow.note_written(ref, owner))
         if written.mutates == "metadata":
             self._reshaped.add(ref)
         known = self._writers.get(ref.storage)

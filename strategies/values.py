@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from strategies.program import ClassDef, Kind, Literal, New, Size, Step
+from strategies.program import ClassDef, Kind, New, Size, Step
 from strategies.types import TensorType
+
+STATE = ("parameter", "buffer", "scratch", "constant")
+"""The kinds of memory that outlives a call."""
+
+REGISTERED = ("parameter", "buffer", "scratch")
+"""The kinds of tensors that a module has registered."""
 
 
 @dataclass(slots=True, eq=False)
@@ -39,18 +46,12 @@ class Family:
     """
 
 
-BITS = 2.0**31
-"""No absolute value of an int32 exceeds this."""
-
-
 @dataclass(slots=True, eq=False)
 class Ref:
     """A tensor object. An in-place op on its metadata changes its type under all of its names.
 
     ``restriction`` is "no_grad" for a view made under no_grad, and "multi" for a view of an op that returns
-    several views. Autograd forbids writing to both if gradients are involved. ``lazy``: the memory holds
-    other values, of which the tensor is the conjugate or the negative. ``bits``: it is the memory of another
-    dtype.
+    several views. Autograd forbids writing to both if gradients are involved.
     """
 
     type: TensorType
@@ -58,13 +59,11 @@ class Ref:
     family: Family
     restriction: str = ""
     view: bool = False
-    lazy: bool = False
-    bits: bool = False
 
     @property
     def bound(self) -> float:
         """No absolute value exceeds this."""
-        return BITS if self.bits else self.storage.bound
+        return self.storage.bound
 
     @property
     def grad(self) -> bool:
@@ -89,6 +88,15 @@ class Instance:
     parametrized: dict[Step, tuple[str, int]] = field(default_factory=dict)
     origins: dict[Step, int] = field(default_factory=dict)
     traced: bool = False
+    twins: list[Instance] = field(default_factory=list)
+    """It and its shallow copies, which share what is registered: children, parameters and buffers."""
+
+    def store(self, step: Step, value: Value) -> None:
+        """Bind an attribute; what is registered changes in shallow copies as well."""
+        self.attrs[step] = value
+        if self.twins and (isinstance(value, Instance) or self.slots.get(step) in REGISTERED):
+            for twin in self.twins:
+                twin.attrs[step] = value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,13 +119,22 @@ class Box:
     """A container of values; ``kind`` as in Group. Items of a tuple or list are numbered."""
 
     kind: str
-    items: dict[Literal, Value]
+    items: dict[int | str, Value]
 
 
 PythonValue = bool | int | float | str | Kind | Size
 """The Python values that need no model of their own."""
 
 Value = Ref | Instance | Method | Primitive | Box | PythonValue | tuple[object, ...] | None
+
+
+def leaves(values: Iterable[Value]) -> Iterator[Value]:
+    """The values in nested containers."""
+    for value in values:
+        if isinstance(value, Box):
+            yield from leaves(value.items.values())
+        else:
+            yield value
 
 
 @dataclass(slots=True)
@@ -166,7 +183,7 @@ def _copy_ref(ref: Ref, memo: dict[int, object]) -> Ref:
     family = memo.get(id(ref.family))
     if not isinstance(family, Family):
         family = memo[id(ref.family)] = Family(ref.family.grad, ref.family.leaf, ref.family.gained)
-    copied = memo[id(ref)] = Ref(ref.type, storage, family, ref.restriction, ref.view, ref.lazy, ref.bits)
+    copied = memo[id(ref)] = Ref(ref.type, storage, family, ref.restriction, ref.view)
     return copied
 
 
@@ -185,4 +202,16 @@ def _copy_instance(instance: Instance, memo: dict[int, object]) -> Instance:
     )
     for step, value in instance.attrs.items():
         copied.attrs[step] = _copy(value, memo)
+    copied.twins = [_copy_instance(twin, memo) for twin in instance.twins]
+    return copied
+
+
+def deep_copy(instance: Instance) -> Instance:
+    """A module like this one, with children and tensors of its own."""
+    memo: dict[int, object] = {}
+    copied = _copy_instance(instance, memo)
+    for part in memo.values():
+        if isinstance(part, Instance):
+            part.hooks, part.parametrized = [*part.hooks], {**part.parametrized}
+            part.origins = {**part.origins}
     return copied

@@ -23,6 +23,7 @@ from strategies.program import (
     Stmt,
     TensorInput,
     Var,
+    With,
 )
 
 
@@ -30,11 +31,11 @@ def more(name: str) -> Expr:
     return Op("add_one", (Var(name),))
 
 
-def run_loop(*body: Stmt) -> object:
-    """The result of the machine for a while_loop with this body."""
+def run_loop(*body: Stmt, region: str = "enable_grad") -> object:
+    """The result of the machine for a while_loop with this body, in a ``with`` block."""
     step = Lambda("f", (COUNTER, "x"), (*body, Return(Group("tuple", (more(COUNTER), more("x"))))))
     loop = Control("while_loop", "y", (Var("x"),), (step,))
-    model = ClassDef("Model", (), (Arg("x", "tensor"),), (loop, Return(Var("y"))))
+    model = ClassDef("Model", (), (Arg("x", "tensor"),), (With(region, (loop,)), Return(Var("y"))))
     program = Program((model,), (("x", TensorInput(Fill((2, 2)))),))
     return Machine(program.classes, program.training).run_program(program)
 
@@ -46,5 +47,13 @@ def test_a_loop_counts_its_rounds() -> None:
 
 @pytest.mark.parametrize("stmt", [Assign(COUNTER, more("x")), Do(Op("zero_", (Var(COUNTER),)))], ids=str)
 def test_a_loop_that_may_never_end_is_no_program(stmt: Stmt) -> None:
-    with pytest.raises(Rejected):
-        run_loop(stmt)
+    for region in ("enable_grad", "no_grad"):
+        with pytest.raises(Rejected):
+            run_loop(stmt, region=region)
+
+
+def test_only_without_gradients_a_loop_writes_to_what_it_carries() -> None:
+    write = Do(Op("add_", (Var("x"),)))
+    assert run_loop(write, region="no_grad")
+    with pytest.raises(Rejected, match="no updates"):
+        run_loop(write)

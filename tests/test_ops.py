@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import warnings
 from collections.abc import Iterator
@@ -111,7 +112,7 @@ def type_made(shape: tuple[int, ...], dtype: str, layout: str) -> TensorType:
 @cache
 def names() -> dict[str, Any]:
     """The global names in the source of a program."""
-    found: dict[str, Any] = {"torch": torch, "F": F}
+    found: dict[str, Any] = {"torch": torch, "F": F, "math": math}
     for need in sorted({spec.preamble for spec in OPS.values() if spec.preamble}):
         exec("\n".join(PREAMBLES[need]), found)
     return found

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.autograd.function import BackwardCFunction
 from torch.nn.modules.module import register_module_forward_pre_hook
 
 from harness.observe.aliasing import OUTPUT
@@ -13,7 +14,7 @@ from harness.observe.failure import Failure, failure
 from harness.observe.tensors import TensorSnapshot, snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class Gradients:
     """By the name of a leaf tensor that requires grad; None: no output depends on it."""
     failure: Failure | None = None
     """Why the backward pass ended."""
+    customized: bool = False
+    """Whether the model's own ``torch.autograd.Function`` has part in them."""
     recomputes: bool = False
     """Whether the backward pass calls modules once more, as torch.utils.checkpoint does."""
 
@@ -38,6 +41,7 @@ def gradients(named: Mapping[str, torch.Tensor]) -> Gradients:
     }
     if not outputs or not leaves:
         return Gradients()
+    customized = any(map(_of_program, _history(outputs)))
     called: list[str] = []
     hook = register_module_forward_pre_hook(lambda module, args: called.append(type(module).__name__))
     try:
@@ -45,11 +49,29 @@ def gradients(named: Mapping[str, torch.Tensor]) -> Gradients:
             outputs, tuple(leaves.values()), [weights(output) for output in outputs], allow_unused=True
         )
     except Exception as error:
-        return Gradients(failure=failure(error, "run"))
+        return Gradients(failure=failure(error, "run"), customized=customized)
     finally:
         hook.remove()
     flows = {n: None if flow is None else snapshot(flow) for n, flow in zip(leaves, flowing, strict=True)}
-    return Gradients(flows, recomputes=bool(called))
+    return Gradients(flows, customized=customized, recomputes=bool(called))
+
+
+def _history(outputs: Iterable[torch.Tensor]) -> set[object]:
+    """The nodes of autograd's graph that the outputs depend on."""
+    found: set[object] = set()
+    todo: list[Any] = [output.grad_fn for output in outputs]
+    while todo:
+        node = todo.pop()
+        if node is not None and node not in found:
+            found.add(node)
+            todo += [following for following, _ in node.next_functions]
+    return found
+
+
+def _of_program(node: object) -> bool:
+    """Ask whether a node runs the backward of a function that is not torch's own."""
+    of_python = isinstance(node, BackwardCFunction)
+    return of_python and not getattr(type(node), "_forward_cls", type(node)).__module__.startswith("torch.")
 
 
 def weights(output: torch.Tensor) -> torch.Tensor:

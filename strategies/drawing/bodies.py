@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from strategies.constants import GROUPS
+from strategies.constants import GROUPS, group_keys
 from strategies.control import CONTROLS
 from strategies.drawing.calls import draw_apply, draw_call, draw_loop, draw_own_method, in_family
 from strategies.drawing.control import draw_branch, draw_control, draw_region, draw_repeat, draw_ternary
+from strategies.drawing.flows import FLOWS, draw_flow
 from strategies.drawing.modules import class_of, modules
-from strategies.drawing.operations import JOINS, VIEWS, draw_assign, draw_inplace, draw_measure_op, draw_op
-from strategies.drawing.python_values import draw_output_value, keys_of
+from strategies.drawing.operations import (
+    JOINS,
+    VIEWS,
+    draw_assign,
+    draw_inplace,
+    draw_measure_op,
+    draw_op,
+    draw_results,
+)
 from strategies.drawing.scope import OPERANDS, Maker, Scope
 from strategies.drawing.state import (
     buffers,
@@ -23,8 +31,8 @@ from strategies.drawing.state import (
     draw_update,
 )
 from strategies.drawing.twins import draw_pair
-from strategies.ops import OPS
-from strategies.program import FLAGS, Assign, Attr, Do, Expr, Group, Op, Stmt, Var
+from strategies.ops import OPS, RESULTS
+from strategies.program import FLAGS, Assign, Attr, Do, Expr, Group, Item, Lit, Op, Results, Stmt, Var
 from strategies.regions import REGIONS
 
 
@@ -128,6 +136,24 @@ _update = _tried(draw_update)
 _rebind = _tried(draw_rebind)
 _count = _tried(draw_count)
 _ternary = _tried(draw_ternary)
+_flow = _tried(draw_flow)
+
+
+def _results(scope: Scope) -> Stmt | None:
+    """An op that returns a named tuple, and then a use of one of its fields."""
+    stmt = draw_results(scope)
+    if stmt is None or not scope.try_out(stmt):
+        return None
+    if not scope.operator_args and isinstance(stmt.value, Results) and scope.choose.chance(70):
+        field = scope.choose.pick([*RESULTS[stmt.value.name].fields])
+        scope.pending.append(_tried(partial(_use_field, item=Item(Var(stmt.target), field, dotted=True))))
+    return stmt
+
+
+def _use_field(scope: Scope, item: Item) -> Stmt | None:
+    near = scope.recent()
+    op = draw_op(scope, [JOINS], [near], [item]) if near is not None else None
+    return Assign(scope.name(), op or item)
 
 
 def _inplace(scope: Scope) -> Stmt | None:
@@ -209,11 +235,13 @@ _SPECIALS: dict[Maker, tuple[str, ...]] = {
     _loop: ("control.loop",),
     _repeat: ("control.repeat",),
     _ternary: ("control.ternary",),
-    _update: ("update.bump", "update.rebind", "update.swap", "update.create", "update.copy"),
+    _update: ("update.bump", "update.rebind", "update.swap", "update.create", "update.copy", "update.grow"),
     _region: tuple(f"region.{name}" for name in REGIONS),
     _control: tuple(f"region.{name}" for name in CONTROLS),
     draw_pair: ("op.pair",),
+    _results: ("op.results",),
     _keep_then_rebind: ("update.rebind",),
+    _flow: tuple(FLOWS),
     _own_method: (),
     _apply: (),
 }
@@ -226,11 +254,15 @@ _NESTED_MAKERS: list[Maker] = [_plain, *[_call] * 5, *[_inplace] * 2, _update, *
 _PURE_MAKERS: list[Maker] = [_plain, *[_call] * 3]
 """The statements in local functions of control-flow operators."""
 
+_WRITING_MAKERS: list[Maker] = [*_PURE_MAKERS, *[_inplace] * 2, *[_write_own] * 2]
+"""The same, if the operator allows writes."""
+
 
 def _draw_statement(scope: Scope) -> Stmt | None:
     choose = scope.choose
     if scope.operator_args:
-        return choose.pick(_PURE_MAKERS)(scope) or _plain(scope)
+        makers = _WRITING_MAKERS if scope.operator_writes and choose.on("region.written") else _PURE_MAKERS
+        return choose.pick(makers)(scope) or _plain(scope)
     if scope.depth:
         return choose.pick(_NESTED_MAKERS)(scope) or _plain(scope)
     if scope.read_by_operators and choose.maybe("update.rebind", 35):
@@ -276,10 +308,7 @@ def draw_result(scope: Scope) -> Expr | None:
         return None
     if choose.maybe("calls.group_result", 50):
         kind = choose.pick(GROUPS)
-        second = (
-            draw_output_value(scope) if choose.maybe("output.python", 40) else choose.pick(scope.tensors())
-        )
-        return Group(kind, (tensors[0], second), keys_of(choose, kind))
+        return Group(kind, (tensors[0], choose.pick(scope.tensors())), group_keys(kind))
     if choose.maybe("calls.untouched", 30):
         return Var("x") if Var("x") in tensors else tensors[-1]
     if choose.chance(20):
@@ -295,25 +324,25 @@ def draw_outputs(scope: Scope) -> Expr | None:
     first: list[Expr] = [*scope.variables()[:1]]
     if not first:
         return None
-    if choose.maybe("output.python", 6):
-        return draw_output_value(scope)
     if scope.written_state and choose.maybe("output.state", 60):
         # After calls of modules for their effect: read the state that these have changed.
         read = draw_op(scope, [JOINS], first, scope.written_state)
         first = [read or first[0]]
+    boxes = scope.boxes("result")
+    if boxes and choose.maybe("output.result", 60):
+        return Group("tuple", (first[0], boxes[0])) if choose.chance(50) else boxes[0]
     kinds = [kind for kind in GROUPS if choose.on(f"output.{kind}")]
     if not kinds or not choose.chance(65):
         more = scope.tensors() if choose.maybe("output.state", 30) else [*first]
         return choose.pick(more)
     kind = choose.pick(kinds)
-    keys = keys_of(choose, kind)
+    keys = group_keys(kind)
     count = 2 if keys else choose.pick((1, 2, 3))
     items: list[Expr] = [first[0]]
     while len(items) < count:
         items.append(_draw_output(scope))
     if choose.maybe("output.nested", 50):
-        inner = choose.pick(("tuple", "list", "dict"))
-        items[-1] = Group(inner, (items[-1], choose.pick(scope.tensors())), keys_of(choose, inner))
+        items[-1] = Group("tuple", (items[-1], choose.pick(scope.tensors())))
     return Group(kind, tuple(items), keys)
 
 
@@ -328,6 +357,6 @@ def _draw_output(scope: Scope) -> Expr:
         options += scope.attributes()[:4] * 2
     if choose.maybe("output.view", 40):
         return draw_op(scope, [VIEWS], options, []) or options[0]
-    if choose.maybe("output.python", 50):
-        return draw_output_value(scope)
+    if choose.on("output.python"):
+        options += [Lit(None), Lit(3), *scope.flags("bool", "int")]
     return choose.pick(options)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from strategies.constants import group_keys
+from strategies.constants import LITERALS, group_keys
 from strategies.drawing.arguments import in_some_order
+from strategies.drawing.flows import write_returned
 from strategies.drawing.modules import class_of, containers, modules, walk
 from strategies.drawing.operations import assign, draw_op, enabled
-from strategies.drawing.python_values import literals
 from strategies.drawing.scope import Scope
 from strategies.drawing.state import draw_handover
 from strategies.layers import LAYERS
@@ -145,7 +145,12 @@ def _draw_call_of(scope: Scope, path: AttributePath, callee: Instance, bare: boo
     scope.called[name, ""] = first
     scope.written_state[:] = [Attr((*path, *attr.path)) for attr in written] or scope.written_state
     call = Call(path, args, kwargs, method, form)
-    return Do(call) if drops else assign(scope, call, first)
+    if drops:
+        return Do(call)
+    stmt = assign(scope, call, first)
+    if not method and not form:
+        write_returned(scope, callee, stmt.target)
+    return stmt
 
 
 def _drops_result(scope: Scope, writes: bool) -> bool:
@@ -258,9 +263,9 @@ def _draw_argument(scope: Scope, arg: Arg, last: Expr | None) -> Expr | None:
     if arg.kind == "either":
         return choose.pick(scope.tensors()) if choose.chance(50) else _draw_group(scope, "tuple")
     mine = scope.flags(arg.kind) if choose.on("calls.pass_down") else []
-    values = literals(choose, arg.kind)
+    literals = LITERALS[arg.kind]
     # Mostly the values that branches test for.
-    options: list[Expr] = [Lit(value) for value in (values if choose.chance(20) else values[:2])]
+    options: list[Expr] = [Lit(value) for value in (literals if choose.chance(20) else literals[:2])]
     if mine and choose.chance(85):
         options = [*mine, *(Not(flag) for flag in mine if arg.kind == "bool")]
     if last in options and len(options) > 1 and not choose.chance(15):
@@ -318,7 +323,12 @@ def draw_own_method(scope: Scope) -> Stmt | None:
 
 def draw_loop(scope: Scope) -> Stmt | None:
     """A loop over the children in a container."""
-    found = [*containers(scope.frames[0].owner, ("ModuleList", "Sequential", "ModuleDict"))]
+    kinds = ("ModuleList", "Sequential", "ModuleDict", "list", "dict")
+    found = [
+        (path, box)
+        for path, box in containers(scope.frames[0].owner, kinds)
+        if all(isinstance(item, Instance) for item in box.attrs.values())
+    ]
     variables = scope.variables()
     if not found or not variables or not scope.choose.on("control.loop"):
         return None
@@ -326,8 +336,8 @@ def draw_loop(scope: Scope) -> Stmt | None:
     target = scope.choose.pick(variables)
     flags: list[Expr] = [*scope.flags("bool"), Lit(False)]
     args = (scope.choose.pick(flags),) if scope.choose.chance(20) else ()
-    if box.kind == "ModuleDict":
+    if box.kind in ("ModuleDict", "dict"):
         return Loop(path, target.name, args, scope.choose.pick(("values", "items")))
-    if len(box.attrs) > 1 and scope.choose.maybe("hierarchy.slice", 60):
+    if len(box.attrs) > 1 and box.kind != "list" and scope.choose.maybe("hierarchy.slice", 60):
         path = (*path, scope.choose.pick((Slice(0, 1), Slice(1, len(box.attrs)))))
     return Loop(path, target.name, args, "enumerate" if scope.choose.chance(20) else "")

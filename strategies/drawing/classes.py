@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from strategies.drawing.arguments import draw_args, scenarios
 from strategies.drawing.bodies import (
     branch_on_size_first,
@@ -10,13 +12,14 @@ from strategies.drawing.bodies import (
     draw_result,
     draw_statements,
 )
+from strategies.drawing.flows import returned_state
 from strategies.drawing.layers import TRACED_LAYERS, draw_layer
 from strategies.drawing.modules import class_of, is_instance_of, modules, reaches, walk
 from strategies.drawing.scope import Scope
 from strategies.drawing.style import Style
 from strategies.drawing.tracing import traceable
 from strategies.layers import LAYERS
-from strategies.machine import FUEL, LAZY, Machine
+from strategies.machine import FUEL, Machine
 from strategies.ops import OPS, Rejected
 from strategies.program import (
     Arg,
@@ -27,7 +30,9 @@ from strategies.program import (
     Child,
     ClassDef,
     Container,
+    Copied,
     Derived,
+    Held,
     Hook,
     Init,
     Lit,
@@ -38,6 +43,7 @@ from strategies.program import (
     Return,
     Tensor,
     Var,
+    With,
 )
 from strategies.regions import HOOKS, PARAMETRIZATIONS
 from strategies.swarm import Chooser
@@ -59,6 +65,19 @@ NAMES = {
     "constant": ("k", "c"),
 }
 """Kind of tensor -> the names of the first and the second one, not in alphabetical order."""
+
+
+CONTAINERS = {
+    "ModuleList": "layers",
+    "Sequential": "seq",
+    "ModuleDict": "table",
+    "list": "blocks",
+    "dict": "experts",
+}
+"""Kind of container -> the name of its attribute."""
+
+WHOLE = ("no_grad", "no_grad", "no_grad", "autocast", "enable_grad")
+"""The ``with`` blocks around everything that a model does."""
 
 
 class ClassBuilder:
@@ -101,6 +120,7 @@ class ClassBuilder:
                 self._draw_tensor(attr, kind, frozen)
                 if second and self.choose.maybe("state.second", 40):
                     self._draw_tensor(second, kind)
+        self.draw_held()
         if self.choose.maybe("state.counter", 50):
             self.add(Plain("step", self.choose.pick((1, 0, 2))))
         if self.choose.maybe("state.rate", 60):
@@ -108,15 +128,24 @@ class ClassBuilder:
         if self.choose.maybe("state.mode", 50):
             self.add(Plain("mode", self.choose.pick(("a", "b"))))
 
+    def draw_held(self) -> None:
+        """Draw a plain list or dict of tensors."""
+        if not self.choose.maybe("state.held", 60):
+            return
+        kind = self.choose.pick(("list", "dict"))
+        count = 1 + self.choose.upto(1)
+        items = []
+        for _ in range(count):
+            each = "parameter" if self.choose.chance(30) else "constant"
+            items.append(Tensor("", each, self.style.fill(self.choose, each)))
+        self.add(Held("held", kind, tuple(items), tuple("uv"[:count]) if kind == "dict" else ()))
+
     def _draw_tensor(self, attr: str, kind: str, frozen: bool = False) -> None:
         fill = self.style.fill(self.choose, kind)
         layout = ""
         if self.choose.maybe("state.layout", 60):
-            # A tensor to be updated needs one memory location per element. And a copy of what is conjugated
-            # or negated when it is read may have been computed: "materialized at any time" (torch.conj).
-            unfit = {"expanded", "windows", *LAZY}
-            layouts = self.style.layouts(fill.shape, fill.dtype)
-            layout = self.choose.pick([name for name in layouts if name not in unfit])
+            # Not expanded: a tensor to be updated needs one memory location per element.
+            layout = self.choose.pick([name for name in self.style.layouts(fill.shape) if name != "expanded"])
         self.add(Tensor(attr, kind, fill, frozen, layout))
 
     def draw_derived(self) -> None:
@@ -131,11 +160,7 @@ class ClassBuilder:
         if source.storage.kind != "parameter" and self.choose.chance(40):
             self.add(Derived("same", kind, path))
             return
-        names = ["detach", "row", "t", "rows", "transpose"]
-        if self.choose.on("state.reinterpreted"):
-            dtype = source.type.dtype
-            names += {"complex64": ["view_as_real", "view_float"] * 3, "float32": ["bits"] * 3}.get(dtype, [])
-        name = self.choose.pick(names)
+        name = self.choose.pick(("detach", "row", "t", "rows", "transpose"))
         choices = OPS[name].choices([source])
         if isinstance(choices, list) and choices:
             self.add(Derived("part", kind, path, name, self.choose.pick(choices)))
@@ -196,6 +221,10 @@ class ClassBuilder:
 
     def _draw_another(self, attr: str, usable: list[str]) -> None:
         options: list[AttributePath] = []
+        if self.choose.maybe("hierarchy.copied", 40):
+            found = [path for path, module in modules(self.owner, 2) if not module.traced]
+            if found and self.add(Copied(attr, self.choose.pick(found), self.choose.chance(40))):
+                return
         if self.choose.maybe("hierarchy.shared", 60):
             options = [(step,) for (step, *_), _ in modules(self.owner, 1)]
         if self.choose.maybe("hierarchy.alias", 60):
@@ -207,16 +236,17 @@ class ClassBuilder:
 
     def _draw_container(self, usable: list[str]) -> Container | None:
         kind = self.choose.pick(("ModuleList", "Sequential", "ModuleDict"))
-        attr = {"ModuleList": "layers", "Sequential": "seq", "ModuleDict": "table"}[kind]
+        if self.choose.maybe("hierarchy.plain", 50):
+            kind = self.choose.pick(("list", "dict"))
+        attr = CONTAINERS[kind]
+        keyed = kind in ("ModuleDict", "dict")
         items = self._draw_items(usable, 1 + self.choose.upto(2))
-        if items and kind != "ModuleDict" and self.choose.maybe("hierarchy.nested_container", 50):
+        if items and not keyed and self.choose.maybe("hierarchy.nested_container", 50):
             inner = self._draw_items(usable, 1 + self.choose.upto(1))
             items.append(Container("", "Sequential", tuple(inner)))
         if not items:
             return None
-        return Container(
-            attr, kind, tuple(items), tuple("pqrs"[: len(items)]) if kind == "ModuleDict" else ()
-        )
+        return Container(attr, kind, tuple(items), tuple("pqrs"[: len(items)]) if keyed else ())
 
     def _draw_items(self, usable: list[str], count: int) -> list[New | AttributePath | Container]:
         items: list[New | AttributePath | Container] = []
@@ -275,8 +305,9 @@ class ClassBuilder:
                 if isinstance(value, Ref) and value.storage.kind == "parameter"
             ]
             if places:
-                path, attr = choose.pick(places)
-                self.add(Parametrize(path, attr, choose.pick([*PARAMETRIZATIONS])))
+                name, first = choose.pick([*PARAMETRIZATIONS]), choose.pick(places)
+                # Most parametrizations fit some parameters only.
+                any(self.add(Parametrize(path, attr, name)) for path, attr in (first, *places))
 
     # classes
 
@@ -297,7 +328,7 @@ class ClassBuilder:
             methods=tuple(method.name for method in methods),
         )
         body = draw_body(scope, 1, 3)
-        result = draw_result(scope) if scope.frames else Var("x")
+        result = (returned_state(scope, body) or draw_result(scope)) if scope.frames else Var("x")
         body.append(Return(result if result is not None else Var("x")))
         methods += self._draw_twice(args)
         return ClassDef(self.name, tuple(self.init), args, tuple(body), methods, self.guest)
@@ -338,9 +369,13 @@ class ClassBuilder:
         scope = Scope(self.choose, self.machine, args, frames)
         if len(calls) > 1:
             branch_on_size_first(scope)
-        body = draw_body(scope, 1, 5)
-        outputs = draw_outputs(scope) if scope.frames else None
+        whole = self.choose.pick(WHOLE) if self.choose.maybe("region.whole", 60) else ""
+        with self.machine.region(whole) if whole else nullcontext():
+            body = draw_body(scope, 1, 5)
+            outputs = draw_outputs(scope) if scope.frames else None
         body.append(Return(outputs if outputs is not None else Var("x")))
+        if whole:
+            body = [With(whole, tuple(body))]
         return ClassDef(self.name, tuple(self.init), args, tuple(body))
 
     def _child_kinds(self) -> set[str]:

@@ -312,7 +312,11 @@ def _function(
     It begins with the same statement as the function ``again``, if that is given.
     """
     arguments = spec.arguments[index]
-    inner = scope.inner(scope.copies(), operator_args=tuple(name for name in arguments if name != COUNTER))
+    inner = scope.inner(
+        scope.copies(),
+        operator_args=tuple(name for name in arguments if name != COUNTER),
+        operator_writes=spec.writes and not scope.machine.grad_on,
+    )
     for frame in inner.frames:
         value = scope.value(operand, frame)
         assert value is not None

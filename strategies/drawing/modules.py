@@ -41,7 +41,8 @@ def class_of(instance: Instance) -> ClassDef | None:
 
 def reaches(start: Instance, goal: Instance) -> bool:
     """Whether ``goal`` is ``start`` or below it: attaching ``start`` to ``goal`` would then make a cycle."""
-    if start is goal:
+    # Shallow copies share their children.
+    if start is goal or any(start is twin for twin in goal.twins):
         return True
     return any(reaches(v, goal) for v in start.attrs.values() if isinstance(v, Instance))
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from strategies.conditions import MEASURES
 from strategies.drawing.scope import OPERANDS, Scope
-from strategies.ops import MOST, OPS, REALS, OpSpec, Params, Rejected
+from strategies.ops import MOST, OPS, REALS, RESULTS, OpSpec, Params, Rejected
 from strategies.ops.views import TURNS
-from strategies.program import Assign, Attr, Do, Expr, Item, Lit, Measure, Op, Stmt, Var
+from strategies.program import Assign, Attr, Do, Expr, Item, Lit, Measure, Op, Results, Stmt, Var
 from strategies.values import Ref
 
 VIEWS = [name for name, spec in OPS.items() if spec.group == "view"]
@@ -206,6 +206,20 @@ def draw_assign(scope: Scope) -> Stmt | None:
     if way >= 86:
         nested = draw_op(scope, enabled(scope, mutating=False), [op], scope.tensors()[:3])
     return assign(scope, nested or op, op.operands[0], new_name=way % 10 >= 7)
+
+
+def draw_results(scope: Scope) -> Assign | None:
+    """``best = x.max(0)``."""
+    near = scope.recent()
+    if near is None or not scope.choose.on("op.results"):
+        return None
+    name = scope.choose.pick([*RESULTS])
+    refs = [scope.value(near, frame) for frame in scope.frames]
+    known = [ref for ref in refs if ref is not None]
+    choices = RESULTS[name].choices(known[:1]) if len(known) == len(refs) else []
+    if not isinstance(choices, list) or not choices:
+        return None
+    return Assign(scope.name(), Results(name, near, scope.choose.pick(choices)))
 
 
 def assign(scope: Scope, value: Expr, near: Expr, new_name: bool | None = None) -> Assign:

@@ -52,10 +52,19 @@ class Scope:
     be changed; else empty.
     """
 
-    def inner(self, frames: list[Frame], *, operator_args: tuple[str, ...] = ()) -> Scope:
+    operator_writes: bool = False
+    """Whether this operator allows its functions to write to what existed before."""
+
+    def inner(
+        self, frames: list[Frame], *, operator_args: tuple[str, ...] = (), operator_writes: bool = False
+    ) -> Scope:
         """A scope for a nested suite with these frames."""
         return replace(
-            self, frames=frames, depth=self.depth + 1, operator_args=operator_args or self.operator_args
+            self,
+            frames=frames,
+            depth=self.depth + 1,
+            operator_args=operator_args or self.operator_args,
+            operator_writes=operator_writes or self.operator_writes,
         )
 
     def owns(self, name: str) -> bool:
@@ -111,7 +120,7 @@ class Scope:
             first = boxes[0]
             for key in first.items if isinstance(first, Box) else ():
                 if all(isinstance(b, Box) and isinstance(b.items.get(key), Ref) for b in boxes):
-                    dotted = isinstance(first, Box) and first.kind in ("named", "data")
+                    dotted = isinstance(first, Box) and first.kind in ("named", "data", "result")
                     found.append(Item(var, key, dotted))
         return found
 

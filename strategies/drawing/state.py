@@ -165,11 +165,22 @@ def _create(scope: Scope) -> Stmt | None:
     return Set((scope.choose.pick(NEW_NAMES),), scope.choose.pick(tensors)) if tensors else None
 
 
+def _grow(scope: Scope) -> Stmt | None:
+    """``self.cache = torch.cat([self.cache, x])``."""
+    found = buffers(scope)
+    if not found:
+        return None
+    path = scope.choose.mostly_first(found)[0]
+    op = draw_op(scope, [("cat",)], [Attr(path)], scope.tensors())
+    return None if op is None else Set(path, op)
+
+
 _WAYS = {
     "update.bump": _bump,
     "update.rebind": draw_rebind,
     "update.swap": _swap,
     "update.create": _create,
     "update.copy": _copy,
+    "update.grow": _grow,
 }
 """Switch -> a way to change an attribute."""

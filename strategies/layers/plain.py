@@ -24,9 +24,11 @@ def if_number(x: Operand, training: bool) -> list[LayerParams]:
     return [()] if category(x.type.dtype) in ("float", "int") else []
 
 
-def if_eval(x: Operand, training: bool) -> list[LayerParams]:
-    """Choices: the layer fits every input, in eval mode."""
-    return [] if training else [()]
+def if_droppable(x: Operand, training: bool) -> list[LayerParams]:
+    """Choices: the layer fits every input in eval mode, and floating point inputs with elements in train
+    mode.
+    """
+    return [()] if not training or (is_floating(x) and x.type.numel > 0) else []
 
 
 def identity(x: Operand, params: LayerParams, training: bool) -> Outcome:
@@ -35,9 +37,14 @@ def identity(x: Operand, params: LayerParams, training: bool) -> Outcome:
 
 
 def dropout(x: Operand, params: LayerParams, training: bool) -> Outcome:
-    """Dropout in eval mode: the layer returns its input."""
-    require(not training)
-    return identity(x, params, training)
+    """Dropout: in eval mode, the layer returns its input."""
+    require(bool(if_droppable(x, training)))
+    if not training:
+        return identity(x, params, training)
+    found = pointwise((x.type,))
+    assert found is not None
+    kind = TensorType(*found, x.type.dtype) if x.type.packed else fresh(x.type.shape, x.type.dtype)
+    return Outcome(kind, 2 * x.bound)
 
 
 def elementwise(template: str, bound: Callable[[float], float], integers: bool = False) -> LayerSpec:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from strategies.layers.spec import LayerParams, Tensors, dtype_of, require, size_of, with_dtype
@@ -40,17 +41,49 @@ def recurrent(x: Operand, params: LayerParams, training: bool) -> Outcome:
     return Outcome(fresh((*x.type.shape[:-1], size_of(params[0])), x.type.dtype), 1.0)
 
 
-def gate_tensors(count: int) -> Callable[[LayerParams], Tensors]:
-    """The parameters of a recurrent layer with so many gates."""
+def cell_sizes(x: Operand, training: bool) -> list[LayerParams]:
+    """Choices of a recurrent cell."""
+    shape = x.type.shape
+    return with_dtype(x, shape[-1]) if len(shape) in (1, 2) and 0 not in shape else []
+
+
+def batches(x: Operand, training: bool) -> list[LayerParams]:
+    """Choices of a layer on batches of sequences."""
+    shape = x.type.shape
+    return with_dtype(x, shape[-1]) if len(shape) == 3 and 0 not in shape else []
+
+
+def encoder_layer(x: Operand, params: LayerParams, training: bool) -> Outcome:
+    """A transformer layer, which ends with a normalization."""
+    require(params in batches(x, training))
+    return Outcome(fresh(x.type.shape, x.type.dtype), math.sqrt(size_of(params[0])) + 1)
+
+
+def encoder_tensors(params: LayerParams) -> Tensors:
+    """Parameters of a transformer layer with 4 hidden features."""
+    size, dtype = size_of(params[0]), dtype_of(params)
+    one, hidden = dense((size,), dtype), dense((4,), dtype)
+    return {
+        **{f"self_attn.{name}": found for name, found in attention_tensors(params).items()},
+        "linear1.weight": ("parameter", dense((4, size), dtype), 1.0),
+        "linear1.bias": ("parameter", hidden, 1.0),
+        "linear2.weight": ("parameter", dense((size, 4), dtype), 1.0),
+        "linear2.bias": ("parameter", one, 1.0),
+        **{f"norm{n}.{name}": ("parameter", one, 1.0) for n in (1, 2) for name in ("weight", "bias")},
+    }
+
+
+def gate_tensors(count: int, suffix: str = "_l0") -> Callable[[LayerParams], Tensors]:
+    """The parameters of a recurrent layer with so many gates; ``suffix`` ends their names."""
 
     def tensors(params: LayerParams) -> Tensors:
         size, dtype = size_of(params[0]), dtype_of(params)
         matrix, vector = dense((count * size, size), dtype), dense((count * size,), dtype)
         return {
-            "weight_ih_l0": ("parameter", matrix, 1.0),
-            "weight_hh_l0": ("parameter", matrix, 1.0),
-            "bias_ih_l0": ("parameter", vector, 1.0),
-            "bias_hh_l0": ("parameter", vector, 1.0),
+            f"weight_ih{suffix}": ("parameter", matrix, 1.0),
+            f"weight_hh{suffix}": ("parameter", matrix, 1.0),
+            f"bias_ih{suffix}": ("parameter", vector, 1.0),
+            f"bias_hh{suffix}": ("parameter", vector, 1.0),
         }
 
     return tensors

@@ -50,6 +50,8 @@ class LayerSpec:
     mutates: bool = False
     random: bool = False
     lowers: bool = False
+    has_modes: bool = False
+    """Whether it behaves otherwise in train mode than in eval mode."""
     tensors: Callable[[LayerParams], Tensors] = _no_tensors
     updates: Callable[[Operand, LayerParams], Mapping[str, float]] = _no_updates
 

@@ -13,6 +13,8 @@ def check_write(target: Ref, others: Sequence[Ref], grad_on: bool) -> None:
     """Raise Rejected if autograd forbids an in-place op on ``target`` that reads ``others``."""
     if not grad_on:
         return
+    if not inexact(target.type.dtype) and any(other.grad for other in others):
+        raise Rejected("integers have no history")
     if target.family.leaf:
         raise Rejected("a leaf that requires grad")
     if not (target.grad or any(other.grad for other in others)):
@@ -52,14 +54,13 @@ def switch_grad(spec: OpSpec, target: Ref) -> None:
     # The machine does not know how state and inputs were made: they may be views.
     if target.view or (spec.stops_grad and target.storage.kind):
         raise Rejected("views keep their history")
-    if spec.starts_grad and target.grad:
-        return
     target.family = Family(spec.starts_grad, spec.starts_grad)
 
 
 def view_of(base: Ref, outcome: Outcome, spec: OpSpec | None, grad_on: bool) -> Ref:
     """A view of ``base``, made by an op or (``spec`` is None) by a layer."""
-    detached = spec is not None and spec.stops_grad
+    # A custom function that records no history detaches what it returns.
+    detached = spec is not None and (spec.stops_grad or (spec.group == "autograd" and not grad_on))
     # A view of a tensor that requires grad requires grad as well, even under no_grad.
     family = Family() if detached else base.family
     restriction = "" if grad_on else "no_grad"
@@ -67,16 +68,7 @@ def view_of(base: Ref, outcome: Outcome, spec: OpSpec | None, grad_on: bool) -> 
         restriction = "multi"
     if not grad_on:
         base.storage.seen_without_grad = True
-    reinterpreted = spec is not None and spec.reinterprets
-    return Ref(
-        outcome.type,
-        base.storage,
-        family,
-        restriction or base.restriction,
-        view=True,
-        lazy=base.lazy,
-        bits=base.bits or reinterpreted,
-    )
+    return Ref(outcome.type, base.storage, family, restriction or base.restriction, view=True)
 
 
 def fresh_result(outcome: Outcome, requires_grad: bool, grad_on: bool) -> Ref:

@@ -62,6 +62,8 @@ class Calls(Expressions):
             args = self._run_hooks(callee, True, args, fuel)
             before = fuel[0]
             result = self._forward(callee, args, kwargs, fuel, "forward", form)
+            if self.trace is not None and isinstance(result, Ref):
+                self.trace.flow.note_returned(result, callee)
             if self.trace is not None and self._depth > 1:
                 if before == fuel[0]:
                     self.trace.marks.add("hierarchy.no_op_child")

@@ -10,8 +10,11 @@ from strategies.program import (
     Bind,
     Child,
     ClassDef,
+    Cond,
     Container,
+    Copied,
     Derived,
+    Held,
     Hook,
     Init,
     Key,
@@ -21,9 +24,11 @@ from strategies.program import (
     Slice,
     Step,
     Tensor,
+    of_type,
 )
+from strategies.regions import PARAMETRIZATIONS
 from strategies.trace import Trace
-from strategies.values import Family, Instance, Ref, Value
+from strategies.values import Family, Instance, Ref, Value, deep_copy
 
 
 def resolve(owner: Instance, path: AttributePath, trace: Trace | None = None) -> Value:
@@ -56,9 +61,13 @@ def _sliced(box: Instance, step: Slice) -> Instance:
 class Builder:
     """Executes ``__init__``."""
 
-    def __init__(self, classes: dict[str, ClassDef]) -> None:
-        """Prepare to build instances of these classes; the mapping may grow later."""
+    def __init__(self, classes: dict[str, ClassDef], training: bool) -> None:
+        """Prepare to build instances of these classes; the mapping may grow later.
+
+        ``training``: the model is in train mode.
+        """
         self.classes = classes
+        self.training = training
         self._outer: list[int] = []
         """The statements of ``__init__`` that are being executed, outermost first."""
 
@@ -95,6 +104,10 @@ class Builder:
             child = self.build(init.new, owner, trace)
             child.traced = init.traced
             _set_attribute(owner, init.attr, child, init)
+        elif isinstance(init, Copied):
+            _set_attribute(owner, init.attr, _copied(owner, init, trace), init)
+        elif isinstance(init, Held):
+            _set_attribute(owner, init.attr, _held(init), init)
         elif isinstance(init, Bind):
             _bind(owner, init, trace)
         elif isinstance(init, Container):
@@ -123,7 +136,46 @@ class Builder:
                 box.attrs[step] = self._container(owner, item, trace)
             else:
                 box.attrs[step] = resolve(owner, item, trace)
+        if init.kind in ("list", "dict") and not self.training and depends_on_mode(box):
+            raise Rejected("eval() does not reach modules in plain containers")
         return box
+
+
+def depends_on_mode(module: Instance) -> bool:
+    """Whether a module, or one below it, behaves otherwise in train mode than in eval mode."""
+    kind = module.kind
+    if isinstance(kind, New) and LAYERS[kind.name].has_modes:
+        return True
+    if isinstance(kind, ClassDef) and any(cond.name == "training" for cond in of_type(kind.bodies, Cond)):
+        return True
+    if any(PARAMETRIZATIONS[name].updates for name, _ in module.parametrized.values()):
+        return True
+    return any(isinstance(value, Instance) and depends_on_mode(value) for value in module.attrs.values())
+
+
+def _held(init: Held) -> Instance:
+    box = Instance(init.kind)
+    for index, item in enumerate(init.items):
+        step: Step = Key(init.keys[index]) if init.keys else index
+        box.attrs[step] = filled_tensor(item.fill, item.kind)
+        box.slots[step] = item.kind
+    return box
+
+
+def _copied(owner: Instance, init: Copied, trace: Trace | None) -> Instance:
+    source = resolve(owner, init.source, trace)
+    if not isinstance(source, Instance) or isinstance(source.kind, str) or source.traced:
+        raise Rejected("not a module of a class")
+    if init.deep:
+        return deep_copy(source)
+    if source.parametrized:
+        raise Rejected("a parametrized module has a class of its own")
+    copied = Instance(source.kind, {**source.attrs}, {**source.slots}, source.hooks, source.parametrized)
+    copied.origins = {**source.origins}
+    source.twins = copied.twins = [*(source.twins or [source]), copied]
+    for twin in source.twins:
+        twin.twins = source.twins
+    return copied
 
 
 def _layer(new: New) -> Instance:
@@ -136,10 +188,11 @@ def _layer(new: New) -> Instance:
 
 
 def _set_attribute(owner: Instance, step: Step, value: Value, init: Init, slot: str = "") -> None:
-    owner.attrs[step] = value
-    owner.origins[step] = id(init)
     if isinstance(value, Ref) and step not in owner.slots:
         owner.slots[step] = slot or value.storage.kind
+    owner.store(step, value)
+    for each in owner.twins or [owner]:
+        each.origins[step] = id(init)
 
 
 def _bind(owner: Instance, init: Bind, trace: Trace | None) -> None:
@@ -182,11 +235,7 @@ def _derive(owner: Instance, init: Derived, trace: Trace | None) -> None:
     outcome = OPS[init.op].rule([source], init.params)
     if not outcome.alias or outcome.same:
         raise Rejected("not a view")
-    spec = OPS[init.op]
-    if spec.of_memory and (source.lazy or source.bits):
-        raise Rejected("the memory holds other values")
-    bits = source.bits or spec.reinterprets
-    view = Ref(outcome.type, source.storage, Family(), view=True, lazy=source.lazy, bits=bits)
+    view = Ref(outcome.type, source.storage, Family(), view=True)
     _set_attribute(owner, init.attr, view, init, init.kind)
 
 
@@ -208,8 +257,13 @@ def _add_hook(owner: Instance, init: Hook, trace: Trace | None) -> None:
 def _add_parametrization(owner: Instance, init: Parametrize, trace: Trace | None) -> None:
     module = _module(owner, init.path, trace)
     value = module.attrs.get(init.attr)
-    if not isinstance(value, Ref) or "." in init.attr or module.parametrized:
+    if not isinstance(value, Ref) or "." in init.attr or module.parametrized or module.twins:
         raise Rejected("not a plain parameter")
     if module.slots.get(init.attr) != "parameter":
         raise Rejected("not a parameter")
+    spec = PARAMETRIZATIONS[init.name]
+    if not spec.op and not (isinstance(module.kind, New) and len(value.type.shape) > 1):
+        raise Rejected("not the weight of a layer")
+    if spec.rank is not None and len(value.type.shape) != spec.rank:
+        raise Rejected("another number of dimensions")
     module.parametrized[init.attr] = (init.name, id(init))

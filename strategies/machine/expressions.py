@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from strategies.conditions import CONDS, MEASURES, MODES, RELATIONS
 from strategies.machine.construction import resolve
 from strategies.machine.operators import Operators
-from strategies.ops import MOST, OPS, REALS, OpSpec, Rejected
+from strategies.ops import MOST, OPS, REALS, RESULTS, OpSpec, Rejected
 from strategies.program import (
     Apply,
     Attr,
@@ -24,13 +24,14 @@ from strategies.program import (
     Measure,
     Not,
     Op,
+    Results,
     Star,
     Ternary,
     Var,
 )
 from strategies.regions import PARAMETRIZATIONS
 from strategies.trace import Trace, Written
-from strategies.values import Box, Frame, Instance, Method, Primitive, Ref, Value
+from strategies.values import STATE, Box, Frame, Instance, Method, Primitive, Ref, Value
 
 
 class Expressions(Operators, ABC):
@@ -102,6 +103,17 @@ class Expressions(Operators, ABC):
             function = frame.names.get(expr.function.name)
             args = [self.evaluate(arg, frame) for arg in expr.args]
             return self.call(function, args, {}, frame.fuel, caller=frame.owner)
+        if isinstance(expr, Results):
+            operand = self.evaluate(expr.operand, frame)
+            if not isinstance(operand, Ref):
+                raise Rejected("not a tensor")
+            if self.trace is not None:
+                self.trace.note_read(operand, self._owner)
+            ops = RESULTS[expr.name].fields
+            fields: dict[int | str, Value] = {}
+            for key, op in ops.items():
+                fields[key] = self.execute(op, [operand], expr.params, frame.fuel)
+            return Box("result", fields)
         return self._evaluate_simple(expr, frame)
 
     def _evaluate_simple(self, expr: Item | Not | Measure | Bound | Function, frame: Frame) -> Value:
@@ -139,7 +151,10 @@ class Expressions(Operators, ABC):
             if self.trace is not None:
                 self.trace.used.add(init)
             assert isinstance(value, Ref)
-            return self.execute(OPS[PARAMETRIZATIONS[name][0]], [value], (), frame.fuel)
+            spec = PARAMETRIZATIONS[name]
+            if not spec.op:
+                raise Rejected("only the layer reads its weight")
+            return self.execute(OPS[spec.op], [value], (), frame.fuel, trained=spec.trains)
         if self._operator is not None and isinstance(value, Ref):
             self._operator.check_read(value)
         return value
@@ -179,7 +194,10 @@ class Expressions(Operators, ABC):
             raise Rejected("not a tensor")
         if self.trace is not None:
             self._note_op(self.trace, expr, spec, operands)
-        return self.execute(spec, operands, expr.params, frame.fuel)
+        result = self.execute(spec, operands, expr.params, frame.fuel)
+        if self.trace is not None and all(result.storage is not operand.storage for operand in operands):
+            self.trace.flow.note_computed(result, operands)
+        return result
 
     def _note_op(self, trace: Trace, expr: Op, spec: OpSpec, operands: Sequence[Ref]) -> None:
         target = operands[0]
@@ -195,4 +213,6 @@ class Expressions(Operators, ABC):
                 self._depth,
                 len(trace.events),
             )
+            if expr.name == "copy_" and target.storage.kind in STATE:
+                trace.marks.update(trace.flow.note_kept(operands[1], target, target.storage))
             trace.note_written(written, target, self._owner)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from strategies.flow import DataFlow
 from strategies.machine.construction import Builder
 from strategies.machine.inputs import arguments
 from strategies.machine.limits import CALLS, FUEL
 from strategies.machine.statements import Statements
 from strategies.ops import Rejected
 from strategies.program import ClassDef, New, Program
-from strategies.values import Value
+from strategies.values import Ref, Value, leaves
 
 
 class Machine(Statements):
@@ -20,7 +21,7 @@ class Machine(Statements):
         """Prepare to run instances of these classes; ``training``: the model is in train mode."""
         super().__init__(training)
         self.classes: dict[str, ClassDef] = {cls.name: cls for cls in classes}
-        self.builder = Builder(self.classes)
+        self.builder = Builder(self.classes, training)
 
     def accepts(self, program: Program) -> bool:
         """Whether eager runs the Program for CALLS consecutive calls, and then for every probe."""
@@ -39,7 +40,13 @@ class Machine(Statements):
         probes = program.dynamic.probes if program.dynamic is not None else ()
         for sizes in (*((),) * CALLS, *probes):
             args, kwargs = arguments(program, sizes)
+            if self.trace is not None:
+                self.trace.flow = DataFlow()
             results.append(self.call(model, args, kwargs, [FUEL]))
             if self.trace is not None:
+                given = [ref for ref in leaves([*args, *kwargs.values()]) if isinstance(ref, Ref)]
+                for leaf in leaves([results[-1]]):
+                    if isinstance(leaf, Ref):
+                        self.trace.marks.update(self.trace.flow.note_output(leaf, given))
                 self.trace.results.append(([*args, *kwargs.values()], results[-1]))
         return results

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from strategies.control import COUNTER, ControlSpec
 from strategies.ops import Rejected
 from strategies.values import Box, Frame, Instance, Ref, Storage, Value
 
@@ -47,28 +48,49 @@ def reachable_storages(frame: Frame) -> set[Storage]:
 class OperatorMemory:
     """What the local functions of a control-flow operator must respect while they run.
 
-    They may neither write to memory that existed before, nor return it, nor read two different tensors that
-    share memory.
+    They may neither return memory that existed before, nor read two different tensors that share memory.
+    They may only write to it if the operator allows that.
     """
 
-    def __init__(self, existing: set[Storage], operands: Iterable[Ref]) -> None:
-        """Start with the storages that exist, and the tensors that the operator takes as operands."""
+    def __init__(
+        self, spec: ControlSpec, existing: set[Storage], operands: Sequence[Ref], grad: bool
+    ) -> None:
+        """Start with the storages that exist, and the tensors that the operator takes as operands, or whose
+        rows its functions take; ``grad``: grad mode is on.
+        """
+        self.spec = spec
+        self._rows = {operand.storage for operand in operands if spec.rows}
         self._existing = existing
+        self._writes = spec.writes and not grad
         self._inputs = {operand.storage: operand for operand in operands}
+        self.trains = False
+        """Whether a tensor that the functions have read requires grad: then the result does."""
 
     def add_arguments(self, arguments: Iterable[Ref]) -> None:
         """Treat the arguments of a local function as existing memory."""
         self._existing.update(argument.storage for argument in arguments)
 
-    def check_write(self, target: Ref) -> None:
-        """Raise Rejected for a write to existing memory."""
-        if target.storage in self._existing:
+    def check_write(self, target: Ref, mutates: str) -> None:
+        """Raise Rejected for a write to existing memory; ``mutates`` as in OpSpec."""
+        if target.storage.kind == COUNTER:
+            raise Rejected("a loop that sets its counter may never end")
+        if self.existed(target) and not (self._writes and mutates == "value"):
             raise Rejected("no updates in a control-flow operator")
+
+    def existed(self, tensor: Ref) -> bool:
+        """Whether the memory of a tensor existed before the local function was called."""
+        return tensor.storage in self._existing
 
     def check_read(self, tensor: Ref) -> None:
         """Raise Rejected if the operator would take two different tensors that share memory."""
+        if self.spec.transforms:
+            self.trains |= tensor.grad
+            return
         if self._inputs.setdefault(tensor.storage, tensor) is not tensor:
             raise Rejected("a control-flow operator does not take two tensors that share memory")
+        if tensor.storage in self._rows:
+            raise Rejected("the rows of a tensor share memory with it")
+        self.trains |= tensor.grad
 
     def check_result(self, result: Value) -> None:
         """Raise Rejected if the result of a local function shares memory that existed before."""

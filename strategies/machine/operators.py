@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from strategies.layers import LAYERS
 from strategies.machine import autograd, memory
@@ -10,6 +11,7 @@ from strategies.machine.limits import ELEMENTS
 from strategies.machine.memory import PARTIAL_WRITES, OperatorMemory
 from strategies.ops import LIMIT, OpSpec, Outcome, Params, Rejected
 from strategies.program import New
+from strategies.regions import PARAMETRIZATIONS
 from strategies.trace import Trace
 from strategies.types import TensorType
 from strategies.values import Instance, Ref, Value
@@ -40,19 +42,25 @@ class Operators:
         """Whether grad mode is on."""
         return self._grad
 
-    def execute(self, spec: OpSpec, operands: list[Ref], params: Params, fuel: list[int]) -> Ref:
-        """Execute an op, with its effects. Raises Rejected if eager would raise, or the fuel is used up."""
+    def execute(
+        self, spec: OpSpec, operands: list[Ref], params: Params, fuel: list[int], trained: bool = False
+    ) -> Ref:
+        """Execute an op, with its effects; ``trained``: parameters besides the operands have part in it.
+
+        Raises Rejected if eager would raise, or the fuel is used up.
+        """
         target = operands[0]
-        requires_grad = any(operand.grad for operand in operands)
+        requires_grad = trained or any(operand.grad for operand in operands)
+        if self._operator is not None:
+            supported = self._operator.spec.transforms
+            if spec.untraced or (supported and spec.group not in supported):
+                raise Rejected("not in the functions of this operator")
         if spec.mutates:
             self._check_write(target, operands[1:], spec.mutates, spec.group in PARTIAL_WRITES)
             if spec.group == "inplace.out":
                 autograd.check_out(requires_grad, self._grad)
         if self.checks_params and params not in _offered_params(spec, target):
             raise Rejected("the op would not be drawn with these constants")
-        of_memory = spec.of_memory or spec.group == "inplace.storage"
-        if of_memory and any(operand.lazy or operand.bits for operand in operands):
-            raise Rejected("the memory holds other values")
         outcome = spec.rule(operands, params)
         if self._autocast and any(operand.type.dtype == "float16" for operand in operands):
             raise Rejected("autocast on the CPU does not expect float16")
@@ -83,6 +91,14 @@ class Operators:
         updates = spec.updates(x, new.params) if self.training else {}
         if spec.mutates:
             self._check_write(x, (), "value")
+        if layer.parametrized:
+            # Its weights may be larger than those of the table.
+            outcome = replace(outcome, bound=2 * outcome.bound)
+            for name, init in layer.parametrized.values():
+                if PARAMETRIZATIONS[name].updates and self.training and self._operator is not None:
+                    raise Rejected("no updates in a control-flow operator")
+                if self.trace is not None:
+                    self.trace.used.add(init)
         if self._operator is not None and updates:
             raise Rejected("no updates in a control-flow operator")
         for name, bound in updates.items():
@@ -90,6 +106,12 @@ class Operators:
             assert isinstance(state, Ref)
             state.storage.bound = max(state.storage.bound, bound)
         trained = any(isinstance(v, Ref) and v.grad for v in layer.attrs.values())
+        if self._operator is not None:
+            self._operator.trains |= trained
+            if self._operator.spec.transforms and not spec.lowers and spec.tensors(new.params):
+                raise Rejected("torch.func does not transform every layer")
+            if self._operator.spec.transforms and (spec.form or form or (spec.random and not spec.lowers)):
+                raise Rejected("torch.func does not transform every layer")
         result = self._result(outcome, x, x.grad or trained, fuel)
         if spec.mutates:
             x.storage.bound = max(x.storage.bound, outcome.bound)
@@ -97,7 +119,11 @@ class Operators:
 
     def _check_write(self, target: Ref, others: Sequence[Ref], mutates: str, partial: bool = False) -> None:
         if self._operator is not None:
-            self._operator.check_write(target)
+            self._operator.check_write(target, mutates)
+            if self.trace is not None and self._operator.existed(target):
+                self.trace.marks.add("region.written")
+        if mutates == "metadata" and target.restriction == "multi" and target.grad:
+            raise Rejected("one of several views, whose history no op may change")
         memory.check_write(target, others, mutates, partial)
         autograd.check_write(target, others, self._grad)
 

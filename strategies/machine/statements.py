@@ -107,7 +107,7 @@ class Statements(Calls):
         box = self.read(frame.owner, stmt.container)
         if not isinstance(box, Instance) or not isinstance(box.kind, str):
             raise Rejected("not iterable")
-        if (box.kind == "ModuleDict") is not (stmt.style in ("values", "items")):
+        if (box.kind in ("ModuleDict", "dict")) is not (stmt.style in ("values", "items")):
             raise Rejected("iterated in another way")
         if stmt.target not in frame.names:
             raise Rejected("unbound name")
@@ -122,7 +122,8 @@ class Statements(Calls):
         tensors = [value for value in operands if isinstance(value, Ref)]
         if len(tensors) != len(operands) or self._operator is not None or self._autocast:
             raise Rejected("a control-flow operator takes tensors, and is not nested")
-        memory = OperatorMemory(reachable_storages(frame), tensors)
+        spec = CONTROLS[stmt.name]
+        memory = OperatorMemory(spec, reachable_storages(frame), tensors, self._grad)
 
         def run(function: Lambda, given: Sequence[Ref]) -> Value:
             if self.trace is not None:
@@ -135,9 +136,13 @@ class Statements(Calls):
 
         self._operator = memory
         try:
-            outcome = CONTROLS[stmt.name].rule(tensors, stmt.functions, run)
+            outcome = spec.rule(tensors, stmt.functions, run)
         finally:
             self._operator = None
+        if memory.trains and self._grad:
+            if not spec.trains:
+                raise Rejected("gradients through this operator are not modelled")
+            outcome.family.grad |= not spec.transforms
         frame.assign(stmt.target, outcome)
 
     # attributes
@@ -179,8 +184,13 @@ class Statements(Calls):
         if self.trace is not None:
             if step in holder.origins:
                 self.trace.used.add(holder.origins[step])
-            self.trace.marks.update(_rebinding_tags(holder.attrs.get(step), value))
-        holder.attrs[step] = value
+            old = holder.attrs.get(step)
+            self.trace.marks.update(_rebinding_tags(old, value))
+            if isinstance(value, Ref):
+                place = (id(holder), step)
+                kept = old if isinstance(old, Ref) else None
+                self.trace.marks.update(self.trace.flow.note_kept(value, kept, place))
+        holder.store(step, value)
 
     def _holder(self, frame: Frame, path: AttributePath) -> Instance:
         holder = self.read(frame.owner, path[:-1]) if len(path) > 1 else frame.owner
@@ -197,6 +207,8 @@ def _rebinding_tags(old: Value, new: Value) -> Iterator[str]:
         yield "state.rebound"
         if old.type.shape != new.type.shape:
             yield "state.rebound_shape"
+            if len(old.type.shape) == len(new.type.shape) and old.type.numel < new.type.numel:
+                yield "state.grown"
         if old.type.dtype != new.type.dtype:
             yield "state.rebound_dtype"
         if new.storage.kind == "input":

@@ -8,17 +8,21 @@ from strategies.ops import (
     complexes,
     custom,
     elementwise,
+    gradients,
     indexing,
     inplace,
     matmul,
     metadata,
     neural,
     out_forms,
+    randomness,
     reductions,
     scatter,
     shapes,
+    sizes,
     views,
 )
+from strategies.ops.results import RESULTS, ResultSpec
 from strategies.ops.spec import LIMIT, MOST, REALS, Operand, OpSpec, Outcome, Params, Rejected
 
 OPS: dict[str, OpSpec] = {
@@ -36,7 +40,22 @@ OPS: dict[str, OpSpec] = {
     **out_forms.TABLE,
     **metadata.TABLE,
     **custom.TABLE,
+    **sizes.TABLE,
+    **gradients.TABLE,
+    **randomness.TABLE,
 }
 """Every op by its name, simplest first, because a failing example shrinks towards the first."""
 
-__all__ = ["LIMIT", "MOST", "OPS", "REALS", "OpSpec", "Operand", "Outcome", "Params", "Rejected"]
+__all__ = [
+    "LIMIT",
+    "MOST",
+    "OPS",
+    "REALS",
+    "RESULTS",
+    "OpSpec",
+    "Operand",
+    "Outcome",
+    "Params",
+    "Rejected",
+    "ResultSpec",
+]

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from strategies.ops.rules import Change, gaps, integers, pairs, require, singles, turning
+from strategies.ops.rules import Change, gaps, integers, pairs, places, require, singles, slices, turning
 from strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, no_params
-from strategies.ops.views import reversals, squeezed, squeezed_all, swapped, turned, unsqueezed
-from strategies.types import TensorType, dense, inexact, numel
+from strategies.ops.views import reversals, row, rows, squeezed, squeezed_all, swapped, turned, unsqueezed
+from strategies.types import TensorType, dense, inexact, numel, viewed
 
 
 def _meta(template: str, change: Change, choices: Choices = no_params) -> OpSpec:
     return OpSpec(template, "inplace.metadata", 1, turning(change), choices, mutates="metadata")
+
+
+def _flat(kind: TensorType, params: Params) -> TensorType:
+    found = viewed(kind, (kind.numel,))
+    require(found is not None and kind.numel > 0, "not viewable")
+    assert found is not None
+    return found
 
 
 def _resized(operands: Sequence[Operand], params: Params) -> Outcome:
@@ -52,6 +59,17 @@ def _adopted(operands: Sequence[Operand], params: Params) -> Outcome:
     return Outcome(second.type, second.bound, same=True, adopts=1)
 
 
+def _own(template: str, change: Change, choices: Choices = no_params) -> OpSpec:
+    """``x.data = <a view of x.data>``."""
+
+    def rule(operands: Sequence[Operand], params: Params) -> Outcome:
+        require(not operands[0].grad, "gradients would have another shape")
+        return turning(change)(operands, params)
+
+    text = "{0}.data = {0}.data" + template
+    return OpSpec(text, "inplace.own_data", 1, rule, choices, mutates="metadata", statement=True)
+
+
 TABLE: dict[str, OpSpec] = {
     "t_": _meta("{0}.t_()", turned),
     "transpose_": _meta("{0}.transpose_({p[0]}, {p[1]})", swapped, pairs),
@@ -70,4 +88,10 @@ TABLE: dict[str, OpSpec] = {
     ),
     "set_": OpSpec("{0}.set_({1})", "inplace.storage", 2, _adopted, mutates="metadata"),
     "set_data": OpSpec("{0}.data = {1}", "inplace.storage", 2, _adopted, mutates="metadata", statement=True),
+    "data_t": _own(".t()", turned),
+    "data_transpose": _own(".transpose({p[0]}, {p[1]})", swapped, pairs),
+    "data_rows": _own("[{p[0]}:{p[1]}]", rows, slices),
+    "data_row": _own("[{p[0]}]", row, places),
+    "data_unsqueeze": _own(".unsqueeze({p[0]})", unsqueezed, gaps),
+    "data_view": _own(".view(-1)", _flat),
 }

@@ -47,6 +47,24 @@ def _attention(operands: Sequence[Operand], params: Params) -> Outcome:
     return Outcome(fresh(first.type.shape, dtype), second.bound)
 
 
+def _heads(operands: Sequence[Operand], params: Params) -> Outcome:
+    """Attention with two heads, each with half of the features."""
+    check(operands, SINGLES)
+    dtype = agree(operands)
+    first, second = operands
+    shape = first.type.shape
+    require(second.type.shape == shape and 2 <= len(shape) <= 3 and 0 not in shape and shape[-1] % 2 == 0)
+    return Outcome(fresh(shape, dtype), second.bound)
+
+
+_HEADS = "{0}.unflatten(-1, (2, -1)).transpose(-3, -2)"
+_KEYS = "{1}.unflatten(-1, (2, -1)).transpose(-3, -2)"
+
+
+def _attend(query: str, key: str, value: str, options: str = "") -> str:
+    return f"F.scaled_dot_product_attention({query}, {key}, {value}{options}).transpose(-3, -2).flatten(-2)"
+
+
 # --- pooling and resizing ---------------------------------------------------------------------------------
 
 Resize = Callable[[int], int]
@@ -107,6 +125,11 @@ TABLE: dict[str, OpSpec] = {
     "conv1d": _conv(1),
     "conv2d": _conv(2),
     "attention": OpSpec("F.scaled_dot_product_attention({0}, {0}, {1})", "nn", 2, _attention, lowers=True),
+    "heads": OpSpec(_attend(_HEADS, _HEADS, _KEYS), "heads", 2, _heads, lowers=True),
+    "cross_heads": OpSpec(_attend(_HEADS, _KEYS, _KEYS), "heads", 2, _heads, lowers=True),
+    "causal_heads": OpSpec(
+        _attend(_HEADS, _HEADS, _KEYS, ", is_causal=True"), "heads", 2, _heads, lowers=True
+    ),
     "max_pool1d": _pool("F.max_pool1d({0}, 2)", 1, lambda n: n // 2),
     "avg_pool1d": _pool("F.avg_pool1d({0}, 2)", 1, lambda n: n // 2),
     "max_pool2d": _pool("F.max_pool2d({0}, 2, 1)", 2, lambda n: n - 1),

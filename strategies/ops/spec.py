@@ -95,9 +95,8 @@ class OpSpec:
     ``real``: it is a Python float, of a kind of REALS. ``statement``: the op is a statement without a result.
     ``stops_grad``: the result never requires grad; ``starts_grad``: it does. ``multi``: the result is one of
     several views, which autograd forbids to write to. ``preamble`` is a key of PREAMBLES: a definition that
-    the source needs. ``lowers``: autocast runs the op in its lower precision. ``reinterprets``: the result is
-    the memory of the operand as another dtype, and may be any number. ``of_memory``: it reads or exchanges
-    the memory itself, which a lazy conjugate or negative does not allow.
+    the source needs. ``lowers``: autocast runs the op in its lower precision. ``untraced``: Dynamo, which
+    captures the local functions of control-flow operators even in eager, need not take it.
     """
 
     template: str
@@ -114,8 +113,7 @@ class OpSpec:
     multi: bool = False
     preamble: str = ""
     lowers: bool = False
-    reinterprets: bool = False
-    of_memory: bool = False
+    untraced: bool = False
 
     @property
     def infix(self) -> bool:

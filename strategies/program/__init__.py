@@ -10,8 +10,10 @@ from strategies.program.construction import (
     Bind,
     Child,
     Container,
+    Copied,
     Derived,
     Fill,
+    Held,
     Hook,
     Init,
     New,
@@ -36,11 +38,12 @@ from strategies.program.expressions import (
     Measure,
     Not,
     Op,
+    Results,
     Star,
     Ternary,
     Var,
 )
-from strategies.program.inputs import HISTORIES, Again, Dim, Dynamic, Given, GroupInput, Input, TensorInput
+from strategies.program.inputs import Again, Dim, Dynamic, Given, GroupInput, Input, TensorInput
 from strategies.program.literals import ENUMS, AttributePath, Key, Kind, Literal, Size, Slice, Step
 from strategies.program.model import Program, probe_inputs
 from strategies.program.statements import (
@@ -66,7 +69,6 @@ __all__ = [
     "FLAGS",
     "FORMS",
     "FUNCTIONS",
-    "HISTORIES",
     "Again",
     "Apply",
     "Arg",
@@ -82,6 +84,7 @@ __all__ = [
     "Cond",
     "Container",
     "Control",
+    "Copied",
     "Derived",
     "Dim",
     "Do",
@@ -92,6 +95,7 @@ __all__ = [
     "Given",
     "Group",
     "GroupInput",
+    "Held",
     "Hook",
     "If",
     "Init",
@@ -112,6 +116,7 @@ __all__ = [
     "Plain",
     "Program",
     "Repeat",
+    "Results",
     "Return",
     "Set",
     "Size",

@@ -56,7 +56,7 @@ class Bind:
 @dataclass(frozen=True, slots=True)
 class Container:
     """A ``ModuleList``, ``Sequential`` or ``ModuleDict`` of new modules, existing ones (a AttributePath) and
-    containers.
+    containers, or a plain "list" or "dict" of them.
     """
 
     attr: str
@@ -77,6 +77,25 @@ class Tensor:
     fill: Fill
     frozen: bool = False
     layout: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A plain "list" or "dict" of tensors that have no name of their own; parameters or constants."""
+
+    attr: str
+    kind: str
+    items: tuple[Tensor, ...]
+    keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """``self.<attr> = copy.copy(self.<source>)`` or, if ``deep``, ``copy.deepcopy``, of a module."""
+
+    attr: str
+    source: AttributePath
+    deep: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,4 +138,4 @@ class Parametrize:
     name: str
 
 
-Init = Child | Bind | Container | Tensor | Derived | Plain | Hook | Parametrize
+Init = Child | Copied | Bind | Container | Tensor | Held | Derived | Plain | Hook | Parametrize

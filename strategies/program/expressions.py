@@ -115,12 +115,12 @@ FUNCTIONS: dict[str, str] = {"relu": "torch.relu", "neg": "torch.neg", "tanh": "
 class Group:
     """A container of values; ``kind`` is tuple, list, dict, named (a namedtuple) or data (a dataclass).
 
-    ``keys`` are the keys of a dict, or the names of the items of a namedtuple or dataclass.
+    ``keys`` are the names of the items of a dict, namedtuple or dataclass.
     """
 
     kind: str
     items: tuple[Expr, ...]
-    keys: tuple[Literal, ...] = ()
+    keys: tuple[str, ...] = ()
 
 
 FIELDS = ("left", "right")
@@ -132,8 +132,17 @@ class Item:
     """An item of a container: ``base[key]`` or, if ``dotted``, ``base.key``."""
 
     base: Var
-    key: Literal
+    key: int | str
     dotted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """An op that returns a named tuple of torch, as ``x.max(0)`` does; ``name`` is a key of RESULTS."""
+
+    name: str
+    operand: Expr
+    params: tuple[Literal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +154,9 @@ class Ternary:
     orelse: Expr
 
 
-Expr = Lit | Var | Not | Attr | Op | Measure | Call | Apply | Bound | Function | Group | Item | Ternary
+Expr = (
+    Lit | Var | Not | Attr | Op | Measure | Call | Apply | Bound | Function | Group | Item | Results | Ternary
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,9 @@ from strategies.program.construction import (
     Bind,
     Child,
     Container,
+    Copied,
     Derived,
+    Held,
     Hook,
     New,
     Parametrize,
@@ -31,6 +33,7 @@ from strategies.program.expressions import (
     Measure,
     Not,
     Op,
+    Results,
     Star,
     Ternary,
     Var,
@@ -77,15 +80,31 @@ def rewritten(root: Any, change: Callable[[Any], Any]) -> Any:
     return change(replace(root, **parts))
 
 
-_LEAVES = {"str", "int", "float", "bool", "AttributePath", "Shape", "Literal", "tuple[Literal, ...]"}
+_LEAVES = {"str", "int", "float", "bool", "AttributePath", "Shape", "int | str"}
 """The types of fields that hold no nodes."""
 
 _PARTS: dict[type, tuple[str, ...]] = {
     kind: tuple(f.name for f in fields(kind) if f.type not in _LEAVES)
     for kind in (
-        *(Lit, Var, Not, Attr, Op, Measure, Star, Call, Apply, Bound, Function, Group, Item, Ternary, Cond),
+        *(Lit, Var, Not, Attr, Op, Measure, Star, Call, Apply, Bound, Function, Group, Item, Results),
+        *(Ternary, Cond),
         *(Assign, Do, Set, Swap, Bump, If, Loop, Repeat, With, Lambda, Control, Return),
-        *(New, Child, Bind, Container, Tensor, Derived, Plain, Hook, Parametrize, Arg, Method, ClassDef),
+        *(
+            New,
+            Child,
+            Copied,
+            Bind,
+            Container,
+            Tensor,
+            Held,
+            Derived,
+            Plain,
+            Hook,
+            Parametrize,
+            Arg,
+            Method,
+            ClassDef,
+        ),
         *(TensorInput, Again, GroupInput),
     )
 }

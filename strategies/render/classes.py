@@ -13,7 +13,9 @@ from strategies.program import (
     Child,
     ClassDef,
     Container,
+    Copied,
     Derived,
+    Held,
     Hook,
     Init,
     New,
@@ -21,8 +23,8 @@ from strategies.program import (
     Plain,
     Stmt,
 )
-from strategies.regions import HOOKS
-from strategies.render.expressions import assignment, literal, path_text
+from strategies.regions import HOOKS, PARAMETRIZATIONS
+from strategies.render.expressions import assignment, group, literal, path_text
 from strategies.render.statements import INDENT, body_lines
 from strategies.render.tensors import tensor
 
@@ -66,6 +68,11 @@ def _statement(init: Init, scaled: bool) -> str:
     if isinstance(init, Child):
         made = _module(init.new)
         return assignment((init.attr,), f"torch.fx.symbolic_trace({made})" if init.traced else made)
+    if isinstance(init, Copied):
+        function = "copy.deepcopy" if init.deep else "copy.copy"
+        return assignment((init.attr,), f"{function}({path_text(init.source)})")
+    if isinstance(init, Held):
+        return assignment((init.attr,), _held(init))
     if isinstance(init, Bind):
         return assignment(init.target, path_text(init.source))
     if isinstance(init, Container):
@@ -80,7 +87,9 @@ def _statement(init: Init, scaled: bool) -> str:
     if isinstance(init, Hook):
         return f"{path_text(init.path)}.{HOOKS[init.name].registration}({init.name})"
     if isinstance(init, Parametrize):
-        return f'parametrize.register_parametrization({path_text(init.path)}, "{init.attr}", {init.name}())'
+        return PARAMETRIZATIONS[init.name].template.format(
+            m=path_text(init.path), name=init.attr, w=path_text((*init.path, init.attr)), cls=init.name
+        )
     scale = " * scale" if scaled and init.fill.dtype in _SCALED else ""
     value = tensor(init.fill, init.layout, scale)
     return _registered(init.attr, init.kind, value, frozen=init.frozen)
@@ -88,11 +97,20 @@ def _statement(init: Init, scaled: bool) -> str:
 
 def _container(box: Container) -> str:
     items = [_item(item) for item in box.items]
+    if box.kind in ("list", "dict"):
+        return group(box.kind, items, box.keys)
     if box.kind == "ModuleDict":
-        pairs = ", ".join(f'"{k}": {v}' for k, v in zip(box.keys, items, strict=True))
-        return f"nn.ModuleDict({{{pairs}}})"
+        return f"nn.ModuleDict({group('dict', items, box.keys)})"
     listed = ", ".join(items)
     return f"nn.{box.kind}({f'[{listed}]' if box.kind == 'ModuleList' else listed})"
+
+
+def _held(box: Held) -> str:
+    items = [
+        f"nn.Parameter({tensor(item.fill, '')})" if item.kind == "parameter" else tensor(item.fill, "")
+        for item in box.items
+    ]
+    return group(box.kind, items, box.keys)
 
 
 def _item(item: New | AttributePath | Container) -> str:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable
 
 from strategies.conditions import CONDS, MEASURES, MODES, RELATIONS
-from strategies.ops import OPS
+from strategies.ops import OPS, RESULTS
 from strategies.program import (
     FORMS,
     FUNCTIONS,
@@ -28,6 +28,7 @@ from strategies.program import (
     Measure,
     Not,
     Op,
+    Results,
     Size,
     Slice,
     Star,
@@ -54,11 +55,13 @@ def expression(expr: Expr | Star) -> str:
     if isinstance(expr, Item):
         if expr.dotted:
             return f"{expr.base.name}.{expr.key}"
-        return f"{expr.base.name}[{_key(expr.key)}]"
+        return f"{expr.base.name}[{expr.key!r}]".replace("'", '"')
     if isinstance(expr, Not):
         return f"not {expr.flag.name}"
     if isinstance(expr, Measure):
         return MEASURES[expr.name].template.format(operand(expr.subject))
+    if isinstance(expr, Results):
+        return RESULTS[expr.name].template.format(operand(expr.operand), p=expr.params)
     if isinstance(expr, Apply):
         return f"{expr.function.name}({_arguments(expr.args)})"
     if isinstance(expr, Bound):
@@ -89,14 +92,10 @@ def _arguments(args: Iterable[Expr | Star], kwargs: Iterable[tuple[str, Expr]] =
     )
 
 
-def _key(key: Literal) -> str:
-    return f'"{key}"' if isinstance(key, str) else literal(key)
-
-
-def group(kind: str, items: list[str], keys: tuple[Literal, ...]) -> str:
+def group(kind: str, items: list[str], keys: tuple[str, ...]) -> str:
     """A container of items that are already source; ``keys`` as in Group."""
     if kind == "dict":
-        return "{" + ", ".join(f"{_key(k)}: {v}" for k, v in zip(keys, items, strict=True)) + "}"
+        return "{" + ", ".join(f'"{k}": {v}' for k, v in zip(keys, items, strict=True)) + "}"
     listed = ", ".join(items)
     if kind == "list":
         return f"[{listed}]"

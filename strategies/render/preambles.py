@@ -16,7 +16,6 @@ from strategies.program import (
     Hook,
     Kind,
     Lit,
-    Literal,
     Op,
     Parametrize,
     Program,
@@ -28,15 +27,15 @@ from strategies.render.statements import INDENT
 
 def import_lines(body: str) -> Iterator[str]:
     """The imports that a source with this body needs."""
+    standard = [f"import {name}" for name in ("copy", "math") if re.search(rf"\b{name}\.\w+\(", body)]
     if "@dataclass" in body:
-        yield "from dataclasses import dataclass"
+        standard.append("from dataclasses import dataclass")
     base = re.search(r"^class Kind\(.*?(\w+)\):", body, re.MULTILINE)
     if base:
-        yield f"from enum import {base[1]}"
+        standard.append(f"from enum import {base[1]}")
     if "NamedTuple" in body:
-        yield "from typing import NamedTuple"
-    if "@dataclass" in body or "NamedTuple" in body or base:
-        yield ""
+        standard.append("from typing import NamedTuple")
+    yield from (*standard, *([""] if standard else []))
     yield "import torch"
     if re.search(r"\bF\.", body):
         yield "import torch.nn.functional as F"
@@ -60,8 +59,10 @@ def preambles(program: Program) -> Iterator[tuple[str, ...]]:
         elif isinstance(node, Hook):
             wanted[node.name] = HOOKS[node.name].lines
         elif isinstance(node, Parametrize):
-            wanted["parametrize"] = PREAMBLES["parametrize"]
-            wanted[node.name] = PARAMETRIZATIONS[node.name][1]
+            spec = PARAMETRIZATIONS[node.name]
+            wanted[spec.preamble] = PREAMBLES[spec.preamble]
+            if spec.lines:
+                wanted[node.name] = spec.lines
     yield from (wanted[name] for name in sorted(wanted))
 
 
@@ -71,7 +72,7 @@ def _enum(base: str) -> tuple[str, ...]:
     return (f"class Kind({base}):", *members)
 
 
-def _record(kind: str, fields: Iterable[Literal]) -> tuple[str, ...]:
+def _record(kind: str, fields: Iterable[str]) -> tuple[str, ...]:
     """The definition of a namedtuple or dataclass."""
     listed = [f"{INDENT}{field}: torch.Tensor" for field in fields]
     return tuple(part for line in PREAMBLES[kind] for part in (listed if line == FIELDS_HERE else [line]))

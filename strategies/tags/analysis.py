@@ -9,7 +9,7 @@ from strategies.machine import Machine
 from strategies.ops import OPS
 from strategies.program import Call, Op, Program, Step, nodes
 from strategies.trace import Called, Trace, Written
-from strategies.values import Box, Instance, Ref, Value
+from strategies.values import Instance, Ref, Value, leaves
 
 
 class Analysis:
@@ -83,12 +83,3 @@ def places(
     for name, value in root.attrs.items():
         if isinstance(value, Instance):
             yield from places(value, root, name, depth if isinstance(value.kind, str) else depth + 1)
-
-
-def leaves(values: list[Value]) -> Iterator[Value]:
-    """The values in nested containers."""
-    for value in values:
-        if isinstance(value, Box):
-            yield from leaves(list(value.items.values()))
-        else:
-            yield value

@@ -44,8 +44,6 @@ _EXCLUSIONS: Iterable[tuple[frozenset[str], frozenset[str]]] = (
     (frozenset({"dynamic.range", "dynamic.edge"}), frozenset({"dynamic.auto", "dynamic.dynamic"})),
     # Without classes below the root there is no module with arguments of its own to call.
     (frozenset({"hierarchy.flat"}), frozenset({"hierarchy.guest"} | _CHILD_ARGUMENTS)),
-    # Only drawn in eval mode: in train mode it would be random.
-    (frozenset({"layer.dropout"}), frozenset({"model.training", "state.running_statistics"})),
     # A dynamic input is neither empty nor passed twice.
     (_with_prefix("dynamic."), frozenset({"input.same_twice", "input.view_of_another", "input.empty"})),
 )

@@ -6,7 +6,7 @@ types, so that a tag states what the Program contains, whatever was meant to be 
 
 from __future__ import annotations
 
-from strategies.conditions import CONDS, MODES, RELATIONS
+from strategies.conditions import COMPUTED_MEASURES, CONDS, MODES, RELATIONS
 from strategies.constants import ODD_TEXTS
 from strategies.control import CONTROLS
 from strategies.layers import LAYERS
@@ -24,9 +24,11 @@ from strategies.program import (
     Child,
     Container,
     Control,
+    Copied,
     Derived,
     Function,
     Group,
+    Held,
     Hook,
     If,
     Item,
@@ -39,6 +41,7 @@ from strategies.program import (
     Op,
     Parametrize,
     Repeat,
+    Results,
     Return,
     Set,
     Size,
@@ -49,7 +52,7 @@ from strategies.program import (
     With,
     of_type,
 )
-from strategies.regions import HOOKS
+from strategies.regions import HOOKS, PARAMETRIZATIONS
 from strategies.tags.calls import (
     calls_related_modules,
     calls_twice,
@@ -81,18 +84,12 @@ from strategies.tags.interface import (
     has_input_layout,
     has_input_of,
     has_input_shape,
-    has_other_keys,
-    has_value_in_container,
     passes_extra_arguments,
     records,
     returns_container,
     returns_duplicate,
-    returns_empty,
     returns_nested,
-    returns_no_tensor,
-    returns_python,
     returns_role,
-    takes_other_type,
     tensor_inputs,
 )
 from strategies.tags.names import named_as_operator, named_as_torch
@@ -125,6 +122,7 @@ from strategies.tags.state import (
     updates_running_statistics,
 )
 from strategies.tags.tag import Tag
+from strategies.values import Box
 
 _CONDITIONS = {
     "truthy": "a branch on the truth of a flag, a number or *args",
@@ -167,6 +165,16 @@ _VALUE_OPS = (
 )
 """The in-place ops on values that have a tag."""
 
+_FLOWS = {
+    "flow.one_value_twice": "one value kept in two places",
+    "flow.copied_then_overwritten": "state copied from other state, which is then overwritten",
+    "flow.recurrent": "state replaced by a value that was computed from it",
+    "flow.read_between": "a new value computed, the old one read, then the new one written",
+    "flow.returned_then_written": "a module returns state that it wrote to, and its caller writes to it",
+    "flow.alias_written": "one of two inputs that share memory written, a view of that memory returned",
+}
+"""Mark of the machine -> the meaning of its tag."""
+
 TAGS: dict[str, Tag] = {
     "hierarchy.flat": Tag("the root is the only module class", lambda p: depth(p) == 1),
     "hierarchy.depth2": Tag("two levels of module classes", lambda p: depth(p) == 2),
@@ -184,6 +192,11 @@ TAGS: dict[str, Tag] = {
     "hierarchy.module_list": Tag("an nn.ModuleList", has_node(Container, lambda c: c.kind == "ModuleList")),
     "hierarchy.module_dict": Tag("an nn.ModuleDict", has_node(Container, lambda c: c.kind == "ModuleDict")),
     "hierarchy.sequential": Tag("an nn.Sequential", has_node(Container, lambda c: c.kind == "Sequential")),
+    "hierarchy.plain_container": Tag(
+        "modules in a plain list or dict", has_node(Container, lambda c: c.kind in ("list", "dict"))
+    ),
+    "hierarchy.copied": Tag("copy.copy of a module", has_node(Copied, lambda c: not c.deep)),
+    "hierarchy.deep_copied": Tag("copy.deepcopy of a module", has_node(Copied, lambda c: c.deep)),
     "hierarchy.nested_container": Tag(
         "a container in a container",
         has_node(Container, lambda c: any(isinstance(item, Container) for item in c.items)),
@@ -195,6 +208,12 @@ TAGS: dict[str, Tag] = {
     "hierarchy.hook": Tag("a forward hook", has_node(Hook, lambda h: not HOOKS[h.name].before)),
     "hierarchy.pre_hook": Tag("a forward pre-hook", has_node(Hook, lambda h: HOOKS[h.name].before)),
     "hierarchy.parametrized": Tag("torch.nn.utils.parametrize on a module", has_node(Parametrize)),
+    **{
+        f"hierarchy.{name}": Tag(
+            f"the parametrization {name}", has_node(Parametrize, lambda p, name=name: p.name == name)
+        )
+        for name in PARAMETRIZATIONS
+    },
     **{
         f"layer.{name}": Tag(
             f"the layer {name} of nn", has_node(New, lambda n, name=name: n.layer and n.name == name)
@@ -282,7 +301,11 @@ TAGS: dict[str, Tag] = {
     "control.while": Tag("a while on a Python counter", has_node(Repeat, lambda r: r.style == "while")),
     "control.size_as_number": Tag(
         "a size or rank of a tensor as a Python int",
-        has_node(Measure, lambda n: n.name in ("rank", "first_size", "last_size")),
+        has_node(Measure, lambda n: n.name in ("rank", "first_size", "last_size", "length")),
+    ),
+    "control.size_arithmetic": Tag(
+        "Python arithmetic on a size: math.floor, round, min, division",
+        lambda p: p.has(Measure, lambda n: n.name in COMPUTED_MEASURES) or "size" in p.op_groups,
     ),
     "control.stride_as_number": Tag("x.stride(0) as a Python int", has_measure("first_stride")),
     "control.numel_as_number": Tag("x.numel() as a Python int", has_measure("numel")),
@@ -302,6 +325,11 @@ TAGS: dict[str, Tag] = {
     "state.constant": Tag(
         "a tensor that is a plain attribute", has_node(Tensor, lambda t: t.kind == "constant")
     ),
+    "state.held": Tag("tensors in a plain list or dict", has_node(Held)),
+    "state.held_parameter": Tag(
+        "a parameter in a plain list or dict",
+        has_node(Held, lambda held: any(item.kind == "parameter" for item in held.items)),
+    ),
     "state.integer": Tag(
         "an integer tensor as state", has_node(Tensor, lambda t: t.fill.dtype.startswith("int"))
     ),
@@ -314,13 +342,8 @@ TAGS: dict[str, Tag] = {
             ("transposed", "a transposed tensor"),
             ("sliced", "a tensor with holes"),
             ("offset", "a tensor that starts after the beginning of its storage"),
-            ("real", "the real part of a complex tensor"),
         )
     },
-    "state.reinterpreted": Tag(
-        "a tensor of the state seen as another dtype",
-        has_node(Derived, lambda d: d.op in ("view_as_real", "view_float", "bits")),
-    ),
     "state.scaled": Tag("an instance with its own initial values", has_node(New, lambda n: n.scale != 1.0)),
     "state.tied": Tag("one tensor under two names", has_tied_tensors),
     "state.one_storage": Tag(
@@ -341,6 +364,8 @@ TAGS: dict[str, Tag] = {
         "a buffer written by one module and read by another", marked("state.updated_here_read_there")
     ),
     "state.rebound": Tag("a buffer or tensor attribute rebound", marked("state.rebound")),
+    "state.grown": Tag("rebound to a larger tensor, as a growing cache", marked("state.grown")),
+    **{name: Tag(meaning, marked(name)) for name, meaning in _FLOWS.items()},
     "state.rebound_shape": Tag("rebound to another shape", marked("state.rebound_shape")),
     "state.rebound_dtype": Tag("rebound to another dtype", marked("state.rebound_dtype")),
     "state.rebound_to_input": Tag("rebound to an input", marked("state.rebound_to_input")),
@@ -361,6 +386,8 @@ TAGS: dict[str, Tag] = {
     "inplace.item": Tag("item assignment", runs_group("inplace.item")),
     "inplace.scatter": Tag("an in-place op with indices", runs_group("inplace.scatter")),
     "inplace.out": Tag("an out= form", runs_group("inplace.out")),
+    "inplace.random": Tag("a tensor filled or dropped at random in place", runs_group("inplace.random")),
+    "inplace.own_data": Tag("`.data =` a view of itself", runs_group("inplace.own_data")),
     "inplace.storage": Tag("an in-place op on the storage", runs_group("inplace.storage")),
     **{
         f"inplace.{name}": Tag(f"the op {name}", runs_op(name))
@@ -398,6 +425,7 @@ TAGS: dict[str, Tag] = {
         for group in dict.fromkeys(spec.group for spec in OPS.values())
         if not group.startswith("inplace")
     },
+    "op.results": Tag("an op that returns a named tuple", has_node(Results)),
     "op.pair": Tag("an op on the results of two similar ops on the same tensor", has_node(Op, is_pair)),
     "op.turned": Tag("an op on the result of a transposing op", has_node(Op, reads_transposed)),
     "inplace.literal": Tag(
@@ -415,7 +443,6 @@ TAGS: dict[str, Tag] = {
         "an argument of the model named like a name in the code of a graph",
         lambda p: any(arg.name in ARGUMENTS for arg in p.root.args),
     ),
-    "names.keys": Tag("a dict with keys that are no text", has_other_keys),
     "names.fields": Tag(
         "a namedtuple or dataclass with unusual field names",
         lambda p: any(g.keys != FIELDS for g in records(p)),
@@ -432,21 +459,6 @@ TAGS: dict[str, Tag] = {
         "an input that starts after the beginning of its storage", has_input_layout("offset")
     ),
     "input.expanded": Tag("an expanded input", has_input_layout("expanded")),
-    "input.windows": Tag("an input of windows that overlap", has_input_layout("windows")),
-    "input.real": Tag("an input that is the real part of a complex tensor", has_input_layout("real")),
-    "input.negative": Tag("an input that is negated when it is read", has_input_layout("negative")),
-    "input.conjugate": Tag("an input that is conjugated when it is read", has_input_layout("conjugate")),
-    "input.computed": Tag(
-        "an input that is no leaf of autograd", lambda p: any(t.history for t in tensor_inputs(p))
-    ),
-    "input.view_of_leaf": Tag(
-        "an input that is a view of a leaf of autograd",
-        lambda p: any(t.history == "view of leaf" for t in tensor_inputs(p)),
-    ),
-    "input.overlapping": Tag(
-        "an input that overlaps with part of another",
-        lambda p: any(isinstance(i, Again) and i.op == "rows" for i in p.inputs),
-    ),
     "input.scalar": Tag("a 0-d input", has_input_shape(lambda s: not s)),
     "input.empty": Tag("an empty input", has_input_shape(lambda s: 0 in s)),
     "input.size1": Tag("an input with a dimension of size 1", has_input_shape(lambda s: 1 in s)),
@@ -475,10 +487,6 @@ TAGS: dict[str, Tag] = {
     ),
     "input.enum": Tag("a member of an enumeration as input", has_input_of(Kind)),
     "input.size": Tag("a torch.Size as input", has_input_of(Size)),
-    "input.value": Tag("a container of inputs that are not only tensors", has_value_in_container),
-    "input.other_type": Tag(
-        "a Python number of another type than the argument is meant for", takes_other_type
-    ),
     "input.keyword": Tag("an input by keyword", lambda p: bool(p.program.kwargs)),
     "model.training": Tag("exported in train mode", lambda p: p.program.training),
     **{
@@ -488,6 +496,14 @@ TAGS: dict[str, Tag] = {
             *(("named", "namedtuple"), ("data", "registered dataclass")),
         )
     },
+    "output.result": Tag(
+        "a named tuple of torch returned, as that of x.max(0)",
+        lambda p: any(
+            isinstance(part, Box) and part.kind == "result"
+            for _, result in p.trace.results
+            for part in (result, *(result.items.values() if isinstance(result, Box) else ()))
+        ),
+    ),
     "output.nested": Tag("a container in a container returned", returns_nested),
     "output.duplicate": Tag("one tensor returned twice", returns_duplicate),
     "output.input": Tag("an input returned", returns_role("input")),
@@ -499,13 +515,15 @@ TAGS: dict[str, Tag] = {
     "output.parameter": Tag("a parameter returned", returns_role("parameter")),
     "output.constant": Tag("a constant returned", returns_role("constant")),
     "output.none": Tag("None returned", lambda p: any(leaf is None for leaf, _ in p.outputs)),
-    "output.number": Tag("a Python number returned", returns_python(bool, int, float)),
-    "output.text": Tag("a text returned", returns_python(str)),
-    "output.enum": Tag("a member of an enumeration returned", returns_python(Kind)),
-    "output.size": Tag("a torch.Size returned", returns_python(Size)),
-    "output.empty": Tag("an empty container returned", returns_empty),
-    "output.no_tensor": Tag("no tensor returned", returns_no_tensor),
+    "output.python": Tag(
+        "a Python value returned", lambda p: any(isinstance(leaf, bool | int) for leaf, _ in p.outputs)
+    ),
     "region.no_grad": Tag("torch.no_grad", has_region("no_grad")),
+    "region.whole": Tag(
+        "a with block around everything that the model does",
+        lambda p: len(p.root.body) == 1 and isinstance(p.root.body[0], With),
+    ),
+    "region.written": Tag("state or operands written in a control-flow operator", marked("region.written")),
     "region.enable_grad": Tag("torch.enable_grad", has_region("enable_grad")),
     "region.autocast": Tag("torch.autocast", has_region("autocast")),
     "region.annotate": Tag("torch.fx.traceback.annotate", has_region("annotate")),

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from harness.checks.gradients import BackwardRaised, GradientFlow, GradientLeaf
 from harness.checks.guards.check import CallRefused
 from harness.checks.guards.deviations import WrongAnswer
-from harness.checks.outputs import OutputStructure, PathRaised
+from harness.checks.inputs import InputLeaf
+from harness.checks.outputs import OutputLeaf, OutputStructure, PathRaised
 from harness.checks.purity import Printed
 from harness.checks.structure.call_order import CallsUnknown
-from harness.inputs.deviations import METADATA, PROMISED, SURROUNDINGS
+from harness.inputs.deviations import PROMISED
 from harness.judge.documented_limits.limit import PROGRAMMING_MODEL, limit
 from harness.judge.documented_limits.replacing import SELECTS
 
@@ -56,15 +58,11 @@ def sizes_are_inferred(question: Question) -> bool:
     documented=f"{PROGRAMMING_MODEL}, 'Which values are static vs. dynamic?'",
 )
 def other_metadata_is_static(question: Question) -> bool:
-    """Ask whether a deviating call changed metadata alone, and its mode does not promise to notice.
-
-    A value is not metadata: 2.0 where the example has 2, or True where it has 1.
-    """
+    """Ask whether a deviating call changed something that its mode does not promise to notice."""
     evidence = question.evidence
-    if not isinstance(evidence, WrongAnswer):
-        return False
-    kind = evidence.altered.deviation
-    return kind in METADATA | SURROUNDINGS and kind not in PROMISED[question.path.mode]
+    return (
+        isinstance(evidence, WrongAnswer) and evidence.altered.deviation not in PROMISED[question.path.mode]
+    )
 
 
 @limit(
@@ -93,3 +91,20 @@ def failed_export_shows_its_graph(question: Question) -> bool:
     if not isinstance(evidence, Printed):
         return False
     return evidence.failed and evidence.stage == "export" and evidence.stream == "standard error"
+
+
+@limit(
+    LIMITS,
+    says="A custom autograd function is traced into the operators of its forward; its backward is not kept.",
+    documented="torch/_export/db/examples/autograd_function.py: 'TorchDynamo does not keep track of "
+    "backward() on autograd functions'; torch/_export/wrappers.py, allow_in_pre_dispatch_graph, for those "
+    "that are to be kept",
+)
+def custom_backward_is_not_kept(question: Question) -> bool:
+    """Ask whether only gradients differ, or what requires them, where the model has such a function."""
+    flow, evidence = question.eager.gradients, question.evidence
+    if flow is None or not flow.customized:
+        return False
+    if isinstance(evidence, GradientLeaf | GradientFlow | BackwardRaised):
+        return True
+    return isinstance(evidence, OutputLeaf | InputLeaf) and evidence.leaf.word == "requires-grad"
