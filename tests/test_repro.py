@@ -54,6 +54,7 @@ from harness.checks.structure.check import (
     ModulesUnknown,
     NeedlessVariant,
 )
+from harness.checks.structure.enumeration import OrderDiffers
 from harness.checks.structure.signature import SignatureMismatch, SpecKind, SpecTarget, TableNames
 from harness.checks.structure.translation import StepDiffers, StepMoved
 from harness.faults import FAULTS
@@ -165,6 +166,7 @@ EVIDENCE: list[tuple[str, Evidence]] = [
     *(("structure", SignatureMismatch(side, ("a",), ("b",))) for side in ("inputs", "outputs")),
     *(("structure", TableNames(table, ("a",), ())) for table in ("module_call_graph", "state_dict")),
     ("structure", SpecKind("b", "buffer", "buffer", "parameter")),
+    *(("structure", OrderDiffers(what, ("a", "b"), ("b", "a"))) for what in ("parameters", "buffers")),
     ("structure", SpecTarget("b", "buffer", "buffer")),
     *(("structure", GraphBroken(stage, "a loop")) for stage in STAGES),
     ("structure", ModuleCycle("l")),

@@ -245,6 +245,22 @@ def make():
 """
 
 
+TWO_CHILDREN = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one = nn.ReLU()
+        self.two = nn.Sigmoid()
+
+    def forward(self, x):
+        return self.two(self.one(x))
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
+"""
+
+
 @fault(check="outputs", paths="nonstrict:unflatten*", source=CALLED_TWICE, cites="PR 137013")
 def every_call_runs_the_first_calls_graph() -> Iterator[None]:
     """A submodule that is called twice runs the graph of its first call both times."""
@@ -344,4 +360,15 @@ def uncalled_modules_are_missing() -> Iterator[None]:
 def operators_move_to_the_root() -> Iterator[None]:
     """The rebuilt root module runs the operators of its submodules itself."""
     with edited(unflattening._fix_nn_module_stacks, "if _is_prefix(prev_fqn, curr_fqn):", "if False:"):
+        yield
+
+
+@fault(check="structure", paths="nonstrict:unflatten*", source=TWO_CHILDREN)
+def submodules_come_in_reverse() -> Iterator[None]:
+    """The submodules of an unflattened module are enumerated in reverse order."""
+    with edited(
+        unflattening._reorder_submodules,
+        "children.sort(key=operator.itemgetter(0))",
+        "children.sort(key=operator.itemgetter(0), reverse=True)",
+    ):
         yield

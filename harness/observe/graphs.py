@@ -246,6 +246,8 @@ class Rebuilt:
 
     modules: frozenset[str] = frozenset()
     """Names of its modules, without the numbers of call variants."""
+    order: tuple[str, ...] = ()
+    """The same names, in the order in which they are enumerated."""
     cycle: str = ""
     """Name of a module that contains itself; the other fields are empty then."""
     variants: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)

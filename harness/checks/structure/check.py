@@ -1,4 +1,4 @@
-"""structure: the modules that eager called are there, each call runs its own graph, in eager's order."""
+"""structure: eager's modules are there, each call runs its own graph, and all comes in eager's order."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from harness.checks.structure.call_order import made_calls, recorded_calls
 from harness.checks.structure.common import OfStructure, listed
+from harness.checks.structure.enumeration import buffers_in_order, modules_in_order, parameters_in_order
 from harness.checks.structure.signature import names, signature
 from harness.checks.structure.translation import translation
 from harness.observe.observation import ExportedObservation
@@ -134,7 +135,8 @@ def structure(reference: EagerObservation, candidate: Observation) -> Iterator[E
     hierarchy, program, rebuilt = reference.hierarchy, candidate.exported, candidate.rebuilt
     if hierarchy is None or program is None:
         return
-    yield from signature(program)
+    of_signature = list(signature(program))
+    yield from of_signature
     if reference.before is not None:
         yield from names(hierarchy, reference.before, program)
     if program.listing is None:
@@ -147,6 +149,12 @@ def structure(reference: EagerObservation, candidate: Observation) -> Iterator[E
         if rebuilt.listing is not None and not of_graph:  # it can only repeat what the graph says
             yield from made_calls(hierarchy, rebuilt)
         yield from translation(program, rebuilt, reference.before)
+        yield from modules_in_order(hierarchy, rebuilt)
+    # The state is in the order of the signature.
+    if reference.before is not None and candidate.before is not None and not of_signature:
+        yield from parameters_in_order(reference.before, candidate.before)
+        if rebuilt is not None:
+            yield from buffers_in_order(reference.before, candidate.before)
 
 
 def _modules(hierarchy: Hierarchy, program: Exported, rebuilt: Rebuilt) -> Iterator[Evidence]:

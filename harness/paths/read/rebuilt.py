@@ -24,18 +24,20 @@ def read_rebuilt(module: nn.Module) -> Rebuilt | None:
     if cycle := _cycle(module, "", []):
         return Rebuilt(cycle=cycle)
     modules = dict(_named_modules(module, ""))
-    names = frozenset(map(base_name, modules))
+    order = tuple(dict.fromkeys(map(base_name, modules)))
+    names = frozenset(order)
     reader = Reader(stacks=False)
     try:
         variants = _variants(modules)
         listing = reader.read(module, module.graph)
     except BrokenError as error:
-        return Rebuilt(modules=names, broken=str(error))
+        return Rebuilt(modules=names, order=order, broken=str(error))
     times: dict[int, int] = {}
     for each in reader.ran:
         times[id(each)] = times.get(id(each), 0) + 1
     return Rebuilt(
         modules=names,
+        order=order,
         variants=variants,
         calls=tuple(reader.calls),
         shared=frozenset(n for n, each in enumerate(reader.ran) if times[id(each)] > 1),

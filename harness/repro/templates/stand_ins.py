@@ -48,6 +48,11 @@ def AMBIENT() -> Any:
     """Stand for a setting of the whole process (harness/repro/templates/settings.py)."""
 
 
+def NAMED(module: Any, *, remove_duplicate: bool) -> Any:
+    """Stand for the method of a module that enumerates something."""
+    return ()
+
+
 def SIZES(model: Any, args: Any, kwargs: Any = None) -> Any:
     """Stand for the transform that makes sizes dynamic; it returns the spec and the probes."""
 

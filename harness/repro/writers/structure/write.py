@@ -12,9 +12,10 @@ from harness.checks.structure.check import (
     ModulesUnknown,
     NeedlessVariant,
 )
+from harness.checks.structure.enumeration import OrderDiffers
 from harness.checks.structure.signature import SignatureMismatch, SpecKind, SpecTarget, TableNames
 from harness.checks.structure.translation import StepDiffers, StepMoved
-from harness.repro.writers.structure import calls, modules, names, steps
+from harness.repro.writers.structure import calls, modules, names, order, steps
 
 if TYPE_CHECKING:
     from harness.findings import Finding
@@ -32,4 +33,6 @@ def write(finding: Finding) -> Parts | None:
             return modules.write(evidence)
         case StepDiffers() | StepMoved() | GraphBroken() as evidence:
             return steps.write(evidence)
+        case OrderDiffers() as evidence:
+            return order.write(evidence)
     return None

@@ -1,0 +1,53 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export(strict=True): parameters() comes in the order of first use"
+# severity = "B"
+# severity-because = "an optimizer's state, loaded for an exported model: silently given to other parameters"
+# cause = """
+# _strict_export takes the state from the graph module that Dynamo made, which registers it as it is used."""
+# path = "strict:module@cpu"
+# check = "structure"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["structure", "mismatch", "order", "parameters"]]
+# fix = "strict_keeps_the_order_of_parameters"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/_trace.py, _strict_export: gm_torch_level keeps the order of Dynamo"
+# ///
+"""The model has `weight` before `bias`, the exported program `bias` before `weight`.
+
+The state of an optimizer goes by the places of parameters: loaded for the exported model, the momentum of one
+parameter becomes that of the other.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(1))
+        self.bias = torch.nn.Parameter(torch.ones(1))
+
+    def forward(self, x):
+        return (x + self.bias) * self.weight
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    exported = torch.export.export(model, args, strict=True).module()
+    expected, seen = ([name for name, _ in m.named_parameters()] for m in (model, exported))
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: the parameters of eager are {expected}, those of ep.module() {seen}")
+    raise SystemExit(bug)
