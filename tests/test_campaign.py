@@ -59,10 +59,10 @@ def found(word: str, path: str = UNFLATTEN) -> Finding:
     return Finding(parse(path), "outputs", Named(0, "a list", "a tuple", word))
 
 
-def source_of(seed: int, index: int, profile: str = "default") -> tuple[str, tuple[str, ...]]:
+def source_of(job: Job, index: int) -> tuple[str, tuple[str, ...]]:
     # Later programs are shorter: there is something to shrink to.
     lines = "\n".join(["x = 1"] * max(1, 40 - index))
-    return f"{lines}\ndef make():\n    return M(), ()\n# {index}\n", ("a.b", profile)
+    return f"{lines}\ndef make():\n    return M(), ()\n# {index}\n", ("a.b", job.profile)
 
 
 def work(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
@@ -76,7 +76,7 @@ def work(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
             time.sleep(600)
         if index == RAISES:
             raise ZeroDivisionError("ours")
-        source, tags = source_of(job.seed, index, job.profile)
+        source, tags = source_of(job, index)
         findings = (found("third"), found("third")) if index % 3 == 0 else ()
         paths = tuple(PathResult(path, "ok") for path in job.paths)
         verdict = Verdict(True, "", paths, findings, 0.001)
@@ -183,7 +183,9 @@ def masked_then_plain(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, 
         one = found("third")
         standings = {one.fingerprint: Standing("masked", ("mend_it",))} if index < 6 else {}
         verdict = Verdict(True, "", (), (one,), 0.001)
-        results.append(ExampleResult(index, verdict, (), source_of(0, -index)[0], 0.01, standings=standings))
+        results.append(
+            ExampleResult(index, verdict, (), source_of(job, -index)[0], 0.01, standings=standings)
+        )
     return tuple(results)
 
 

@@ -36,7 +36,7 @@ def three(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
         shown += [found("masked")] * (index > 0) + [found("rare")] * (index > 1)
         standings = {found("masked").fingerprint: Standing("masked", ("mend_it",))}
         verdict = Verdict(True, "", (), tuple(shown), 0.001)
-        source = source_of(0, index)[0]
+        source = source_of(job, index)[0]
         results.append(ExampleResult(index, verdict, (), source, 0.01, standings=standings))
     return tuple(results)
 

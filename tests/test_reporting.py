@@ -31,6 +31,7 @@ from harness.engine.final_minimizing import NO_TIME
 from harness.errors import UsageError
 from harness.judge.results import PathResult, Status
 from harness.known.standing import Standing
+from harness.path import Path
 from harness.paths import parse
 from harness.reporting.console import ConsoleReport
 from harness.reporting.folder import Folder
@@ -207,6 +208,7 @@ def test_summary_has_the_promised_shape(folder: Folder) -> None:
         "python": "3.11.7",
         "seed": 7,
         "profile": "wide",
+        "around": "",
         "seconds": 2.0,
         "fuzzing_seconds": 2.0,
         "given_up": 0,
@@ -306,7 +308,8 @@ def test_console_says_what_to_do_next_when_there_is_no_finding(folder: Folder) -
     assert "export refused" not in shown and "known" not in shown
 
 
-LONG_PATH = "nonstrict+preserve+reexport_unflattened+swap_leaves:unflatten@cpu"
+LONG = Path("nonstrict", "unflatten", ("preserve", "reexport_unflattened", "swap_leaves"), "cpu")
+LONG_PATH = str(LONG)
 LONG_NAME = "a_fix_or_an_entry_with_a_name_of_more_than_fifty_letters_"
 
 
@@ -315,7 +318,7 @@ def crowd() -> Iterator[Event]:
     yield replace(STARTED, seconds=60.0, examples=None, seed=123456, profile="control-flow", shard=(12, 34))
     message = "call 0: an attribute with a name of its own differs in everything " * 3
     for number in range(12):
-        one = replace(make_finding(f"word{number}", message=message), path=parse(LONG_PATH), shown_on=())
+        one = replace(make_finding(f"word{number}", message=message), path=LONG, shown_on=())
         kinds = (
             Standing(),
             Standing("masked", ("mend_it",)),

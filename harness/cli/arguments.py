@@ -164,6 +164,18 @@ def add_profile_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_around_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--around``."""
+    parser.add_argument(
+        "--around",
+        default="",
+        metavar="MODEL",
+        help="instead of drawing programs, put a model that exists into situations that break things: "
+        "FILE.py:NAME or package.module:NAME of a callable that returns (model, args), or a model of the zoo "
+        "such as module_db/nn.Linear or transformers/llama",
+    )
+
+
 def chosen_profile(name: str) -> str:
     """Return the name of a profile if it exists. Raises UsageError."""
     names = profile_names()

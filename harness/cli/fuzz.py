@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.cli.arguments import (
+    add_around_option,
     add_file_options,
     add_path_options,
     add_profile_option,
@@ -22,6 +23,7 @@ from harness.cli.arguments import (
     shard,
     workers,
 )
+from harness.cli.around import chosen_around
 from harness.cli.trying import try_first
 from harness.engine.other_torch.probe import another
 from harness.engine.settings import KNOWN_EVERY, MINIMIZED, Settings
@@ -29,7 +31,7 @@ from harness.errors import UsageError
 from harness.known.entry import CORPORA, FIXES
 from harness.patching.fixes import read_candidates
 from harness.processes.server import server
-from harness.programs import IMPORTS
+from harness.programs import DEFAULT_PROFILE, IMPORTS
 from harness.reporting.folder import Folder
 from harness.reporting.writing import check_writable
 
@@ -68,6 +70,7 @@ def add(commands: Subparsers) -> None:
     )
     add_path_options(parser)
     add_profile_option(parser)
+    add_around_option(parser)
     parser.add_argument(
         "--out",
         type=pathlib.Path,
@@ -142,6 +145,8 @@ def run(arguments: argparse.Namespace) -> int:
         _check_alone(arguments)
     elif arguments.corpora != CORPORA and not arguments.corpora.is_dir():
         raise UsageError(f"--corpora {arguments.corpora}: there is no such folder")
+    if arguments.around and arguments.profile != DEFAULT_PROFILE:
+        raise UsageError("--profile does not go with --around: no programs are drawn")
     against = another(arguments.against, "--against") if arguments.against is not None else None
     # Here, so that a broken fix is reported once, not by every worker.
     read_candidates(arguments.corpora / FIXES)
@@ -160,6 +165,8 @@ def run(arguments: argparse.Namespace) -> int:
             settings = replace(journal.begun.settings, workers=arguments.workers)
         else:
             settings = _settings(arguments, against)
+            if arguments.around:
+                settings = replace(settings, around=chosen_around(arguments.around), profile=DEFAULT_PROFILE)
             try_first(settings.corpora, settings.workers)
             folder.prepare()
             journal = Journal.begin(folder.journal, settings)

@@ -20,12 +20,11 @@ from harness.engine.final_minimizing import FinalMinimizer, Minimize
 from harness.engine.other_torch.connection import OtherTorch
 from harness.engine.own_errors import ErrorCount, TooManyErrors
 from harness.engine.triage import Witness
-from harness.engine.worker import ExampleResult, run_batch
+from harness.engine.worker import ExampleResult, drawn, run_batch
 from harness.known.standing import NEW
 from harness.minimizing import minimize
 from harness.processes.child import Stopped
 from harness.processes.processors import processors
-from harness.programs import program_source
 from harness.repro.confirm import confirm
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ class Campaign:
         stop: threading.Event | None = None,
         journal: Journal | None = None,
         work: Work = run_batch,
-        source: Source = program_source,
+        source: Source = drawn,
         confirm: Confirm = confirm,
         minimize: Minimize = minimize,
     ) -> None:
@@ -106,6 +105,7 @@ class Campaign:
             mended=settings.mends,
             known_every=settings.known_every if settings.mends else 1,
             left_out=settings.left_out,
+            around=settings.around.written if settings.around is not None else "",
             against=settings.against.release if settings.against is not None else "",
             environment=self._environment(),
         )

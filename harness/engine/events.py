@@ -78,6 +78,8 @@ class CampaignStarted(Event):
     """Names that this torch lacks, and the paths and switches that are left out for each."""
     against: str = ""
     """The version of the torch that the findings are compared with; empty: none."""
+    around: str = ""
+    """The model that all programs put into situations; empty: programs are drawn."""
     environment: Environment | None = None
     """None: not recorded."""
 

@@ -48,7 +48,7 @@ PATIENCE = 10
 
 Results: TypeAlias = tuple[ExampleResult, ...]
 Work = Callable[[Job, Sequence[int]], Results]
-Source = Callable[[int, int, str], tuple[str, tuple[str, ...]]]
+Source = Callable[[Job, int], tuple[str, tuple[str, ...]]]
 
 
 class _Batch(NamedTuple):
@@ -91,6 +91,7 @@ class Examples:
             plain=settings.plain,
             known_every=settings.known_every,
             compares=settings.against is not None,
+            around=settings.around,
         )
 
     def results(self) -> Iterator[ExampleResult]:
@@ -196,7 +197,7 @@ class Examples:
     def _deadly(self, workers: Workers, index: int) -> ExampleResult:
         """Find out which paths kill the process, and judge the others."""
         job = self._job
-        drawn = workers.submit(self._settings.example_seconds, self._source, job.seed, index, job.profile)
+        drawn = workers.submit(self._settings.example_seconds, self._source, job, index)
         answer = drawn.wait(self._stop)
         if isinstance(answer, Failure):
             return _failed(index, answer.error)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import pathlib
     from collections.abc import Iterator, Mapping, Sequence
 
+    from harness.around.base import Around
     from harness.engine.other_torch.probe import Interpreter
     from harness.paths import Path
 
@@ -57,6 +58,8 @@ class Settings:
     """The interpreter whose torch the findings are compared with; None: they are not."""
     left_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Names that this torch lacks, and the paths and switches that are left out for each."""
+    around: Around | None = None
+    """The model that all programs put into situations; None: programs are drawn."""
 
     @property
     def mends(self) -> bool:

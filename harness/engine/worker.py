@@ -8,6 +8,7 @@ import traceback
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from harness.around.drawing import around_program
 from harness.case import case_from_source, sources_forgotten
 from harness.engine.own_errors import place_of
 from harness.engine.schedule import paths_for
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     import pathlib
     from collections.abc import Mapping, Sequence
 
+    from harness.around.base import Around
     from harness.case import Case
     from harness.findings import Finding
     from harness.judge.results import Verdict
@@ -60,6 +62,8 @@ class Job:
     """Whether the sampled programs are judged on another torch as well."""
     attribute: bool = True
     """Whether to find out which findings are known; False: only judge."""
+    around: Around | None = None
+    """The model that all programs put into situations; None: programs are drawn."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +111,7 @@ def uncovered(job: Job, source: str, finding: Finding, kind: Kind) -> Explained 
         raise ValueError("without a corpus there are no fixes")
     forget_predictions()
     with sources_forgotten():
-        return uncover(case_from_source(source), finding, kind, known)
+        return uncover(_case(job, source), finding, kind, known)
 
 
 def prepared(job: Job) -> Knowledge | None:
@@ -115,6 +119,20 @@ def prepared(job: Job) -> Knowledge | None:
     known = knowledge(job.corpora) if job.corpora is not None else None
     hold(known.held if known is not None and not job.plain else (), cache_folder())
     return known
+
+
+def drawn(job: Job, index: int) -> tuple[str, tuple[str, ...]]:
+    """Return the source and the tags of an example. Around a model that exists, this runs it in eager."""
+    if job.around is not None:
+        return around_program(job.around, job.seed, index)
+    return program_source(job.seed, index, job.profile)
+
+
+def _case(job: Job, source: str) -> Case:
+    if job.around is None:
+        return case_from_source(source)
+    # Somebody's own model may compute with infinities, and ask if it is being exported.
+    return replace(case_from_source(source, finite_only=False), may_ask=True)
 
 
 def _judged_afresh(job: Job, index: int, known: Knowledge | None) -> ExampleResult:
@@ -128,8 +146,8 @@ def _run_example(job: Job, index: int, known: Knowledge | None) -> ExampleResult
     tags: tuple[str, ...] = ()
     source = ""
     try:
-        source, tags = program_source(job.seed, index, job.profile)
-        case = case_from_source(source)
+        source, tags = drawn(job, index)
+        case = _case(job, source)
         paths = paths_for(index, job.paths, tags)
         if known is None:
             result = ExampleResult(index, judge_case(case, paths))

@@ -111,6 +111,7 @@ class ConsoleReport:
         elif event.seconds is not None:
             budget = f"{event.seconds:g} s"
         parts = [budget, f"seed {event.seed}"]
+        parts += [f"around {event.around}"] * bool(event.around)
         parts += [f"profile {event.profile}"] * (event.profile != DEFAULT_PROFILE)
         parts += [f"shard {event.shard[0]}/{event.shard[1]}"] * (event.shard != (1, 1))
         parts += [counted(event.workers, "worker"), counted(len(event.paths), "path"), f"torch {event.torch}"]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from harness.around.drawing import REFUSED
 from harness.engine.final_minimizing import NO_TIME
 from harness.reporting.against import against_lines, regression_lines, standing_there
 from harness.reporting.commands import showing
@@ -78,6 +79,7 @@ def end_lines(tally: Tally, folder: Folder, width: int) -> Iterator[Text]:
     yield from _left_undone(tally)
     yield from _known(tally)
     yield from against_lines(tally)
+    yield from _refused_situations(tally, width)
     refused = [
         f"{mode} {each.refused} of {each.programs}"
         for mode, each in tally.exports.items()
@@ -89,7 +91,9 @@ def end_lines(tally: Tally, folder: Folder, width: int) -> Iterator[Text]:
     yield from _counts(tally, width)
     if not found:
         started = tally.started
-        command = show_command(started.seed, 0, started.profile) if started else "exportdiff show"
+        command = (
+            show_command(started.seed, 0, started.profile, started.around) if started else "exportdiff show"
+        )
         yield Text(f"see a program with: {command}")
     yield Text(f"files: {folder.root}: findings/, summary.json, events.ndjson")
 
@@ -150,6 +154,18 @@ def _known(tally: Tally) -> Iterator[Text]:
         yield Text(line, style="dim")
     for name in often[:FREQUENT]:
         yield Text(f"  {counted(tally.occurrences[name], 'program')}: {name}", style="dim")
+
+
+def _refused_situations(tally: Tally, width: int) -> Iterator[Text]:
+    """Yield how often eager did not run the model in a situation, so that it was left out."""
+    counts = [
+        f"{tag.removeprefix(REFUSED)} {number}"
+        for tag, number in tally.tags.most_common()
+        if tag.startswith(REFUSED)
+    ]
+    if counts:
+        head = "left out, because eager refuses them: "
+        yield Text(head + fitted(counts, width - len(head)), style="dim")
 
 
 def _counts(tally: Tally, width: int) -> Iterator[Text]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -53,9 +54,10 @@ def finding_block(finding: Finding, commands: Iterable[str]) -> Text:
     return block
 
 
-def show_command(seed: int, example: int, profile: str) -> str:
+def show_command(seed: int, example: int, profile: str, around: str = "") -> str:
     """Return the command that prints the program of an example."""
     chosen = f" --profile {profile}" if profile != DEFAULT_PROFILE else ""
+    chosen += f" --around {shlex.quote(around)}" if around else ""
     return f"exportdiff show --seed {seed} --example {example}{chosen}"
 
 

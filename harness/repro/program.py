@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -69,14 +70,31 @@ def read_program(source: str) -> Program:
     functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     names = set(_names(tree))
     layers = set(_layers(tree)) - _WITHOUT_RANDOM_NUMBERS
+    hidden = bool(set(_imported(tree)) - {"torch", "__future__", *sys.stdlib_module_names})
     return Program(
         source=source,
         has_kwargs="make" in functions and _returns_three(functions["make"]),
         dynamic="dynamic_shapes" in functions,
-        random_build=bool(layers) or any(name.startswith(_DRAWING) for name in names),
-        random_forward=any(word in name for name in names for word in _DRAWING_IN_CALLS),
+        random_build=hidden or bool(layers) or any(name.startswith(_DRAWING) for name in names),
+        random_forward=hidden or any(word in name for name in names for word in _DRAWING_IN_CALLS),
         random_probes=any("rand" in name for name in names),
     )
+
+
+def future_first(source: str) -> tuple[tuple[str, ...], str]:
+    """Take out the imports from ``__future__``: Python wants them above all others.
+
+    Return them, and the source without them.
+    """
+    nodes = [
+        node
+        for node in ast.parse(source).body
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__"
+    ]
+    lines = source.splitlines()
+    for node in nodes:
+        lines[node.lineno - 1 : node.end_lineno] = [""] * ((node.end_lineno or 0) - node.lineno + 1)
+    return tuple(map(ast.unparse, nodes)), "\n".join(lines) if nodes else source
 
 
 def _returns_three(function: ast.FunctionDef) -> bool:
@@ -84,6 +102,15 @@ def _returns_three(function: ast.FunctionDef) -> bool:
     returned = [node.value for node in ast.walk(function) if isinstance(node, ast.Return)]
     tuples = [value for value in returned if isinstance(value, ast.Tuple)]
     return bool(tuples) and len(tuples[-1].elts) == 3
+
+
+def _imported(tree: ast.AST) -> Iterator[str]:
+    """Yield the packages that it imports: what they draw, the source does not say."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module.partition(".")[0]
 
 
 def _names(tree: ast.AST) -> Iterator[str]:

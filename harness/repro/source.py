@@ -15,7 +15,7 @@ from harness.inputs.copies import CALLS
 from harness.paths.modes import MODES
 from harness.repro import transforms
 from harness.repro.paste import Template, names_in
-from harness.repro.program import MODULES, program_of, read_program
+from harness.repro.program import MODULES, future_first, program_of, read_program
 from harness.repro.runners import run_from, runner_helpers, runner_name
 from harness.repro.script import Setting, filled, script
 from harness.repro.templates import inputs
@@ -49,7 +49,9 @@ def repro_source(finding: Finding, source: str, needs: Needs | None = None) -> s
     parts = parts_of(finding)
     program = read_program(program_of(source, probes=parts.call >= CALLS))
     body = _body(finding, parts, program)
-    return "\n".join((_header(finding, parts.call, needs), _imports(body), program.source.strip("\n"))) + body
+    future, rest = future_first(program.source)
+    head = (_header(finding, parts.call, needs), *future, _imports(body), rest.strip("\n"))
+    return "\n".join(head) + body
 
 
 def _header(finding: Finding, call: int, needs: Needs | None) -> str:

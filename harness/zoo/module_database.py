@@ -5,12 +5,14 @@ Importing it changes how torch behaves in the process (it freezes backend flags)
 
 from __future__ import annotations
 
+import difflib
 import importlib
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from harness.errors import UsageError
 from harness.zoo.model import ZooModel
 
 if TYPE_CHECKING:
@@ -32,6 +34,16 @@ def models() -> Iterator[ZooModel]:
             yield ZooModel(
                 f"module_db/{info.name}", f"{info.name}, as {MODULE} calls it", partial(_make, info)
             )
+
+
+def sample_named(name: str) -> Any:
+    """Return the sample of one module. Raises UsageError if the database has none."""
+    infos = importlib.import_module(MODULE).module_db
+    for info in infos:
+        if info.name == name and not info.is_lazy:
+            return _first_sample(info)
+    near = difflib.get_close_matches(name, [info.name for info in infos], 3, 0.4)
+    raise UsageError(f"PyTorch's database has no {name}; it has {', '.join(near) or infos[0].name}")
 
 
 def _make(info: Any) -> tuple[torch.nn.Module, tuple[Any, ...], dict[str, Any]]:
