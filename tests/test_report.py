@@ -132,7 +132,10 @@ def test_every_finding_is_there_with_what_to_paste(whole: str) -> None:
     assert f"{AGAIN.fingerprint}: {nights.RELOAD}" in seen.text
     assert WRONG.fingerprint not in whole
     issue = seen.texts[f"i-{NEW.fingerprint}"]
-    assert issue.startswith("torch.export: nonstrict unflatten differs from eager (outputs mismatch)\n")
+    assert issue.startswith(
+        "torch.export, nonstrict:unflatten: outputs mismatch: call 0: output differs in value\n"
+    )
+    assert "differ:\n\n```\ncall 0: output differs in value\neager <1.0> & here 2.0\n```\n" in issue
     assert "### 🐛 Describe the bug" in issue and "torch.nn.Identity()" in issue and "it <differs>" in issue
     assert "PyTorch version: 2.13.0\nPython version: 3.11.7\nPlatform: Linux-6-x86_64" in issue
     assert seen.texts[f"r-{NEW.fingerprint}"].strip() == nights.REPRO.strip()

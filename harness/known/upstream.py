@@ -18,6 +18,7 @@ from harness.known.entry import HEADER
 from harness.known.plain_program import Shown, program_text, run_program
 
 if TYPE_CHECKING:
+    from harness.findings import Finding
     from harness.known.entry import Entry
     from harness.patching.fix import Fix, FixKind
     from harness.processes.script import Run
@@ -68,15 +69,18 @@ class _Parts:
     output: str
 
 
-def report(entry: Entry, run: Run, versions: str, fix: Fix | None = None) -> str:
+def report(
+    entry: Entry, run: Run, versions: str, fix: Fix | None = None, finding: Finding | None = None
+) -> str:
     """Return the report: the title in the first line, then the form's fields.
 
     ``run`` is a run of the file with this torch; ``versions`` is the output of ``torch.utils.collect_env``.
+    ``finding`` is what the file shows, for a file that has neither a title nor an explanation.
     """
     parts = _demonstrated(entry) or _as_it_is(entry, run)
     return _REPORT.substitute(
-        title=entry.title or _title(entry),
-        explanation=parts.explanation or _title(entry),
+        title=entry.title or _title(entry, finding),
+        explanation=parts.explanation or _explanation(entry, finding),
         code=parts.code,
         cause=_cause(entry, fix),
         output=parts.output.strip(),
@@ -152,8 +156,16 @@ def _as_it_is(entry: Entry, run: Run) -> _Parts:
     return _Parts(explanation, text[comment.end() :].strip("\n"), run.output)
 
 
-def _title(entry: Entry) -> str:
+def _explanation(entry: Entry, finding: Finding | None) -> str:
+    if finding is None:
+        return _title(entry, finding)
+    return f"Eager and {finding.path.without_device} differ:\n\n```\n{finding.message}\n```"
+
+
+def _title(entry: Entry, finding: Finding | None) -> str:
     """Return a title like ``torch.export: nonstrict module differs from eager (outputs mismatch)``."""
+    if finding is not None:
+        return f"torch.export, {finding.path.without_device}: {finding.title}"
     mode, _, rest = entry.path.partition(":")
     runner = rest.partition("@")[0]
     subject = f"{mode} {runner}".strip() or "torch.export"

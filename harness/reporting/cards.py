@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from harness.engine.events import CampaignStarted
+    from harness.findings import Finding
     from harness.known.standing import Kind
     from harness.reporting.night import Night
 
@@ -93,7 +94,9 @@ def _card(group: Group, night: Night, folders: Sequence[Folder]) -> Card:
         command=showing(file, standing.fixes, tally.corpora),
         source=told.source,
         repro=repro,
-        issue=issue_text(repro, told.printed, night.tally.started) if not standing.fixes and repro else "",
+        issue=issue_text(finding, repro, told.printed, night.tally.started)
+        if not standing.fixes and repro
+        else "",
         fixes=standing.fixes,
         remark=shown.remark,
         there=standing_there(tally, group.key),
@@ -106,12 +109,13 @@ def _file(key: str, folders: Sequence[Folder]) -> pathlib.Path:
     return next((file for file in files if file.is_file()), files[0])
 
 
-def issue_text(repro: str, printed: str, started: CampaignStarted | None) -> str:
+def issue_text(finding: Finding, repro: str, printed: str, started: CampaignStarted | None) -> str:
     """Return a bug report in PyTorch's form, with what the file printed in the campaign. Runs nothing."""
     with tempfile.TemporaryDirectory(prefix="exportdiff-") as folder:
         file = pathlib.Path(folder, "repro.py")
         file.write_text(repro, encoding="utf-8")
-        return report(read_entry(file), Run(1, printed or "(not recorded)"), versions(started))
+        shown = Run(1, printed or "(not recorded)")
+        return report(read_entry(file), shown, versions(started), finding=finding)
 
 
 def versions(started: CampaignStarted | None) -> str:
