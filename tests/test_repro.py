@@ -33,6 +33,7 @@ from harness.checks.purity import (
     ProcessChanged,
     ProcessLeftDifferent,
     StateChanged,
+    StateCreated,
     StateSharingChanged,
 )
 from harness.checks.sharing import (
@@ -151,6 +152,7 @@ EVIDENCE: list[tuple[str, Evidence]] = [
             StateChanged(stage, "b", "buffer", leaf(), missing=False),
             StateChanged(stage, "l.weight", "parameter", leaf(), missing=True),
             StateChanged(stage, "k", "constant", leaf(), missing=False),
+            StateCreated(stage, "late", "buffer", "Tensor float32[1]"),
             StateSharingChanged(stage),
             ExampleInputChanged(stage, "args[0]", leaf()),
             *(ModuleChanged(stage, sort, ("l",)) for sort in ("training flag", "hooks", "attribute")),

@@ -1,4 +1,7 @@
-"""purity: export and lowering leave the model, the example inputs and torch's own state alone."""
+"""purity: export and lowering leave the model, the example inputs and torch's own state alone.
+
+Calling what was lowered leaves the exported program alone.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ class _Changed(WithoutCall):
 
     @property
     def _doer(self) -> str:
-        return "lowering" if self.stage == "lower" else self.stage
+        return {"lower": "lowering", "run": "a call"}.get(self.stage, self.stage)
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,26 @@ class StateChanged(_Changed):
         """Show the tensor before and after."""
         yield f"{self._doer} changed {self.sort} {self.name}"
         yield self.leaf.details("before", "after")
+
+
+@dataclass(frozen=True)
+class StateCreated(_Changed):
+    """The model has a parameter or buffer that it did not have, such as one that was None."""
+
+    stage: Stage
+    name: str
+    sort: str
+    """``parameter`` or ``buffer``."""
+    tensor: str
+    """Its class, dtype and shape."""
+
+    def words(self) -> tuple[str, ...]:
+        """Return stage, sort and a fixed word."""
+        return (self.stage, self.sort, "created")
+
+    def lines(self) -> Iterator[str]:
+        """Name the tensor."""
+        yield f"{self._doer} gave the model a {self.sort} {self.name} ({self.tensor}), which it did not have"
 
 
 @dataclass(frozen=True)
@@ -236,7 +259,11 @@ def _state(effect: StageEffect) -> Iterator[Evidence]:
             yield StateChanged(effect.stage, name, sort, found, missing=later is None)
             # What shares its memory has changed with it.
             reported.update(*(group for group in before.shared if name in group))
-    # A new name is reported as a new attribute.
+    for name in sorted(after.tensors.keys() - before.tensors.keys() - before.constants.keys()):
+        tensor = after.tensors[name]
+        yield StateCreated(effect.stage, name, sort_of(tensor), f"{tensor.type} {tensor}")
+        break  # the others are of one cause
+    # A new constant is reported as a new attribute.
     names = frozenset(before.tensors) | frozenset(before.constants)
     if any(set(ours) != _among(names, theirs) for ours, theirs in _groups(before, after)):
         yield StateSharingChanged(effect.stage)

@@ -65,6 +65,7 @@ RATES: dict[str, int] = {
     "nonstrict+preserve+functional:unflatten": 47,
     "nonstrict+preserve+children:unflatten": 23,
     "nonstrict+preserve+swapped:module": 23,
+    "nonstrict+preserve+repeated:unflatten": 97,
     "nonstrict+rewritten:module": 97,
     "nonstrict+rewritten:unflatten": 97,
     "nonstrict+dynamic+reexport:module": 37,

@@ -182,3 +182,14 @@ def unflatten_takes_constants_as_inputs() -> Iterator[None]:
         'for node in export_graph.nodes if node.op == "placeholder" and node.name[:2] not in ("p_", "b_")',
     ):
         yield
+
+
+@fault(check="sharing", paths="nonstrict:unflatten*", source=LINEAR)
+def unflatten_shares_the_parameters_of_the_program() -> Iterator[None]:
+    """A parameter of an unflattened module is in the memory of the program's."""
+    with edited(
+        UnflattenedModule.__init__,
+        "param.clone(), requires_grad=param",
+        "param.detach(), requires_grad=param",
+    ):
+        yield

@@ -9,7 +9,7 @@ import torch
 import torch.export._trace as trace
 from torch import fx, nn
 from torch.export import ExportedProgram, UnflattenedModule, _draft_export, _swap
-from torch.export.unflatten import InterpreterModule
+from torch.export.unflatten import InterpreterModule, InterpreterModuleDispatcher
 from torch.fx.experimental import proxy_tensor
 from torch.nn.utils import _named_member_accessor as accessor
 
@@ -17,7 +17,7 @@ from harness.faults.exporting import LINEAR
 from harness.faults.hierarchy import unflattening
 from harness.faults.rebuilding import NON_PERSISTENT
 from harness.faults.registry import fault, wrapped
-from harness.faults.transforming import HALF, RELU, ROWS, TWO_ARGUMENTS
+from harness.faults.transforming import CALLED_TWICE, HALF, RELU, ROWS, TWO_ARGUMENTS
 from harness.patching.editing import edited
 
 if TYPE_CHECKING:
@@ -159,4 +159,19 @@ def a_swapped_module_gets_reversed_arguments() -> Iterator[None]:
         return insert(gm, args[::-1], *given)
 
     with wrapped(_swap, "_insert_call_module", wrapper):
+        yield
+
+
+@fault(check="outputs", paths="*+repeated:*", source=CALLED_TWICE)
+def a_dispatcher_loses_count() -> Iterator[None]:
+    """After 150 calls of a preserved submodule, its dispatcher is one call ahead."""
+    made: dict[int, int] = {}
+
+    def wrapper(forward: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
+        made[id(self)] = made.get(id(self), 0) + 1
+        if made[id(self)] == 150:
+            self._num_calls = (self._num_calls + 1) % len(self._call_modules)
+        return forward(self, *args, **kwargs)
+
+    with wrapped(InterpreterModuleDispatcher, "forward", wrapper):
         yield

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 import torch.export._trace as trace
 from torch._functorch._aot_autograd import frontend_utils
+from torch.export import ExportedProgram
 from torch.nn.modules import module
 from torch.nn.utils import stateless
 
@@ -74,6 +75,21 @@ class Model(nn.Module):
 
     def forward(self, x):
         return self.child(x)
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
+"""
+
+
+NONE = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("late", None)
+
+    def forward(self, x):
+        return x * 2
 
 
 def make():
@@ -196,4 +212,28 @@ def export_prints_the_graph() -> Iterator[None]:
 def export_leaves_a_hook() -> Iterator[None]:
     """Export leaves a forward hook on the model."""
     with _after_export(lambda model, program: model.register_forward_hook(lambda *_: None)):
+        yield
+
+
+@fault(check="purity", paths="nonstrict:*", source=NONE)
+def export_registers_a_buffer_that_was_none() -> Iterator[None]:
+    """A buffer that was None is a tensor after the export."""
+    with _after_export(lambda model, program: model.register_buffer("late", torch.ones(1))):
+        yield
+
+
+@fault(check="purity", paths="nonstrict:module*", source=LINEAR)
+def a_call_renames_the_nodes_of_the_program() -> Iterator[None]:
+    """Calling what ep.module() returns renames the nodes of the program that it came from."""
+
+    def wrapper(make: Any, self: ExportedProgram, *given: Any, **rest: Any) -> Any:
+        def rename(*_: object) -> None:
+            for node in self.graph.find_nodes(op="call_function", target=torch.ops.aten.linear.default):
+                node.name += "_"
+
+        module = make(self, *given, **rest)
+        module.register_forward_hook(rename)
+        return module
+
+    with wrapped(ExportedProgram, "module", wrapper):
         yield

@@ -30,7 +30,7 @@ from harness.paths import variation
 from harness.paths.run.eager import observe_eager
 from harness.paths.run.tree import observe_paths
 from harness.paths.stopwatch import Stopwatch
-from harness.paths.transforms.apply import applies, reference_case
+from harness.paths.transforms.apply import applies, calls_often, reference_case
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -78,6 +78,8 @@ def judge(
             if case.other_values and not case.finite_only and _wants_its_values(reference):
                 return judge(replace(case, other_values=False), asked, checks, refusals, tell)
             reason = _invalid(reference) or _unstable(reference, observe_eager(varied, path.device, clock))
+            if not reason and calls_often(path) and reference.first_call_only:
+                reason = "the first call of eager changes what export fixes"
             if not reason:
                 references[variation(path)] = _judgeable(reference)
             elif variation(path) == (path.device,):  # eager as it is: no path can be compared with it

@@ -56,6 +56,8 @@ class Runner:
     """Whether it runs the operators that eager runs."""
     drops: frozenset[Aspect] = frozenset()
     """What it does not promise to keep; the checks do not compare it."""
+    apart: bool = False
+    """Whether what it returns shares no memory with the program."""
     needs: tuple[str, ...] = ()
     """Names of torch that it uses and not every supported version has; without one its paths are left out."""
 
@@ -72,6 +74,7 @@ def runner(
     cost: float | None = None,
     same_operators: bool = True,
     drops: tuple[Aspect, ...] = (),
+    apart: bool = False,
     needs: tuple[str, ...] = (),
 ) -> Callable[[Function], Function]:
     """Add the decorated function to the table, under its own name; see ``Runner`` for the arguments."""
@@ -90,6 +93,7 @@ def runner(
             cost=cost,
             same_operators=same_operators,
             drops=frozenset(drops),
+            apart=apart,
             needs=needs,
         )
         return function
@@ -103,7 +107,7 @@ def module(program: ExportedProgram) -> nn.Module:
     return program.module()
 
 
-@runner("nonstrict", "strict", "draft", expression="torch.export.unflatten(ep)")
+@runner("nonstrict", "strict", "draft", expression="torch.export.unflatten(ep)", apart=True)
 def unflatten(program: ExportedProgram) -> nn.Module:
     """The module hierarchy, rebuilt; clones the exported program's state."""
     return torch.export.unflatten(program)

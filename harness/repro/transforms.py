@@ -65,7 +65,7 @@ def copying(finding: Finding, made: str) -> tuple[str, str]:
     """Return the expressions for what is copied, and for its copy, of a path that copies."""
     copies = [each for each in _transforms(finding) if each.apart]
     what = made if any(each.at == "module" for each in copies) else "ep"
-    return what, f"{copies[0].name}(original)" if copies else what
+    return what, f"{copies[0].name}(original)" if copies else made
 
 
 def in_eager(finding: Finding, fresh: str) -> tuple[str, ...]:

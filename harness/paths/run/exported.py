@@ -10,10 +10,10 @@ import torch
 from harness.inputs.copies import Examples, build
 from harness.observe.arguments import Inputs
 from harness.observe.caches import forget_compiled
-from harness.observe.environment import held_objects, read_environment
+from harness.observe.environment import graph_outline, held_objects, read_environment
 from harness.observe.failure import Failure, failure
 from harness.observe.isolation import Isolation, Start
-from harness.observe.observation import ExportedObservation, StageEffect
+from harness.observe.observation import Environment, ExportedObservation, StageEffect
 from harness.observe.printing import capture_output
 from harness.observe.process_state import restore_modes
 from harness.observe.tensors import snapshot, state_snapshot
@@ -177,14 +177,23 @@ def _lower_and_run(
     if common.rebuilt is not None and common.rebuilt.cycle:
         return common  # its names are endless: nothing more can be observed
     before = state_snapshot(lowered)
-    common = replace(common, still_shared=apart(path, program, final, made, lowered))
+    copies = RUNNERS[path.runner].apart
+    common = replace(common, still_shared=apart(path, program, final, made, lowered, runner_copies=copies))
     start = Start(lowered)
+    environment = _graph_alone(after, final)
     with restore_modes():
         ran = run_calls(ModelCaller(lowered, clock), exported.examples, exported.plan, path.mode)
+    effect = StageEffect("run", environment, _graph_alone(after, final))
+    common = replace(common, stage_effects=(*common.stage_effects, effect))
     found: tuple[Prediction, ...] = ()
     if path.runner == "module" and start.restore():
         found = predictions(lowered, final, exported.examples.fresh(), clock)
     return replace(common, before=before, predictions=found, **ran._asdict())
+
+
+def _graph_alone(environment: Environment, program: ExportedProgram) -> Environment:
+    """Return an environment in which the graph of the program is all that can change."""
+    return replace(environment, process_state={"graph of the exported program": graph_outline(program)})
 
 
 def _node_names(program: ExportedProgram | None) -> list[str]:

@@ -62,6 +62,11 @@ def applies(case: Case, path: Path) -> bool:
     return case.dynamic_shapes is None or not any(each.sizes for each in _of(path, "case"))
 
 
+def calls_often(path: Path) -> bool:
+    """Whether a call along this path is many calls of the model."""
+    return any(each.calls_often for each in _of(path, "module"))
+
+
 def export_arguments(path: Path, model: nn.Module) -> dict[str, Any]:
     """Return the further arguments of ``torch.export.export``."""
     arguments: dict[str, Any] = {}
@@ -116,15 +121,23 @@ def _wanted_model(each: Transform, extra: Needs) -> tuple[nn.Module | None, ...]
 
 
 def apart(
-    path: Path, before: ExportedProgram, after: ExportedProgram, made: Any, final: Any
+    path: Path,
+    before: ExportedProgram,
+    after: ExportedProgram,
+    made: Any,
+    final: Any,
+    *,
+    runner_copies: bool,
 ) -> tuple[str, ...]:
-    """Return the names of state that shares memory with the original, though a transform made a copy."""
+    """Return the names of state that shares memory with what transforms, or the runner, have copied."""
     names: list[str] = []
+    if runner_copies:
+        names += _sharing(_program_state(after), _module_state(made))
     if any(each.apart for each in _of(path, "program")):
         names += _sharing(_program_state(before), _program_state(after))
     if any(each.apart for each in _of(path, "module")):
         names += _sharing(_module_state(made), _module_state(final))
-    return tuple(sorted(names))
+    return tuple(sorted(set(names)))
 
 
 def _sharing(ours: dict[str, torch.Tensor], theirs: dict[str, torch.Tensor]) -> Iterator[str]:

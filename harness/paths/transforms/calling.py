@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any
 
 from harness.lazy import torch
@@ -97,6 +98,31 @@ def children(module: nn.Module, model: nn.Module) -> nn.Module:
             return returned
 
     return Children()
+
+
+@transform(
+    "module",
+    "nonstrict+preserve:unflatten",
+    in_eager=True,
+    calls_often=True,
+    drops=("hierarchy", "edits", "deviations"),
+    cost=80,
+)
+def repeated(module: nn.Module) -> nn.Module:
+    """The hundredth call works as the first one did."""
+
+    class Repeated(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.module = module
+
+        def forward(self, *args: Any, **kwargs: Any) -> Any:
+            for _ in range(33):
+                other_args, other_kwargs = copy.deepcopy((args, kwargs))
+                self.module(*other_args, **other_kwargs)
+            return self.module(*args, **kwargs)
+
+    return Repeated()
 
 
 # Without named state, and without the guards of ep.module().

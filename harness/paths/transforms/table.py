@@ -54,6 +54,8 @@ class Transform:
     """The transform without which nothing is promised; no transform between the two may export again."""
     in_eager: bool = False
     """For a module: whether it is applied to the eager reference as well."""
+    calls_often: bool = False
+    """Whether a call of the result is many calls; then eager may change nothing that export fixes."""
     apart: bool = False
     """Whether the result must share no memory with what went in. It has its own export: other
     paths make a program impossible to copy (corpora/open/unflatten_leaves_program_uncopyable.py)."""
@@ -83,6 +85,7 @@ def transform(
     runner: str = "",
     after: str = "",
     in_eager: bool = False,
+    calls_often: bool = False,
     apart: bool = False,
     in_place: bool = False,
     same_operators: bool = True,
@@ -108,6 +111,7 @@ def transform(
             runner,
             after,
             in_eager,
+            calls_often,
             apart,
             in_place,
             same_operators,

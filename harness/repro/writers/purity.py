@@ -15,6 +15,7 @@ from harness.checks.purity import (
     Printed,
     ProcessChanged,
     StateChanged,
+    StateCreated,
     StateSharingChanged,
 )
 from harness.observe.environment import graph_outline
@@ -26,6 +27,8 @@ from harness.repro.templates.settings import SETTINGS
 from harness.repro.templates.stand_ins import AMBIENT, FACT, ep, export, lower, make, observe
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from harness.findings import Finding
 
 
@@ -40,6 +43,12 @@ def parameters(module: Any) -> dict[str, str]:
 def buffers(module: Any) -> dict[str, str]:
     """Return the WORD of each buffer."""
     return {f"WORD of {name}": str(FACT(t)) for name, t in module.named_buffers(remove_duplicate=False)}
+
+
+def state_names(module: Any) -> dict[str, str]:
+    """Return the classes of parameters and buffers."""
+    state = [*module.named_parameters(remove_duplicate=False)]
+    return {n: type(t).__name__ for n, t in [*state, *module.named_buffers(remove_duplicate=False)]}
 
 
 def sharing(module: Any) -> dict[str, Any]:
@@ -114,6 +123,17 @@ def around_lowering() -> Any:
     return expected, seen
 
 
+def around_calling() -> Any:
+    """Observe before and after a call of what was lowered."""
+    model, args, kwargs = make()
+    ep = export(model)
+    candidate = lower(ep)
+    expected = observe((), (args, kwargs), model)
+    candidate(*args, **kwargs)
+    seen = observe((), (args, kwargs), model)
+    return expected, seen
+
+
 def compare_before_after(expected: dict[str, Any], seen: dict[str, Any]) -> None:
     """Say what was changed."""
     wrong = [n for n in {**expected, **seen} if seen.get(n) != expected.get(n)]
@@ -164,6 +184,8 @@ def write(finding: Finding) -> Parts | None:
             return Parts([], [Template(printing, redirect), Template(report_print)])
         case StateChanged(sort=sort, aspect=aspect):
             return _around(finding, [observing(_STATE[sort], aspect)], "module")
+        case StateCreated():
+            return _around(finding, [Template(state_names, name="observe")], "module")
         case StateSharingChanged():
             return _around(finding, [Template(sharing, name="observe")], "module")
         case ModuleChanged(sort=sort):
@@ -184,10 +206,17 @@ STREAMS = {"standard output": "stdout", "standard error": "stderr"}
 
 def _around(finding: Finding, functions: list[Template], *observes: str) -> Parts:
     """Return parts that observe before and after a stage."""
-    exports = finding.stage == "export"
-    around = Template(around_export if exports else around_lowering)
-    end = Template(compare_before_after, {"STAGE": "export" if exports else "making the RUNNER"})
-    return Parts(functions, [around, end], observes=observes)
+    script, stage = _STAGES[finding.stage]
+    end = Template(compare_before_after, {"STAGE": stage})
+    return Parts(functions, [Template(script), end], observes=observes)
+
+
+_STAGES: dict[str, tuple[Callable[..., Any], str]] = {
+    "export": (around_export, "export"),
+    "lower": (around_lowering, "making the RUNNER"),
+    "run": (around_calling, "a call of the RUNNER"),
+}
+"""By stage: the script that observes before and after it, and what the script calls it."""
 
 
 def observing_setting(name: str) -> Template:
