@@ -193,6 +193,20 @@ def test_without_programs_there_are_no_plots(tmp_path: pathlib.Path) -> None:
     assert not {"throughput", "heat", "known", "left"} & set(seen.ids)
 
 
+def test_a_campaign_that_was_killed_before_it_began(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for text in ("", '{"event": "campaign_st'):
+        Folder(tmp_path).log.write_text(text)
+        assert main(["report", str(tmp_path), "--out", str(tmp_path / "page.html")]) == 2
+        assert "events.ndjson is empty: nothing was judged yet" in capsys.readouterr().err
+
+
+def test_programs_around_a_model_are_named(tmp_path: pathlib.Path) -> None:
+    seen = told(tmp_path, [replace(started(), around="model.py:make"), *night()[1:]])
+    assert "All programs put model.py:make into situations." in seen.text
+
+
 def test_a_killed_campaign_is_told_as_far_as_it_came(tmp_path: pathlib.Path) -> None:
     folder = write(tmp_path, night())
     folder.log.write_bytes(folder.log.read_bytes()[:-400])

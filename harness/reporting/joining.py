@@ -77,6 +77,7 @@ def _joined_start(shards: Sequence[_Shard]) -> events.CampaignStarted:
         for name, what in (
             ("seed", "seeds"),
             ("profile", "profiles"),
+            ("around", "models that their programs put into situations"),
             ("torch", "torches"),
             ("paths", "paths"),
             ("examples", "numbers of programs"),

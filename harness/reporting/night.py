@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from harness.errors import UsageError
 from harness.known.entry import CORPORA
 from harness.reporting.course import Course
 from harness.reporting.folder import Folder
@@ -34,6 +35,8 @@ class Night:
         night = cls(Tally(folders[0].root, corpora))
         for event in campaign_events(folders):
             night(event)
+        if night.tally.started is None:
+            raise UsageError(f"{folders[0].root}: {folders[0].log.name} is empty: nothing was judged yet")
         return night
 
     def __call__(self, event: Event) -> None:

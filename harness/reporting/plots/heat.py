@@ -17,7 +17,8 @@ CELL = 17
 def heat(course: Course, rows: int, columns: int, width: int, angle: int) -> Spec | None:
     """Return the plot of the features and paths with most findings; None: nothing ran.
 
-    A darker cell ran more often; a larger circle has more findings. ``angle``: of the names of the paths.
+    A cell of a stronger colour ran more often; a larger circle has more findings. ``angle``: of the names of
+    the paths, in degrees.
     """
     tags, paths = shown(course, rows, columns)
     cells: list[Spec] = []
