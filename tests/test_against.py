@@ -121,7 +121,7 @@ def interpreter_that_says(folder: pathlib.Path, **said: object) -> pathlib.Path:
     ("said", "complaint"),
     [
         ({"torch": ""}, "has no torch"),
-        ({"missing": ["pebble", "rich"]}, "-m pip install pebble rich"),
+        ({"missing": ["numpy", "rich"]}, "-m pip install numpy rich"),
         ({"python": [3, 9, 1]}, "is Python 3.9.1; exportdiff needs 3.11"),
         ({"torch": this().torch}, "as this environment has"),
     ],

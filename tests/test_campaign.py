@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import operator
 import os
 import pathlib
@@ -12,7 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import pytest
+
 from harness.checks.outputs import OutputStructure
+from harness.cli import main, running
 from harness.engine.campaign import Campaign
 from harness.engine.events import (
     CampaignFinished,
@@ -26,7 +30,8 @@ from harness.engine.events import (
     HarnessError,
     KnownSeen,
 )
-from harness.engine.examples import BATCH, GRACE
+from harness.engine.examples import GRACE
+from harness.engine.feed import AHEAD, BATCH
 from harness.engine.own_errors import SAME_ERRORS, place_of
 from harness.engine.schedule import paths_for
 from harness.engine.settings import Settings
@@ -38,6 +43,7 @@ from harness.known.explained import Cause, Explained
 from harness.known.standing import Standing
 from harness.minimizing import Minimized
 from harness.paths import core_paths, parse, select_paths
+from harness.processes.calls import call_fresh
 from harness.repro.confirm import Confirmation
 
 NONSTRICT = select_paths(["nonstrict:*"])
@@ -157,9 +163,21 @@ def test_the_same_error_of_exportdiff_ends_the_campaign() -> None:
     errors = [event for event in events if isinstance(event, HarnessError)]
     assert len(errors) == SAME_ERRORS
     assert errors[0].place[0] == "ValueError"
-    assert "catalog.py:" in errors[0].place[-1]
+    assert "parsing.py:" in errors[0].place[-1]
     assert len({error.traceback for error in errors}) == SAME_ERRORS
     assert events[-1].as_dict()["reason"] == "errors"
+
+
+def test_a_command_that_ends_so_shows_the_error_and_exits_with_3(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(running, "Campaign", functools.partial(Campaign, work=broken, source=source_of))
+    out = tmp_path / "out"
+    assert main(["fuzz", "--examples", "40", "--workers", "1", "--minimize", "0", "--out", str(out)]) == 3
+    printed = "".join(capsys.readouterr())
+    assert "no path 0" in printed
+    assert str(SAME_ERRORS) in printed
+    assert json.loads((out / "summary.json").read_text())["finished"] == "errors"
 
 
 def test_different_errors_of_exportdiff_do_not_end_the_campaign() -> None:
@@ -335,6 +353,33 @@ def test_no_worker_waits_for_a_slow_example() -> None:
     assert all(moment < first for moment in later)
 
 
+def different_first(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
+    """Show a finding in the first example; note when each was done."""
+    results = []
+    for index in indices:
+        source, _ = source_of(job, index)
+        verdict = Verdict(True, "", (), (found("first"),) if index == 0 else (), 0.0)
+        results.append(ExampleResult(index, verdict, (str(time.time()),), source))
+    return tuple(results)
+
+
+def test_no_worker_waits_while_a_finding_is_confirmed() -> None:
+    ended = []
+
+    def slowly(source: str, **how: object) -> Confirmation:
+        time.sleep(3.0)
+        ended.append(time.time())
+        return yes(source)
+
+    settings = Settings(NONSTRICT, examples=200, workers=1)
+    events = list(Campaign(settings, work=different_first, source=source_of, confirm=slowly).run())
+    done = [event for event in events if isinstance(event, ExampleDone)]
+    assert [event.index for event in done] == list(range(200))
+    assert len([event for event in events if isinstance(event, FindingFound)]) == 1
+    meanwhile = [event for event in done if float(event.features[0]) < ended[0]]
+    assert len(meanwhile) > 2 * AHEAD * BATCH
+
+
 def endless(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
     """Finish the second batch, and never the others."""
     if indices[0] != 1:
@@ -343,11 +388,13 @@ def endless(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
 
 
 def test_the_time_limit_ends_a_campaign_and_keeps_what_is_done() -> None:
+    call_fresh(60, os.getpid)  # starts the fork server, which takes long on a busy machine
     started = time.monotonic()
-    settings = Settings(NONSTRICT, seconds=2.0, workers=2)
+    settings = Settings(NONSTRICT, seconds=4.0, workers=2)
     *_, finished = events = list(Campaign(settings, work=endless, source=source_of).run())
-    assert time.monotonic() - started < 2.0 + GRACE + 5.0
+    assert time.monotonic() - started < 4.0 + GRACE + 5.0
     done = [event.index for event in events if isinstance(event, ExampleDone)]
     assert done == [1]
     assert isinstance(finished, CampaignFinished)
-    assert (finished.reason, finished.given_up) == ("time", 3)  # 0 alone, 2 and 3 together
+    assert finished.reason == "time"
+    assert finished.given_up in (1, 3)  # 0; and 2 and 3 together, if their worker was free in time

@@ -18,6 +18,7 @@ import pytest
 from harness.cli import main
 from harness.cli.arguments import duration, shard
 from harness.faults import FAULTS
+from harness.processes.usage import family
 from strategies.tags import TAGS
 
 ROOT = pathlib.Path(__file__).parents[1]
@@ -28,6 +29,8 @@ ROOT = pathlib.Path(__file__).parents[1]
     [
         ["--paths", "nothing:*"],
         ["--out", "{file}"],
+        ["--out", "{file}/below"],
+        ["--out", "/proc/none"],
         ["--device", "cuda"],
         ["--profile", "wild"],
     ],
@@ -53,6 +56,9 @@ def test_fuzz_mistakes_are_2_and_one_line(
         ["fuzz", "--examples", "3", "--time", "1m"],
         ["fuzz", "--shard", "3/2"],
         ["fuzz", "--workers", "none"],
+        ["fuzz", "--memory", "4T"],
+        ["fuzz", "--memory", "100M"],
+        ["fuzz", "--engine", "slurm"],
         ["show"],
         [],
     ],
@@ -218,8 +224,13 @@ def terminate(pid: int) -> None:
     os.kill(pid, signal.SIGTERM)
 
 
-@pytest.mark.parametrize("ask", [ctrl_c, terminate], ids=["Ctrl-C", "SIGTERM"])
-def test_a_signal_ends_a_campaign_with_its_summary_written(
+def both(pid: int) -> None:
+    terminate(pid)
+    ctrl_c(pid)
+
+
+@pytest.mark.parametrize("ask", [ctrl_c, terminate, both])
+def test_a_signal_ends_a_campaign_and_a_second_one_at_once(
     ask: Callable[[int], None], tmp_path: pathlib.Path
 ) -> None:
     out = tmp_path / "out"
@@ -233,14 +244,36 @@ def test_a_signal_ends_a_campaign_with_its_summary_written(
         start_new_session=True,
     )
     log = out / "events.ndjson"
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        if log.exists() and "example_done" in log.read_text():
-            break
-        time.sleep(0.1)
+    wait_until(lambda: log.exists() and "example_done" in log.read_text())
+    started = family(process.pid)
+    if sys.platform == "linux":
+        assert len(started) >= 3  # the command, the fork server, the worker
     ask(process.pid)
-    output, _ = process.communicate(timeout=30)
+    output, _ = process.communicate(timeout=120)
+    wait_until(lambda: not any(map(is_running, started)))
+    if ask is both:
+        assert process.returncode == 130
+        assert not (out / "summary.json").exists()
+        # Nothing is lost: the journal is whole, and has what was done.
+        assert main(["merge", str(out), "--out", str(tmp_path / "joint")]) in (0, 1)
+        assert json.loads((tmp_path / "joint" / "summary.json").read_text())["examples"] >= 1
+        return
     assert process.returncode in (0, 1)
     summary = json.loads((out / "summary.json").read_text())
     assert summary["finished"] == "interrupted"
     assert "interrupted" in output
+
+
+def is_running(pid: int) -> bool:
+    try:
+        state = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 300.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it took too long"
+        time.sleep(0.1)

@@ -18,7 +18,7 @@ from harness.paths import Path, select_paths
 from harness.processes import child as child_module
 from harness.processes.calls import ReusableWorker, call_fresh
 from harness.processes.child import Child, Death, Failure, Stopped, waited_for_core
-from harness.processes.pool import Workers
+from harness.processes.executor import Places
 
 # The child processes can import the modules of the tests.
 
@@ -125,7 +125,7 @@ def test_a_worker_is_reused_until_a_task_kills_it() -> None:
 
 
 def test_a_pool_survives_its_workers() -> None:
-    with Workers(1) as workers:
+    with Places([ReusableWorker()]) as workers:
         assert workers.submit(60, abort).wait() == Death("abort", "SIGABRT")
         assert workers.submit(0.5, hang).wait() == Death("hang", "no answer within 0.5 s")
         assert workers.submit(60, double, 4).wait() == 8
@@ -158,7 +158,7 @@ def test_output_goes_to_a_file_or_to_standard_error(
 ) -> None:
     file = tmp_path / "output"
     with Child(speak, output=file) as child:
-        assert child.exit_code(60) == 0
+        assert child.wait(60) == 0
     assert sorted(file.read_text().splitlines()) == ["to standard error", "to standard output"]
     assert capfd.readouterr().out == ""
 

@@ -180,6 +180,7 @@ EVIDENCE: list[tuple[str, Evidence]] = [
     ("fake", WrongFake("add", "aten.add.Tensor", leaf("dtype"), reloaded=False)),
     ("fake", WrongFake("add", "aten.add.Tensor", leaf("shape"), reloaded=False)),
     ("alive", ProcessDied("abort", "signal 11")),
+    ("alive", ProcessDied("abort", "more than 4096 MiB of memory", 4096)),
 ]
 """Of each class of evidence at least one."""
 

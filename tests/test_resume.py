@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import random
 import resource
 import signal
 import subprocess
@@ -103,6 +104,8 @@ def test_a_killed_campaign_goes_on(
     # As if killed in the middle of a line.
     with (tmp_path / "journal.ndjson").open("a") as journal:
         journal.write('{"data":"harness.engine.jour')
+    with (tmp_path / "events.ndjson").open("a") as log:
+        log.write('{"event":\n\0damaged\n')
     done = _lines(tmp_path / "journal.ndjson")
     resumed = _start("--resume", str(tmp_path), "--workers", "1")
     printed, errors = resumed.communicate()
@@ -111,8 +114,34 @@ def test_a_killed_campaign_goes_on(
     assert _summary(tmp_path) == _summary(whole)
     # Nothing was done twice: the journals have the same results and answers.
     assert done < _lines(tmp_path / "journal.ndjson") == _lines(whole / "journal.ndjson")
+    logged = [json.loads(line)["event"] for line in (tmp_path / "events.ndjson").read_text().splitlines()]
+    assert (logged[0], logged[-1]) == ("campaign_started", "campaign_finished")
     names = {file.name for file in (tmp_path / "findings").iterdir()}
     assert names == {file.name for file in (whole / "findings").iterdir()}
+
+
+@pytest.mark.nightly
+def test_ten_kills_at_random_moments_change_nothing(empty: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    arguments = [*ARGUMENTS, "--examples", "60", "--corpora", str(empty), "--workers", "2"]
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    _start(*arguments, "--out", str(whole)).communicate()
+    moments = random.Random(0)
+    command = [*arguments, "--out", str(killed)]
+    for number in range(10):
+        running = _start(*command)
+        _wait_for(
+            killed / "journal.ndjson", _lines(killed / "journal.ndjson") + moments.randint(0, 3), running
+        )
+        time.sleep(moments.uniform(0.0, 1.0))
+        assert running.poll() is None, number
+        moments.choice([_kill_one, _kill_all])(running.pid)
+        running.communicate()
+        command = ["--resume", str(killed), "--workers", "2"]
+    resumed = _start(*command)
+    resumed.communicate()
+    assert resumed.returncode == 1
+    assert _summary(killed) == _summary(whole)
+    assert _lines(killed / "journal.ndjson") == _lines(whole / "journal.ndjson")
 
 
 def test_shards_are_merged_into_what_one_campaign_gives(
@@ -152,6 +181,22 @@ def test_a_full_disk_is_one_line_and_loses_nothing(
     assert f"exportdiff fuzz --resume {tmp_path}" in errors
     resumed = _start("--resume", str(tmp_path), "--workers", "2")
     resumed.communicate()
+    assert _summary(tmp_path) == _summary(whole)
+
+
+def test_a_folder_that_is_spoilt_on_the_way_is_one_line(
+    empty: pathlib.Path, whole: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    running = _start(*ARGUMENTS, "--corpora", str(empty), "--workers", "1", "--out", str(tmp_path))
+    _wait_for(tmp_path / "events.ndjson", 1, running)
+    (tmp_path / "findings").rmdir()
+    (tmp_path / "findings").touch()
+    _, errors = running.communicate()
+    assert running.returncode == 2
+    assert len(errors.splitlines()) == 1 and str(tmp_path / "findings") in errors
+    (tmp_path / "findings").unlink()
+    (tmp_path / "findings").mkdir()
+    _start("--resume", str(tmp_path), "--workers", "1").communicate()
     assert _summary(tmp_path) == _summary(whole)
 
 

@@ -21,13 +21,17 @@ class ProcessDied(Evidence):
     kind: Literal["abort", "hang"]
     reason: str
     """For example the signal, or the time limit."""
+    memory: int | None = None
+    """The limit in MiB, if the process took more memory than that."""
 
     stage = "run"
     call = None
     relation = Relation.INDEPENDENT
 
     def words(self) -> tuple[str, ...]:
-        """Return the reason; that of a hang is the time limit, which says nothing about the cause."""
+        """Return the reason; but a limit, of time or memory, says nothing about the cause."""
+        if self.memory is not None:
+            return ("memory",)
         return (self.reason if self.kind == "abort" else "",)
 
     def lines(self) -> Iterator[str]:

@@ -7,7 +7,7 @@ import shlex
 import sys
 import traceback
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from harness.cli import (
     bench,
@@ -29,6 +29,7 @@ from harness.cli import (
 )
 from harness.cli.interrupting import terminable
 from harness.errors import UsageError
+from harness.processes.limits import limited
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = make_parser()
     arguments = parser.parse_args(argv)
     try:
-        with terminable():
+        with terminable(), limited(**limits_given(arguments)):
             return int(arguments.run(arguments))
     except UsageError as error:
         print(f"exportdiff {arguments.command}: {error}", file=sys.stderr)
@@ -85,6 +86,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         traceback.print_exc()
         print(_INTERNAL.format(command=shlex.join(sys.argv[1:] if argv is None else argv)), file=sys.stderr)
         return 3
+
+
+def limits_given(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the limits of child processes that the options of a command set."""
+    return {name: value for name, value in vars(arguments).items() if name in ("memory", "network")}
 
 
 def make_parser() -> argparse.ArgumentParser:

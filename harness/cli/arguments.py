@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from harness.durations import seconds_of
 from harness.errors import UsageError
+from harness.processes.limits import most_of_the_machine
 from harness.processes.processors import processors
 from harness.programs import DEFAULT_PROFILE, profile_names, switches_needing
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from harness.path import Path
+
+LEAST_MEMORY = 512
+"""MiB: a process with torch imported takes half of it."""
 
 
 def duration(text: str) -> float:
@@ -51,9 +55,21 @@ def positive(text: str) -> int:
 
 def workers(text: str) -> int:
     """Read a number of processes; ``auto`` is one for each core."""
-    if text != "auto":
-        return positive(text)
-    return processors()
+    return processors() if text == "auto" else positive(text)
+
+
+def workers_or_auto(text: str) -> int | None:
+    """Read a number of processes; None for ``auto``, which depends on where they run."""
+    return None if text == "auto" else positive(text)
+
+
+def mebibytes(text: str) -> int:
+    """Read ``512M``, ``4G``; return it in MiB."""
+    match = re.fullmatch(r"(\d+)([MG])", text)
+    size = int(match[1]) * (1024 if match[2] == "G" else 1) if match else 0
+    if size < LEAST_MEMORY:
+        raise argparse.ArgumentTypeError(f"{text!r} is no size from {LEAST_MEMORY}M up; write 800M or 4G")
+    return size
 
 
 def shard(text: str) -> tuple[int, int]:
@@ -62,6 +78,21 @@ def shard(text: str) -> tuple[int, int]:
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
         raise argparse.ArgumentTypeError(f"{text!r} is not a shard; write I/N with I from 1 to N")
     return int(match[1]), int(match[2])
+
+
+def add_limit_options(parser: argparse.ArgumentParser) -> None:
+    """Add ``--memory`` and ``--network``, for models of users; ``main`` sets the limits."""
+    parser.add_argument(
+        "--memory",
+        type=mebibytes,
+        default=most_of_the_machine(),
+        metavar="SIZE",
+        help="end the process of the model when it takes more memory, e.g. 800M or 4G (default: three "
+        "quarters of this machine)",
+    )
+    parser.add_argument(
+        "--network", action="store_true", help="let the model use the network, for example to load weights"
+    )
 
 
 def add_path_options(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,14 @@ import pathlib
 import sys
 from typing import TYPE_CHECKING
 
-from harness.cli.arguments import add_device_option, available, chosen_paths, duration, left_out
+from harness.cli.arguments import (
+    add_device_option,
+    add_limit_options,
+    available,
+    chosen_paths,
+    duration,
+    left_out,
+)
 from harness.cli.interrupting import interruptible
 from harness.equivalence.accepting import no_longer_shown, read_accepted, with_accepted, write_accepted
 from harness.equivalence.deployed import deployed_paths
@@ -98,6 +105,7 @@ def add(commands: Subparsers) -> None:
         metavar="TIME",
         help="time limit for judging, e.g. 90s (default: 10m)",
     )
+    add_limit_options(parser)
     parser.set_defaults(run=run)
 
 

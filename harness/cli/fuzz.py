@@ -18,20 +18,23 @@ from harness.cli.arguments import (
     duration,
     duration_or_none,
     left_out,
+    mebibytes,
     natural,
     positive,
     shard,
-    workers,
+    workers_or_auto,
 )
 from harness.cli.around import chosen_around
 from harness.cli.trying import try_first
+from harness.engine.engines import ENGINES, MODULES
 from harness.engine.other_torch.probe import another
 from harness.engine.settings import KNOWN_EVERY, MINIMIZED, Settings
 from harness.errors import UsageError
 from harness.known.entry import CORPORA, FIXES
 from harness.patching.fixes import read_candidates
+from harness.processes.limits import Limits
 from harness.processes.server import server
-from harness.programs import DEFAULT_PROFILE, IMPORTS
+from harness.programs import DEFAULT_PROFILE
 from harness.reporting.folder import Folder
 from harness.reporting.writing import check_writable
 
@@ -44,6 +47,8 @@ if TYPE_CHECKING:
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
 """What an unwritable or full disk says."""
+MAY_DIFFER = ("resume", "workers", "engine", "address", "summary", "junit", "help")
+"""The options that may stand beside ``--resume``."""
 
 
 def add(commands: Subparsers) -> None:
@@ -63,10 +68,31 @@ def add(commands: Subparsers) -> None:
     add_seed_option(parser)
     parser.add_argument(
         "--workers",
-        type=workers,
+        type=workers_or_auto,
         default="auto",
         metavar="N",
-        help="number of processes; auto: one for each core (default: auto)",
+        help="number of processes; auto: one for each core, of the whole cluster with --engine ray "
+        "(default: auto)",
+    )
+    parser.add_argument(
+        "--engine",
+        choices=tuple(ENGINES),
+        default="local",
+        help="where programs run: on this machine, or on a Ray cluster (pip install 'exportdiff[ray]'); the "
+        "findings are the same (default: local)",
+    )
+    parser.add_argument(
+        "--address",
+        metavar="HOST:PORT",
+        help="of the Ray cluster, or auto (default: --engine ray starts one on this machine)",
+    )
+    parser.add_argument(
+        "--memory",
+        type=mebibytes,
+        default=Limits().memory,
+        metavar="SIZE",
+        help="a program that takes more memory than 800M or 4G is ended, and is a finding (default: "
+        f"{Limits().memory // 1024}G)",
     )
     add_path_options(parser)
     add_profile_option(parser)
@@ -133,7 +159,7 @@ def add(commands: Subparsers) -> None:
         type=pathlib.Path,
         metavar="DIR",
         help="go on with the campaign that was interrupted or killed, in its folder DIR, with its settings; "
-        "only --workers, --summary and --junit may stand beside it",
+        "only --workers, --engine, --address, --summary and --junit may be others",
     )
     parser.set_defaults(run=run, parser=parser)
 
@@ -151,10 +177,12 @@ def run(arguments: argparse.Namespace) -> int:
     # Here, so that a broken fix is reported once, not by every worker.
     read_candidates(arguments.corpora / FIXES)
     # Before the imports below, so that the server and this process import torch at the same time.
-    server("harness.engine.worker", *IMPORTS)
+    server(*MODULES)
     from harness.cli.running import run_campaign
     from harness.engine.journal import Journal
 
+    engine = ENGINES[arguments.engine](arguments.address)
+    workers = arguments.workers or engine.cores
     folder = Folder(arguments.resume if resumed else arguments.out)
     check_writable("--summary", arguments.summary, folder.root)
     check_writable("--junit", arguments.junit, folder.root)
@@ -162,23 +190,29 @@ def run(arguments: argparse.Namespace) -> int:
         if resumed:
             journal = Journal.read(folder.journal)
             print(f"going on in {folder.root}", flush=True)
-            settings = replace(journal.begun.settings, workers=arguments.workers)
+            settings = replace(journal.begun.settings, workers=workers)
         else:
-            settings = _settings(arguments, against)
+            settings = _settings(arguments, against, workers)
             if arguments.around:
                 settings = replace(settings, around=chosen_around(arguments.around), profile=DEFAULT_PROFILE)
             try_first(settings.corpora, settings.workers)
             folder.prepare()
             journal = Journal.begin(folder.journal, settings)
         with journal:
-            return run_campaign(settings, journal, folder, arguments.summary, arguments.junit)
+            return run_campaign(settings, journal, folder, arguments.summary, arguments.junit, engine.start)
     except OSError as error:
-        if error.errno not in NO_ROOM:
+        if error.errno not in NO_ROOM and not _is_in(folder.root, error):
             raise
         raise UsageError(
-            f"{folder.root}: {error.strerror}; nothing that was written is lost. Make room, then: "
-            f"exportdiff fuzz --resume {folder.root}"
+            f"{error.filename or folder.root}: {error.strerror}; nothing that was written is lost. When that "
+            f"is mended: exportdiff fuzz --resume {folder.root}"
         ) from None
+
+
+def _is_in(folder: pathlib.Path, error: OSError) -> bool:
+    """Whether the error is about a file of the campaign: the folder was removed, or may not be written."""
+    name = error.filename
+    return isinstance(name, str | pathlib.PurePath) and pathlib.Path(name).is_relative_to(folder)
 
 
 def _check_alone(arguments: argparse.Namespace) -> None:
@@ -186,19 +220,20 @@ def _check_alone(arguments: argparse.Namespace) -> None:
     parser = arguments.parser
     for action in parser._actions:
         given = getattr(arguments, action.dest, None) != action.default
-        if given and action.dest not in ("resume", "workers", "summary", "junit", "help"):
+        if given and action.dest not in MAY_DIFFER:
             raise UsageError(
                 f"{action.option_strings[0]} does not go with --resume: the campaign keeps its settings"
             )
 
 
-def _settings(arguments: argparse.Namespace, against: Interpreter | None) -> Settings:
+def _settings(arguments: argparse.Namespace, against: Interpreter | None, workers: int) -> Settings:
     return Settings(
         paths=chosen_paths(arguments.paths, arguments.device, expensive=False),
         seed=arguments.seed,
         examples=arguments.examples,
         seconds=arguments.time,
-        workers=arguments.workers,
+        workers=workers,
+        memory=arguments.memory,
         device=arguments.device,
         profile=chosen_profile(arguments.profile),
         shard=arguments.shard,

@@ -6,7 +6,7 @@ import os
 import pathlib
 from typing import TYPE_CHECKING
 
-from harness.cli.arguments import duration
+from harness.cli.arguments import add_limit_options, duration
 from harness.errors import UsageError
 from harness.source.line_count import code_lines
 
@@ -57,6 +57,7 @@ def add(commands: Subparsers) -> None:
         help="write the result to FILE instead of standard output; after an interruption, the same command "
         "continues where it stopped",
     )
+    add_limit_options(parser)
     parser.set_defaults(run=run)
 
 

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from harness.cli.interrupting import interruptible
 from harness.engine.campaign import Campaign
+from harness.engine.engines import local_workers
 from harness.known.entry import CORPORA
+from harness.processes.limits import limited
 from harness.reporting.console import ConsoleReport
 from harness.reporting.finished import FinishedFiles
 from harness.reporting.ndjson import NdjsonLog
@@ -19,6 +21,7 @@ from harness.reporting.text import make_console
 if TYPE_CHECKING:
     import pathlib
 
+    from harness.engine.engines import Start
     from harness.engine.journal import Journal
     from harness.engine.settings import Settings
     from harness.reporting.folder import Folder
@@ -30,10 +33,11 @@ def run_campaign(
     folder: Folder,
     summary: pathlib.Path | None = None,
     junit: pathlib.Path | None = None,
+    start: Start = local_workers,
 ) -> int:
     """Run a campaign, from what its journal holds on; return the exit code of the command.
 
-    ``summary`` and ``junit``: files to write at the end.
+    ``summary`` and ``junit``: files to write at the end. ``start`` says where programs run.
     """
     night = Night(Tally(folder.root, settings.corpora or CORPORA))
     tally = night.tally
@@ -42,9 +46,10 @@ def run_campaign(
         NdjsonLog(folder.log) as log,
         ConsoleReport(make_console(), folder, tally) as console,
         interruptible() as stop,
+        limited(memory=settings.memory),
     ):
         listeners = (night, log, ReproFiles(folder), SummaryFile(folder, tally), named, console)
-        for event in Campaign(settings, stop=stop, journal=journal).run():
+        for event in Campaign(settings, stop=stop, journal=journal, start=start).run():
             for listener in listeners:
                 listener(event)
     if tally.harness_errors:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from harness.cli.arguments import duration, workers
 from harness.errors import UsageError
 from harness.known.entry import CORPORA
+from harness.processes.limits import most_of_the_machine
 
 # Functions import the modules that import torch, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def add(commands: Subparsers) -> None:
         metavar="TIME",
         help="time limit for one model, e.g. 90s (default: 10m)",
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, memory=most_of_the_machine())
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import platform
 import threading
-import traceback
 from collections.abc import Generator, Iterator
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -15,6 +13,7 @@ from harness.engine import events
 from harness.engine.clock import Clock
 from harness.engine.comparing import Comparison
 from harness.engine.confirming import Confirm, Confirmer
+from harness.engine.engines import Start, local_workers
 from harness.engine.examples import Examples, Source, Work
 from harness.engine.final_minimizing import FinalMinimizer, Minimize
 from harness.engine.other_torch.connection import OtherTorch
@@ -42,6 +41,7 @@ class Campaign:
         *,
         stop: threading.Event | None = None,
         journal: Journal | None = None,
+        start: Start = local_workers,
         work: Work = run_batch,
         source: Source = drawn,
         confirm: Confirm = confirm,
@@ -50,9 +50,11 @@ class Campaign:
         """Prepare a run.
 
         Setting ``stop`` ends the run early and cleanly. ``journal`` holds what an earlier run of the same
-        campaign has done, and gets what this one does. Tests replace the other arguments.
+        campaign has done, and gets what this one does. ``start`` says where programs run. Tests replace the
+        other arguments.
         """
         self._journal = journal
+        self._start = start
         self._settings = settings
         self._stop = stop or threading.Event()
         self._work = work
@@ -83,9 +85,6 @@ class Campaign:
             reason = "interrupted"
         except TooManyErrors:
             reason = "errors"
-        except BrokenProcessPool:
-            yield events.HarnessError(clock.now(), None, traceback.format_exc())
-            reason = "broken"
         yield events.CampaignFinished(clock.now(), reason, self._given_up, self._fuzzing or clock.now())
 
     def _started(self) -> events.CampaignStarted:
@@ -123,8 +122,8 @@ class Campaign:
     def _phases(self, clock: Clock) -> Generator[events.Event]:
         """Run the examples, then look for smaller programs among them, minimize, and compare torches."""
         settings, stop = self._settings, self._stop
-        confirmer = Confirmer(self._confirm, clock, settings.corpora)
-        examples = Examples(settings, self._work, self._source, clock, stop, self._journal)
+        examples = Examples(settings, self._work, self._source, clock, stop, self._journal, self._start)
+        confirmer = Confirmer(examples.meanwhile(self._confirm), clock, settings.corpora)
         with ExitStack() as processes:
             comparison: Comparison | None = None
             if settings.against is not None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from harness.judge.results import PathResult
 
-EndReason = Literal["examples", "time", "interrupted", "broken", "errors"]
+EndReason = Literal["examples", "time", "interrupted", "errors"]
 
 
 @dataclass(frozen=True)

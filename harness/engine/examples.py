@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import traceback
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
-from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from harness.engine.engines import Start, local_workers
+from harness.engine.feed import POLL, Batch, Feed
 from harness.engine.postmortem import post_mortem
 from harness.engine.schedule import paths_for
 from harness.engine.uncovering import Uncovering
@@ -16,7 +18,7 @@ from harness.engine.worker import ExampleResult, Job, uncovered
 from harness.judge.results import PathResult, Verdict
 from harness.known.standing import Standing
 from harness.processes.child import Death, Failure, Stopped
-from harness.processes.pool import Task, Workers
+from harness.processes.executor import Executor, Task
 
 if TYPE_CHECKING:
     from threading import Event
@@ -30,32 +32,27 @@ if TYPE_CHECKING:
     from harness.known.standing import Kind
     from harness.paths import Path
 
-BATCH = 8
-"""Examples per task: enough to make the cost of a task small, few enough to keep all workers busy. The first
-tasks have fewer, so that results come early."""
-BATCHES_EACH = 100
-"""A fresh worker replaces one that ran so many batches: caches, modules and memory never build up."""
-AHEAD = 3
-"""Batches per worker that are queued or in progress, so that no worker ever waits for its next batch."""
-KEPT = 500
-"""Batches that may be finished before their turn: 4000 results, about 40 MB."""
-POLL = 0.1
-"""Seconds between two looks at the queue while the first batch is in progress."""
 GRACE = 2.0
 """Seconds that examples in progress may go on when the time is over."""
 PATIENCE = 10
 """How many times the limit of an example it may take to find out which known bugs an example shows."""
 
+T = TypeVar("T")
 Results: TypeAlias = tuple[ExampleResult, ...]
 Work = Callable[[Job, Sequence[int]], Results]
 Source = Callable[[Job, int], tuple[str, tuple[str, ...]]]
 
 
-class _Batch(NamedTuple):
-    """Some examples, and the task that runs them."""
+class _Asking:
+    """Asks a worker for one answer at a time; the other workers get further examples meanwhile."""
 
-    indices: tuple[int, ...]
-    task: Task[Results]
+    def __init__(self, workers: Executor, feed: Feed[Results]) -> None:
+        self._workers = workers
+        self._feed = feed
+
+    def ask(self, seconds: float, task: Callable[..., T], *args: object) -> T | Death | Failure:
+        """Return ``task(*args)``. Raises Stopped."""
+        return self._feed.answer(self._workers.submit(seconds, task, *args))
 
 
 class Examples:
@@ -69,18 +66,22 @@ class Examples:
         clock: Clock,
         stop: Event | None,
         journal: Journal | None = None,
+        start: Start = local_workers,
     ) -> None:
         """``work`` runs a batch in a worker, ``source`` draws a program there; ``stop`` asks to stop.
 
-        ``journal``: what an earlier run of the campaign has done; it gets every further result.
+        ``journal``: what an earlier run of the campaign has done; it gets every further result. ``start``:
+        where the workers are.
         """
+        self._start = start
         self._journal = journal
         self._settings = settings
         self._work = work
         self._source = source
         self._clock = clock
         self._stop = stop
-        self._queued = 0
+        self._feed: Feed[Results] | None = None
+        """While workers run."""
         self.given_up = 0
         """Examples that a worker had started and that were not done when the time was over."""
         self._job = Job(
@@ -110,6 +111,15 @@ class Examples:
                 self._journal.add(self._clock.now(), result)
             yield result
 
+    def meanwhile(self, function: Callable[..., T]) -> Callable[..., T]:
+        """Return the same function; workers get further examples while it runs."""
+
+        def run(*args: Any, **named: Any) -> T:
+            call = partial(function, *args, **named)
+            return call() if self._feed is None else self._feed.meanwhile(call)
+
+        return run
+
     def _further(self, done: set[int]) -> Iterator[ExampleResult]:
         """Run the other examples.
 
@@ -117,8 +127,13 @@ class Examples:
         come early are kept until their turn.
         """
         indices = (index for index in self._settings.indices() if index not in done)
-        queue: deque[_Batch] = deque()
-        with Workers(self._settings.workers, tasks_each=BATCHES_EACH) as workers:
+        with closing(self._start(self._settings)) as workers:
+
+            def submit(batch: tuple[int, ...]) -> Task[Results]:
+                return workers.submit(self._settings.example_seconds * 2, self._work, self._job, batch)
+
+            feed = Feed(submit, indices, self._settings.workers, self._clock, self._stop)
+            asking = _Asking(workers, feed)
 
             def search(source: str, finding: Finding, kind: Kind) -> Explained | Leftover | Death | Failure:
                 seconds = self._settings.example_seconds * PATIENCE
@@ -126,46 +141,30 @@ class Examples:
                 while not task.is_done(POLL) and not self._stopped:
                     if self._clock.is_past(GRACE):
                         return Death("hang", "the end of the campaign")
-                    if not self._clock.is_over:
-                        self._refill(workers, queue, indices)
+                    feed.refill()
                 return task.wait(self._stop)
 
             uncovering = Uncovering(search, self._journal.remembered) if self._journal else Uncovering(search)
-            while not self._clock.is_over:
-                self._refill(workers, queue, indices)
-                if not queue:
-                    return
-                if self._stopped:
-                    raise Stopped
-                if queue[0].task.is_done(POLL):
-                    batch = queue.popleft()
+            self._feed = feed
+            try:
+                for batch in feed.batches():
                     answer = batch.task.wait(self._stop)
-                    for result in self._results(workers, batch.indices, answer):
+                    for result in self._results(asking, batch.indices, answer):
                         yield uncovering.completed(result)
-            for result in self._finished(queue):
-                if uncovering.knows(result):
-                    yield uncovering.completed(result)
-                else:
-                    self.given_up += 1
+                for result in self._finished(feed.started()):
+                    if uncovering.knows(result):
+                        yield uncovering.completed(result)
+                    else:
+                        self.given_up += 1
+            finally:
+                self._feed = None
 
     @property
     def _stopped(self) -> bool:
         return self._stop is not None and self._stop.is_set()
 
-    def _refill(self, workers: Workers, queue: deque[_Batch], indices: Iterator[int]) -> None:
-        in_progress = sum(not batch.task.is_done() for batch in queue)
-        while in_progress < AHEAD * self._settings.workers and len(queue) < KEPT:
-            batch = tuple(islice(indices, min(1 + self._queued // self._settings.workers, BATCH)))
-            if not batch:
-                return
-            seconds = self._settings.example_seconds * 2
-            self._queued += 1
-            queue.append(_Batch(batch, workers.submit(seconds, self._work, self._job, batch)))
-            in_progress += 1
-
-    def _finished(self, queue: deque[_Batch]) -> Iterator[ExampleResult]:
+    def _finished(self, started: Sequence[Batch[Results]]) -> Iterator[ExampleResult]:
         """The time is over: yield the results that are there after a short grace, and count the others."""
-        started = [batch for batch in queue if not batch.task.cancel()]
         for batch in started:
             while not batch.task.is_done(POLL) and not self._clock.is_past(GRACE):
                 if self._stopped:
@@ -177,28 +176,27 @@ class Examples:
                 self.given_up += len(batch.indices)
 
     def _results(
-        self, workers: Workers, batch: tuple[int, ...], answer: Results | Death | Failure
+        self, asking: _Asking, batch: tuple[int, ...], answer: Results | Death | Failure
     ) -> Iterator[ExampleResult]:
         if isinstance(answer, tuple):
             yield from answer
         elif len(batch) > 1:
             # One of the examples killed the process. Run each alone, to find out which.
             for index in batch:
-                yield from self._results(workers, (index,), self._alone(workers, index, self._job))
+                yield from self._results(asking, (index,), self._alone(asking, index, self._job))
         elif isinstance(answer, Failure):
             yield _failed(batch[0], answer.error)
         else:
-            yield self._deadly(workers, batch[0])
+            yield self._deadly(asking, batch[0])
 
-    def _alone(self, workers: Workers, index: int, job: Job, patience: int = 1) -> Results | Death | Failure:
+    def _alone(self, asking: _Asking, index: int, job: Job, patience: int = 1) -> Results | Death | Failure:
         seconds = self._settings.example_seconds * patience
-        return workers.submit(seconds, self._work, job, (index,)).wait(self._stop)
+        return asking.ask(seconds, self._work, job, (index,))
 
-    def _deadly(self, workers: Workers, index: int) -> ExampleResult:
+    def _deadly(self, asking: _Asking, index: int) -> ExampleResult:
         """Find out which paths kill the process, and judge the others."""
         job = self._job
-        drawn = workers.submit(self._settings.example_seconds, self._source, job, index)
-        answer = drawn.wait(self._stop)
+        answer = asking.ask(self._settings.example_seconds, self._source, job, index)
         if isinstance(answer, Failure):
             return _failed(index, answer.error)
         if isinstance(answer, Death):
@@ -207,7 +205,7 @@ class Examples:
 
         def judge(paths: tuple[Path, ...]) -> Results | Death | Failure:
             # Attributing findings to known bugs takes time, and a death needs none of it.
-            return self._alone(workers, index, replace(job, paths=paths, attribute=False))
+            return self._alone(asking, index, replace(job, paths=paths, attribute=False))
 
         found = post_mortem(judge, paths_for(index, job.paths, tags))
         if found.eager is not None:
@@ -215,7 +213,7 @@ class Examples:
             return ExampleResult(index, verdict, tags)
         rest = ExampleResult(index, Verdict(True, "", (), (), 0.0))
         if found.alive:
-            rest = self._judged_together(workers, index, tuple(found.alive))
+            rest = self._judged_together(asking, index, tuple(found.alive))
         if rest.verdict is None:
             return rest
         verdict = rest.verdict
@@ -229,13 +227,13 @@ class Examples:
         )
         return replace(rest, verdict=verdict, tags=tags, source=source if verdict.findings else "")
 
-    def _judged_together(self, workers: Workers, index: int, paths: tuple[Path, ...]) -> ExampleResult:
+    def _judged_together(self, asking: _Asking, index: int, paths: tuple[Path, ...]) -> ExampleResult:
         """Judge the paths that are alive; without attribution, if that kills the process."""
         job = replace(self._job, paths=paths)
-        answer = self._alone(workers, index, job, PATIENCE)
+        answer = self._alone(asking, index, job, PATIENCE)
         if isinstance(answer, Death):
             answer = _with_remark(
-                self._alone(workers, index, replace(job, attribute=False)),
+                self._alone(asking, index, replace(job, attribute=False)),
                 f"attribution ended in {answer.reason}",
             )
         if isinstance(answer, Failure):

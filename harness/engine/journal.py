@@ -11,16 +11,14 @@ from __future__ import annotations
 import hashlib
 import os
 import pathlib
-import platform
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from harness.engine.settings import Settings
+from harness.engine.surroundings import Surroundings, difference, surroundings
 from harness.engine.worker import ExampleResult
 from harness.errors import UsageError
-from harness.known.entry import FIXES, find_files
 from harness.plain_data import dumps, loads
 
 if TYPE_CHECKING:
@@ -28,18 +26,6 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Surroundings:
-    """What the results of a campaign depend on, beside its settings."""
-
-    torch: str
-    python: str
-    exportdiff: str
-    """The version, and a digest of the code."""
-    corpus: str
-    """A digest of the corpus; empty: there is none."""
 
 
 @dataclass(frozen=True)
@@ -176,45 +162,18 @@ def entries(file: pathlib.Path) -> Iterator[Done | Answered]:
             yield _read(file, number, line)
 
 
-def surroundings(corpora: pathlib.Path | None) -> Surroundings:
-    """Return what the results depend on here and now."""
-    own = pathlib.Path(__file__).parents[2]
-    code = [file for name in ("harness", "strategies") for file in sorted((own / name).rglob("*.py"))]
-    known = [] if corpora is None else [*find_files([corpora]), *sorted((corpora / FIXES).glob("*.patch"))]
-    return Surroundings(
-        version("torch"),
-        platform.python_version(),
-        f"{version('exportdiff')} {_digest(code)}",
-        _digest(known) if known else "",
-    )
-
-
-def _digest(files: list[pathlib.Path]) -> str:
-    digest = hashlib.sha256()
-    for file in files:
-        content = file.read_bytes()
-        digest.update(f"{file.name}\0{len(content)}\0".encode() + content)
-    return digest.hexdigest()[:12]
-
-
 def _check(folder: pathlib.Path, begun: Begun) -> None:
     """Raise UsageError if something is not as it was."""
     corpora = begun.settings.corpora
     if corpora is not None and not corpora.is_dir():
         raise UsageError(f"{folder}: its corpus {corpora} is gone")
-    now, then = surroundings(corpora), begun.surroundings
-    for name, what in (
-        ("torch", "torch"),
-        ("python", "Python"),
-        ("exportdiff", "exportdiff"),
-        ("corpus", "the corpus"),
-    ):
-        before, here = getattr(then, name), getattr(now, name)
-        if before != here:
-            raise UsageError(
-                f"{folder}: it was begun with {what} {before}, and here is {here}; "
-                "go on with that one, or begin a new campaign in another folder"
-            )
+    found = difference(begun.surroundings, surroundings(corpora))
+    if found:
+        what, before, here = found
+        raise UsageError(
+            f"{folder}: it was begun with {what} {before}, and here is {here}; "
+            "go on with that one, or begin a new campaign in another folder"
+        )
 
 
 def _complete_lines(file: pathlib.Path) -> Iterator[bytes]:

@@ -60,4 +60,4 @@ def post_mortem(
 
 def death_finding(path: Path, death: Death) -> Finding:
     """Return the finding that a path kills its process, or never ends."""
-    return Finding(path, ALIVE, ProcessDied(death.kind, death.reason))
+    return Finding(path, ALIVE, ProcessDied(death.kind, death.reason, death.memory))

@@ -7,6 +7,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from harness.known.entry import FIXES
+from harness.processes.limits import Limits
 from harness.programs import DEFAULT_PROFILE
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ class Settings:
     """``(2, 5)``: the second of five parts."""
     example_seconds: float = 60.0
     """A program that takes longer hangs."""
+    memory: int = Limits().memory
+    """MiB. A program that takes more is ended."""
     minimize_seconds: float = 0.0
     """Time to minimize the program of each new or masked finding after the examples; 0: minimize none."""
     minimize_total_seconds: float | None = None

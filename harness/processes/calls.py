@@ -7,6 +7,8 @@ import traceback
 from typing import TYPE_CHECKING, TypeVar
 
 from harness.processes.child import NOWHERE, Child, Death, Failure
+from harness.processes.limits import MIB
+from harness.processes.usage import private
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,6 +17,10 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 T = TypeVar("T")
+
+GROWTH = 250
+"""A process that runs task after task is replaced once it takes so many MiB more than after its first task.
+torch leaks: caches, compiled code, modules of programs."""
 
 
 def call_fresh(
@@ -32,12 +38,14 @@ def call_fresh(
 class ReusableWorker:
     """A process that runs one task after the other; when a task kills it, the next task starts another.
 
-    Leaving the ``with`` block ends the process.
+    So does the next task if the process has grown too large. Leaving the ``with`` block ends the process.
     """
 
-    def __init__(self) -> None:
-        """Start nothing yet; the first ``ask`` does."""
+    def __init__(self, growth: int = GROWTH) -> None:
+        """Start nothing yet; the first ``ask`` does. ``growth``: MiB, see GROWTH."""
         self._child: Child | None = None
+        self._growth = growth * MIB
+        self._first: int | None = None
 
     def __enter__(self) -> ReusableWorker:
         """Start nothing yet."""
@@ -74,15 +82,21 @@ class ReusableWorker:
         except BaseException:
             self.stop()
             raise
-        if isinstance(answer, Death):
+        if isinstance(answer, Death) or self._has_grown(child):
             self.stop()
         return answer
+
+    def _has_grown(self, child: Child) -> bool:
+        used = private(child.pid)
+        if self._first is None:
+            self._first = used
+        return used - self._first > self._growth
 
     def stop(self) -> None:
         """End the process; the next task starts another."""
         if self._child is not None:
             self._child.end()
-        self._child = None
+        self._child = self._first = None
 
 
 def _answer_once(pipe: Connection, task: Callable[..., object], args: tuple[object, ...]) -> None:

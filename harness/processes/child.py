@@ -1,4 +1,4 @@
-"""One child process: started, listened to for a limited time, ended with all that it started."""
+"""One child process: started within limits, listened to for a time, ended with all that it started."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ import os
 import pathlib
 import signal
 import sys
+import tempfile
+import threading
 import time
 import warnings
 from dataclasses import dataclass
-from multiprocessing import forkserver
+from multiprocessing import connection, forkserver
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from harness.processes.limits import MIB, Limits, end_first, limit_files, limits
+from harness.processes.network import leave_network
 from harness.processes.server import server
+from harness.processes.usage import fair_share, usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,8 +31,10 @@ if TYPE_CHECKING:
 Body: TypeAlias = "Callable[..., None]"
 """What a child runs: a function of its end of the pipe and of the arguments."""
 
-POLL_SECONDS = 0.5
-"""Seconds between two checks whether a wait should stop."""
+POLL_SECONDS = 0.1
+"""Seconds between two looks whether a wait should stop, and at what the child uses."""
+END_SECONDS = 5.0
+"""A process that was killed, or has closed its pipe, ends within so many seconds."""
 
 _PR_SET_PDEATHSIG = 1
 """From linux/prctl.h."""
@@ -35,13 +42,19 @@ _PR_SET_PDEATHSIG = 1
 NOWHERE = pathlib.Path(os.devnull)
 
 
+_processes = threading.Lock()
+"""Held while multiprocessing starts a process or asks for an exit code: it is made for one thread."""
+
+
 @dataclass(frozen=True)
 class Death:
-    """A process that ended, or reached its time limit, before it answered."""
+    """A process that ended, or reached a limit, before it answered."""
 
     kind: Literal["abort", "hang"]
     reason: str
-    """``SIGSEGV``, ``exit code 3``, ``no answer within 60 s``."""
+    """``SIGSEGV``, ``exit code 3``, ``no answer within 60 s``, ``more than 4096 MiB of memory``."""
+    memory: int | None = None
+    """The limit in MiB, if it took more memory than that."""
 
 
 @dataclass(frozen=True)
@@ -66,15 +79,31 @@ class Child:
     """
 
     def __init__(self, body: Body, *args: object, output: pathlib.Path | None = None) -> None:
-        """Start a process that runs ``body(pipe, *args)``; all of it has to be picklable.
+        """Start a process that runs ``body(pipe, *args)`` within ``limits()``; all of it has to be picklable.
 
         The file ``output`` gets what the process prints. None: standard error gets it, so that it cannot mix
         with what this command prints on standard output.
+
+        The process works in a scratch folder that is removed at its end. Links there show the files of the
+        current folder, so what it reads by a relative name is found.
         """
+        self._limits = limits()
+        self._scratch = tempfile.TemporaryDirectory(prefix="exportdiff-", ignore_cleanup_errors=True)
         self._pipe, theirs = server().Pipe()
-        self._process = server().Process(target=_main, args=(theirs, output, body, args))
-        self._process.start()
+        folders = (pathlib.Path.cwd(), pathlib.Path(self._scratch.name))
+        setup = (theirs, output, self._limits, folders, body, args)
+        self._process = server().Process(target=_main, args=setup)
+        try:
+            self._start()
+        except (EOFError, OSError):  # the server was killed at this moment
+            time.sleep(END_SECONDS)
+            server()
+            self._start()
         theirs.close()
+
+    def _start(self) -> None:
+        with _processes:
+            self._process.start()
 
     def __enter__(self) -> Child:
         """Do nothing: the process already runs."""
@@ -89,53 +118,94 @@ class Child:
         """End the process."""
         self.end()
 
+    @property
+    def pid(self) -> int:
+        """The id of the process."""
+        return self._process.pid or 0
+
     def send(self, message: object) -> None:
         """Send a message. Raises OSError if the process is dead."""
         self._pipe.send(message)
 
     def receive(self, seconds: float, stop: Event | None = None) -> Any:
-        """Return the next message; a Death if the process ends first, or none comes within ``seconds``.
+        """Return the next message; a Death if the process ends or reaches a limit first.
 
-        Raises Stopped soon after ``stop`` is set. A process that reached its limit still runs: end it. The
-        time for which it only waited for a core does not count: on a busy machine, a program does not hang.
+        Raises Stopped soon after ``stop`` is set. A process that reached a limit still runs: end it.
         """
-        pid = self._process.pid or 0
-        deadline = time.monotonic() + seconds
-        waited = waited_for_core(pid)
         try:
-            while True:
-                if stop is not None and stop.is_set():
-                    raise Stopped
-                left = max(deadline - time.monotonic(), 0.0)
-                if self._pipe.poll(left if stop is None else min(left, POLL_SECONDS)):
-                    return self._pipe.recv()
-                if time.monotonic() >= deadline:
-                    more = waited_for_core(pid) - waited
-                    if more > POLL_SECONDS:
-                        deadline, waited = time.monotonic() + more, waited + more
-                        continue
-                    return Death("hang", f"no answer within {seconds:g} s")
+            death = self._watched(lambda left: self._pipe.poll(left), seconds, stop)
+            return death or self._pipe.recv()
         except (EOFError, OSError):
             return self.death()
 
     def death(self) -> Death:
         """Say how the process ended; call it once the pipe is broken."""
-        return Death("abort", exit_reason(self.exit_code(POLL_SECONDS)))
+        self._ends_within(END_SECONDS)
+        return Death("abort", exit_reason(self._exit_code()))
 
-    def exit_code(self, seconds: float) -> int | None:
-        """Wait for the end; return the exit code, negative for a signal; None if the process still runs."""
-        self._process.join(seconds)
-        return self._process.exitcode
+    def wait(self, seconds: float) -> int | Death:
+        """Wait for the end; return the exit code, negative for a signal; a Death if it reaches a limit first.
+
+        A process that reached a limit still runs: end it.
+        """
+        death = self._watched(self._ends_within, seconds, None)
+        if death is not None:
+            return death
+        code = self._exit_code()
+        return Death("abort", exit_reason(None)) if code is None else code
 
     def end(self) -> None:
         """Kill the process and whatever it started; do nothing if all have ended."""
-        if self._process.is_alive():
-            self._process.kill()
-        if self._process.pid is not None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.join()
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if self._exit_code() is None:
+                os.kill(self.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+        self._ends_within(None)
         self._pipe.close()
+        self._scratch.cleanup()
+
+    def _watched(self, happens: Callable[[float], bool], seconds: float, stop: Event | None) -> Death | None:
+        """Wait until something happens, and look at the limits meanwhile; return the one that is reached.
+
+        ``happens`` waits for some seconds and says whether it did. The time for which the process only
+        waited for a core does not count: on a busy machine, a program does not hang.
+        """
+        deadline = time.monotonic() + seconds
+        waited = waited_for_core(self.pid)
+        while True:
+            if stop is not None and stop.is_set():
+                raise Stopped
+            left = max(deadline - time.monotonic(), 0.0)
+            if happens(min(left, POLL_SECONDS)):
+                return None
+            death = self._over_limit()
+            if death is not None:
+                return death
+            if time.monotonic() >= deadline:
+                more = waited_for_core(self.pid) - waited
+                if more <= POLL_SECONDS:
+                    return Death("hang", f"no answer within {seconds:g} s")
+                deadline, waited = time.monotonic() + more, waited + more
+
+    def _over_limit(self) -> Death | None:
+        """Return the limit that the process and its descendants have passed."""
+        most, used = self._limits, usage(self.pid)
+        # The fair share takes longer to find, and is never more.
+        if used.memory > most.memory * MIB and fair_share(self.pid) > most.memory * MIB:
+            return Death("abort", f"more than {most.memory} MiB of memory", most.memory)
+        if used.processes > most.processes:
+            return Death("abort", f"more than {most.processes} processes")
+        return None
+
+    def _ends_within(self, seconds: float | None) -> bool:
+        """Wait for the end of the process; return whether it has ended."""
+        return bool(connection.wait([self._process.sentinel], seconds))
+
+    def _exit_code(self) -> int | None:
+        """Return the exit code, negative for a signal; None if the process still runs."""
+        with _processes:
+            return self._process.exitcode
 
 
 def waited_for_core(pid: int) -> float:
@@ -146,11 +216,32 @@ def waited_for_core(pid: int) -> float:
         return 0.0
 
 
-def _main(pipe: Connection, output: pathlib.Path | None, body: Body, args: tuple[object, ...]) -> None:
+def _main(
+    pipe: Connection,
+    output: pathlib.Path | None,
+    limits: Limits,
+    folders: tuple[pathlib.Path, pathlib.Path],
+    body: Body,
+    args: tuple[object, ...],
+) -> None:
     os.setpgid(0, 0)
+    if not limits.network:
+        leave_network()
     end_with_parent()
+    end_first()
+    limit_files(limits.file_size)
+    if limits.devices is not None:
+        os.environ["CUDA_VISIBLE_DEVICES"] = limits.devices
+    enter_scratch(*folders)
     set_up(output)
     body(pipe, *args)
+
+
+def enter_scratch(seen: pathlib.Path, scratch: pathlib.Path) -> None:
+    """Work in the folder ``scratch``, with links to the files of the folder ``seen``."""
+    for file in seen.iterdir():
+        (scratch / file.name).symlink_to(file)
+    os.chdir(scratch)
 
 
 def end_with_parent() -> None:

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.processes.child import Child, exit_reason
+from harness.processes.child import Child, Death, exit_reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,9 +31,11 @@ class Run:
     """What a file did when run as a script."""
 
     code: int | None
-    """Exit code, negative for a signal; None when it hit the time limit."""
+    """Exit code, negative for a signal; None: it was ended because it reached a limit."""
     output: str
     """What it printed; for a file that raised, the exception and its line."""
+    limit: str = "no end within the time limit"
+    """If there is no exit code: which limit it reached."""
 
     @property
     def problem(self) -> str:
@@ -41,7 +43,7 @@ class Run:
         if self.code in (0, 1):
             return ""
         if self.code is None:
-            return "does not end within the time limit"
+            return self.limit
         if self.code == RAISED:
             return self.last_line
         return f"ends in {exit_reason(self.code)}"
@@ -64,9 +66,10 @@ def run_file(
     # By name, not by descriptor: the children of a fork server inherit no descriptors of ours.
     with tempfile.NamedTemporaryFile(prefix="exportdiff-") as log:
         output = pathlib.Path(log.name)
-        with Child(run_as_main, str(file), within, beside, output=output) as child:
-            code = child.exit_code(seconds)
-        return Run(code, output.read_text(errors="replace"))
+        with Child(run_as_main, str(file.absolute()), within, beside, output=output) as child:
+            end = child.wait(seconds)
+        printed = output.read_text(errors="replace")
+        return Run(None, printed, end.reason) if isinstance(end, Death) else Run(end, printed)
 
 
 def run_as_main(pipe: Connection, file: str, within: Within = nullcontext, beside: str = "") -> None:

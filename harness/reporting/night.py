@@ -99,8 +99,6 @@ class Night:
             found.append("It was interrupted before its end.")
         elif finished.reason == "errors":
             found.append("It ended early, because exportdiff failed again and again at one place.")
-        elif finished.reason == "broken":
-            found.append("It ended early, because its processes could not go on.")
         if tally.harness_errors:
             found.append(
                 f"exportdiff itself failed {counted(tally.harness_errors, 'time')}: see events.ndjson."

@@ -16,7 +16,7 @@ from harness.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-LIBRARIES = ("hypothesis", "numpy", "pebble", "rich", "unidiff", "libcst", "platformdirs")
+LIBRARIES = ("hypothesis", "numpy", "rich", "unidiff", "libcst", "platformdirs")
 """What exportdiff needs besides torch; the names of the modules are those of the packages."""
 OLDEST_PYTHON = (3, 11)
 SECONDS = 60.0

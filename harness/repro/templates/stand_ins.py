@@ -23,6 +23,8 @@ PLACE = ""
 """Where in the outputs, or in ``(args, kwargs)``, a leaf is, as ``pytree.keystr`` writes it."""
 SECONDS = 30
 """How long a program may run before the file calls that a hang."""
+MEMORY = 2048
+"""MiB: so much memory is more than a program needs."""
 CHANGED: Any = None
 """``model``, changed by the transforms that eager runs as well."""
 ORIGINAL: Any = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -9,7 +11,7 @@ from typing import TYPE_CHECKING
 from harness.checks.alive import ProcessDied
 from harness.repro.parts import Parts
 from harness.repro.paste import Template
-from harness.repro.templates.stand_ins import HANGS, SECONDS, export, inputs, lower, make
+from harness.repro.templates.stand_ins import HANGS, MEMORY, SECONDS, export, inputs, lower, make
 
 if TYPE_CHECKING:
     from harness.findings import Finding
@@ -34,8 +36,35 @@ def run_apart() -> None:
     sys.exit(1 if bug else 3 if code else 0)
 
 
+def run_apart_in_memory() -> None:
+    """Make the first call in a process of its own, and look at its memory (Linux)."""
+    if sys.argv[1:] == ["run"]:  # in a process of its own, which this may fill
+        model, args, kwargs = make()
+        ep = export(model)
+        candidate = lower(ep)
+        args, kwargs = inputs()
+        candidate(*args, **kwargs)
+        sys.exit(0)
+    process = subprocess.Popen([sys.executable, __file__, "run"])
+    used = 0
+    while used < MEMORY and process.poll() is None:
+        with open(f"/proc/{process.pid}/status") as status:
+            resident = re.search(r"VmRSS:\s+(\d+)", status.read())
+        used = max(used, int(resident[1]) // 1024 if resident else 0)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.02)
+    process.kill()
+    code = process.wait()
+    bug = used >= MEMORY
+    print(f"BUG: it takes over {used} MiB of memory" if bug else f"ok: {used} MiB of memory")
+    sys.exit(1 if bug else 3 if code else 0)
+
+
 def write(finding: Finding) -> Parts | None:
     """Write down how a process ends that runs the path."""
     if not isinstance(finding.evidence, ProcessDied):
         return None
+    if finding.evidence.memory is not None:
+        # Half of the limit: the process that runs the file has the same one, and must not end first.
+        return Parts([], [Template(run_apart_in_memory, {"MEMORY": str(finding.evidence.memory // 2)})])
     return Parts([], [Template(run_apart, {"HANGS": finding.evidence.kind == "hang"})])

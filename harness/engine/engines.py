@@ -1,0 +1,80 @@
+"""Where a campaign runs its programs: the engines that ``--engine`` names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+from harness.engine.surroundings import Surroundings, difference, surroundings
+from harness.errors import UsageError
+from harness.processes.calls import ReusableWorker
+from harness.processes.cluster import Cluster
+from harness.processes.executor import Executor, Places
+from harness.processes.processors import processors
+from harness.programs import IMPORTS
+
+if TYPE_CHECKING:
+    import pathlib
+
+    from harness.engine.settings import Settings
+
+Start: TypeAlias = "Callable[[Settings], Executor]"
+
+MODULES = ("harness.engine.worker", *IMPORTS)
+"""What a worker imports beside torch."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A way to run programs."""
+
+    cores: int
+    """As many programs run at once, unless the user wants another number."""
+    start: Start
+
+
+def local(address: str | None = None) -> Engine:
+    """Run programs in processes of this machine. Raises UsageError if an address is given."""
+    if address is not None:
+        raise UsageError("--address goes with --engine ray")
+    return Engine(processors(), local_workers)
+
+
+def ray(address: str | None = None) -> Engine:
+    """Run programs on a Ray cluster; without an address, on one that is started here. Raises UsageError."""
+    cluster = Cluster(address, processors())
+    return Engine(cluster.cores, partial(_on, cluster))
+
+
+ENGINES: dict[str, Callable[[str | None], Engine]] = {"local": local, "ray": ray}
+
+
+def local_workers(settings: Settings) -> Executor:
+    """Start an executor on this machine."""
+    return Places([ReusableWorker() for _ in range(settings.workers)])
+
+
+def _on(cluster: Cluster, settings: Settings) -> Executor:
+    share = 0.0
+    if any(path.device == "cuda" for path in settings.paths):
+        if not cluster.gpus:
+            raise UsageError("--engine ray: the cluster has no GPU; use --device cpu")
+        share = gpu_share(cluster.gpus, settings.workers)
+    fit = partial(misfit, surroundings(settings.corpora), settings.corpora)
+    places = [cluster.place(share, fit, MODULES) for _ in range(settings.workers)]
+    return Places(places, cluster.close)
+
+
+def gpu_share(gpus: int, workers: int) -> float:
+    """Return which share of a GPU each worker gets, so that all of them run at once."""
+    return 1 / -(-workers // gpus)
+
+
+def misfit(expected: Surroundings, corpora: pathlib.Path | None) -> str:
+    """Say why this node would give other results than the one that the campaign was started on."""
+    if corpora is not None and not corpora.is_dir():
+        return f"it has no corpus {corpora}"
+    found = difference(expected, surroundings(corpora))
+    return f"the campaign has {found[0]} {found[1]}, and it has {found[2]}" if found else ""
