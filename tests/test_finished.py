@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import nights
@@ -11,7 +12,8 @@ from evidence_of import make_finding
 from nights import AGAIN, MASKED, NEW, night, started, write
 
 from harness.cli import main
-from harness.engine.events import CampaignFinished, Event, FindingFound, HarnessError
+from harness.engine.events import CampaignFinished, Event, FindingFound, HarnessError, TorchesCompared
+from harness.known.standing import Standing
 from harness.reporting.cards import cards
 from harness.reporting.finished import FinishedFiles
 from harness.reporting.folder import Folder
@@ -51,6 +53,26 @@ def test_the_summary_of_a_bad_campaign_says_why(tmp_path: pathlib.Path) -> None:
     text = summary(tmp_path, [started(), HarnessError(0.2, 1, "x"), CampaignFinished(0.5, "errors")])
     assert text.startswith("## No program was judged.\n")
     assert "> [!WARNING]\n> exportdiff itself failed 1 time: see events.ndjson.\n" in text
+
+
+def worse_night() -> list[Event]:
+    """Return the events of a campaign with regressions of torch and of a fix, and nothing else."""
+    bad = make_finding("size", path=nights.RELOAD)
+    wrong = FindingFound(3.0, bad, 1, "y = 2\n", nights.REPRO, Standing("regression", ("break_it",)))
+    worse = TorchesCompared(
+        4.0, "torch regression", NEW.fingerprint, nights.MODULE, (), (), 1, finding=NEW, repro=nights.REPRO
+    )
+    return [replace(started(), against="2.12.0"), nights.done(1, bad.fingerprint), wrong, worse]
+
+
+def test_regressions_are_told_too(tmp_path: pathlib.Path) -> None:
+    text = summary(tmp_path / "a", worse_night())
+    assert "### Regression of torch: outputs mismatch: call 0: output differs in value\n" in text
+    assert "- Regression of a fix (break_it): `outputs mismatch: m`" in text
+    element = suite(tmp_path / "b", worse_night())
+    said = {case.get("name"): case.findall("failure") for case in element.findall("testcase")}
+    assert [each.get("message") for each in said[nights.MODULE]] == [f"torch regression: {NEW.title}"]
+    assert [each.get("message") for each in said[nights.RELOAD]] == ["regression: outputs mismatch: m"]
 
 
 def test_long_programs_and_many_findings_are_counted(tmp_path: pathlib.Path) -> None:

@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 
 import nights
 import pytest
+from evidence_of import make_finding
 from nights import AGAIN, MASKED, NEW, WRONG, night, started, write
 
 from harness.cli import main
@@ -180,6 +181,18 @@ def test_what_is_left_to_find_is_said_with_its_estimator(whole: str) -> None:
     assert "Chao2" in text and "STADS" in text
 
 
+def test_what_nobody_can_estimate_is_not_estimated(tmp_path: pathlib.Path) -> None:
+    several = [make_finding(f"word{number}") for number in range(9)]
+    programs = [nights.done(number, each.fingerprint) for number, each in enumerate(several)]
+    found = [FindingFound(9.0, each, number, "x\n", nights.REPRO) for number, each in enumerate(several)]
+    seen = told(tmp_path, [started(), *programs, *found])
+    # Chao2 would say 8 / 9 * 9 * 8 / 2 = 32.
+    assert (
+        "9 findings seen, too few of them again to say how many are left; one program in 1 shows" in seen.text
+    )
+    assert "programs judged9" in seen.text and "left to find, at least" not in seen.text
+
+
 def test_without_findings_it_says_so(tmp_path: pathlib.Path) -> None:
     seen = told(tmp_path, night(findings=False))
     assert "Nothing new in 40 programs." in seen.text
@@ -228,7 +241,9 @@ def test_old_folders_say_what_was_not_recorded(tmp_path: pathlib.Path) -> None:
 
 
 def test_errors_of_exportdiff_and_another_torch_are_told(tmp_path: pathlib.Path) -> None:
-    worse = TorchesCompared(3.0, "torch regression", NEW.fingerprint, nights.MODULE, (), (), 3, finding=NEW)
+    worse = TorchesCompared(
+        3.0, "torch regression", NEW.fingerprint, nights.MODULE, (), (), 3, finding=NEW, causes=("a_bug",)
+    )
     first, *others, last = night()
     assert isinstance(first, type(started()))
     events = [
@@ -242,6 +257,10 @@ def test_errors_of_exportdiff_and_another_torch_are_told(tmp_path: pathlib.Path)
     seen = told(tmp_path, events)
     assert "1 regression of torch, 2 new findings and 1 masked by known bugs in 40 programs." in seen.text
     assert "Right on torch 2.12.0, wrong on torch 2.13.0." in seen.text
+    card = seen.texts["f-torch-1"]
+    assert NEW.title in card and f"findings/{NEW.fingerprint}.py" in card and nights.MODULE in card
+    assert "It is ok on torch 2.12.0." in card and "The corpus knows it: a_bug." in card
+    assert len(seen.ids) == len(set(seen.ids)) and f"f-{NEW.fingerprint}" in seen.ids
     assert "Entries of the corpus that are fixed here: an_entry." in seen.text
     assert "exportdiff itself failed 1 time" in seen.text
 

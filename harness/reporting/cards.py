@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 import tempfile
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from harness.known.entry import read_entry
 from harness.known.upstream import report
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
     from harness.engine.events import CampaignStarted
     from harness.findings import Finding
-    from harness.known.standing import Kind
     from harness.reporting.night import Night
+
+CardKind: TypeAlias = Literal["torch regression", "new", "masked", "regression"]
+"""``torch regression``: another torch is right. The others are kinds of findings."""
 
 NOTHING = Told("", "", "")
 
@@ -32,7 +34,7 @@ NOTHING = Told("", "", "")
 class Card:
     """Findings of one signature on several paths."""
 
-    kind: Kind
+    kind: CardKind
     key: str
     """The fingerprint of the first event of the finding that stands for them; its file has this name."""
     keys: tuple[str, ...]
@@ -61,11 +63,61 @@ class Card:
     remark: str
     there: str
     """How it stands on the other torch; empty: nobody has looked."""
+    causes: tuple[str, ...] = ()
+    """The known bugs that explain it; a regression of torch may still be one."""
+    anchor: str = ""
+    """Tells it from other cards of one page."""
+
+    def __post_init__(self) -> None:
+        """Fill in ``anchor``."""
+        if not self.anchor:
+            object.__setattr__(self, "anchor", self.key)
 
 
 def cards(night: Night, folders: Sequence[Folder]) -> list[Card]:
-    """Return the new findings, then the masked ones; of each kind, first what most programs show."""
-    return [_card(group, night, folders) for group in groups(night.tally)]
+    """Return what makes a campaign fail: regressions of torch, new and masked findings, regressions of fixes.
+
+    Of each kind, first what most programs show. A regression of torch may be known, or new as well.
+    """
+    tally = night.tally
+    wrong = [
+        Group("regression", key, shown, 1, len(shown.finding.shown_on), tally.occurrences[key])
+        for key, shown in tally.of_kind("regression").items()
+    ]
+    found = [_card(group, night, folders) for group in (*groups(tally), *wrong)]
+    return [*_torch_regressions(night, folders), *found]
+
+
+def _torch_regressions(night: Night, folders: Sequence[Folder]) -> list[Card]:
+    found = []
+    for number, event in enumerate(night.tally.changed("torch regression"), 1):
+        assert event.finding is not None  # this torch shows it
+        finding, file = event.finding, _file(event.fingerprint, folders)
+        told = night.course.told.get(event.fingerprint, NOTHING)
+        repro = file.read_text(encoding="utf-8") if file.is_file() else told.repro
+        card = Card(
+            kind="torch regression",
+            key=event.fingerprint,
+            keys=(event.fingerprint,),
+            minimal=finding.minimal,
+            title=finding.title,
+            message=finding.message,
+            also=tuple(map(str, finding.consequences)),
+            paths=(event.path,),
+            programs=event.programs,
+            first=event.example,
+            command=showing(file, (), night.tally.corpora),
+            source=told.source,
+            repro=repro,
+            issue=issue_text(finding, repro, told.printed, night.tally.started) if repro else "",
+            fixes=(),
+            remark="",
+            there=standing_there(night.tally, event.fingerprint),
+            causes=event.causes,
+            anchor=f"torch-{number}",
+        )
+        found.append(card)
+    return found
 
 
 def _card(group: Group, night: Night, folders: Sequence[Folder]) -> Card:

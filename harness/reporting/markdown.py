@@ -33,7 +33,7 @@ def _lines(night: Night, found: Sequence[Card]) -> Iterator[str]:
     yield ""
     for trouble in night.troubles():
         yield f"> [!WARNING]\n> {trouble}\n"
-    new = [card for card in found if card.kind == "new"]
+    new = [card for card in found if card.kind in ("torch regression", "new")]
     for card in new[:SHOWN]:
         yield from _finding(card)
     if len(new) > SHOWN:
@@ -47,9 +47,6 @@ def _lines(night: Night, found: Sequence[Card]) -> Iterator[str]:
         if len(masked) > MASKED:
             yield f"- and {len(masked) - MASKED} more"
         yield "\n</details>\n"
-    for event in tally.changed("torch regression"):
-        title = event.finding.title if event.finding is not None else event.path
-        yield f"- Regression of torch: {code(title)} on {code(event.path)}"
     for key, shown in tally.of_kind("regression").items():
         fixes = ", ".join(shown.standing.fixes)
         yield f"- Regression of a fix ({fixes}): {code(shown.finding.title)}, {code(key)}"
@@ -68,7 +65,7 @@ def _lines(night: Night, found: Sequence[Card]) -> Iterator[str]:
 
 
 def _finding(card: Card) -> Iterator[str]:
-    yield f"### {escaped(card.title)}\n"
+    yield f"### {'Regression of torch: ' * (card.kind == 'torch regression')}{escaped(card.title)}\n"
     yield fenced(card.message) + "\n"
     more = f" and {counted(len(card.paths) - 1, 'more path')}" if len(card.paths) > 1 else ""
     yield f"{counted(card.programs, 'program')}, first {card.first}; on {code(card.paths[0])}{more}\n"

@@ -41,7 +41,8 @@ class Estimate:
     """What is left to find, in words and as a plot."""
 
     found: int
-    left: int
+    left: int | None
+    """None: too few were seen twice to estimate it."""
     sentence: str
     figure: Figure
 
@@ -66,7 +67,7 @@ def page(night: Night, folders: Sequence[Folder], before: Night | None = None) -
             new=[card for card in shown if card.kind == "new"],
             masked=[card for card in shown if card.kind == "masked"],
             regressions=tally.of_kind("regression"),
-            worse=tally.changed("torch regression"),
+            worse=[card for card in shown if card.kind == "torch regression"],
             since=compared,
             fresh=fresh,
             open_cards=OPEN_CARDS,
@@ -112,7 +113,7 @@ def _unexplained(night: Night) -> Estimate | None:
     drawn = growth_figure(
         "unexplained", found, "programs", "different findings that the corpus does not explain"
     )
-    return Estimate(found.found, round(found.undetected), _sentence(found, "finding"), drawn)
+    return Estimate(found.found, _left(found), _sentence(found, "finding"), drawn)
 
 
 def _known(night: Night) -> Estimate | None:
@@ -120,18 +121,28 @@ def _known(night: Night) -> Estimate | None:
     if not found.found:
         return None
     drawn = growth_figure("corpus", found, "programs on which they were counted", "known bugs")
-    return Estimate(found.found, round(found.undetected), _sentence(found, "known bug"), drawn)
+    return Estimate(found.found, _left(found), _sentence(found, "known bug"), drawn)
+
+
+def _left(found: Discovery) -> int | None:
+    """Return how many are left to find; None, if that would be a guess.
+
+    Without any that two programs show, Chao2 is half the square of those that one program shows.
+    """
+    return round(found.undetected) if found.seen_in(2) or found.seen_in(1) < 2 else None
 
 
 def _sentence(found: Discovery, noun: str) -> str:
     """Say what the estimates say."""
-    left = round(found.undetected)
     seen = f"{counted(found.found, noun)} seen"
     if not found.seen_in(1):
         return f"{seen}, each on two programs or more: more programs of this kind will hardly show another."
-    each = f"one program in {round(1 / found.rate):,} shows one that no program has shown before"
-    if not left:
-        return f"{seen}; {each}."
+    left = _left(found)
+    rate = f"one program in {round(1 / found.rate):,} shows one that no program has shown before"
     more = round(found.expected(found.programs)) - found.found
     again = f"As many programs again would show about {more:,} more."
-    return f"{seen}, at least {left:,} more to find; {each}. {again}"
+    if left is None:
+        return f"{seen}, too few of them again to say how many are left; {rate}. {again}"
+    if not left:
+        return f"{seen}; {rate}."
+    return f"{seen}, at least {left:,} more to find; {rate}. {again}"
