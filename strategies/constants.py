@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from strategies.program import FIELDS, Kind, Size
+from strategies.program import FIELDS, Kind, Literal, Size
 from strategies.values import PythonValue
 
 LITERALS: dict[str, tuple[PythonValue | None, ...]] = {
@@ -17,6 +17,16 @@ LITERALS: dict[str, tuple[PythonValue | None, ...]] = {
     "optional": (None,),
 }
 """Kind of argument -> the values that are passed; scenarios take the first two."""
+
+OTHER_TYPES: dict[str, tuple[PythonValue, ...]] = {
+    "bool": (1, 0),
+    "int": (True, 1.0, 2.0, False),
+    "float": (2, 1, True),
+}
+"""Kind of argument -> values of another type, some of them equal to one of LITERALS."""
+
+KEYS: tuple[tuple[Literal, ...], ...] = (("b", "a"), (1, 0), (None, "a"), ((0, 1), (1,)), (2.5, True))
+"""Keys of dicts besides the usual ones: in another order, or no text."""
 
 ODD_TEXTS = ("it's", 'a "b"', "a\n", "\\", "")
 """Strings that need quoting."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from strategies.program import ClassDef, Kind, New, Size, Step
+from strategies.program import ClassDef, Kind, Literal, New, Size, Step
 from strategies.types import TensorType
 
 STATE = ("parameter", "buffer", "scratch", "constant")
@@ -46,12 +46,18 @@ class Family:
     """
 
 
+BITS = 2.0**31
+"""No absolute value of an int32 exceeds this."""
+
+
 @dataclass(slots=True, eq=False)
 class Ref:
     """A tensor object. An in-place op on its metadata changes its type under all of its names.
 
     ``restriction`` is "no_grad" for a view made under no_grad, and "multi" for a view of an op that returns
-    several views. Autograd forbids writing to both if gradients are involved.
+    several views. Autograd forbids writing to both if gradients are involved. ``lazy``: the memory holds
+    other values, of which the tensor is the conjugate or the negative. ``bits``: it is the memory of another
+    dtype.
     """
 
     type: TensorType
@@ -59,11 +65,13 @@ class Ref:
     family: Family
     restriction: str = ""
     view: bool = False
+    lazy: bool = False
+    bits: bool = False
 
     @property
     def bound(self) -> float:
         """No absolute value exceeds this."""
-        return self.storage.bound
+        return BITS if self.bits else self.storage.bound
 
     @property
     def grad(self) -> bool:
@@ -119,7 +127,7 @@ class Box:
     """A container of values; ``kind`` as in Group. Items of a tuple or list are numbered."""
 
     kind: str
-    items: dict[int | str, Value]
+    items: dict[Literal, Value]
 
 
 PythonValue = bool | int | float | str | Kind | Size
@@ -183,7 +191,7 @@ def _copy_ref(ref: Ref, memo: dict[int, object]) -> Ref:
     family = memo.get(id(ref.family))
     if not isinstance(family, Family):
         family = memo[id(ref.family)] = Family(ref.family.grad, ref.family.leaf, ref.family.gained)
-    copied = memo[id(ref)] = Ref(ref.type, storage, family, ref.restriction, ref.view)
+    copied = memo[id(ref)] = Ref(ref.type, storage, family, ref.restriction, ref.view, ref.lazy, ref.bits)
     return copied
 
 

@@ -232,6 +232,8 @@ def test_a_call_that_leaves_the_spec_is_refused_or_right() -> None:
 def test_metadata_is_static_for_export_and_guarded_by_compile() -> None:
     eager = left(call(), "dtype")
     assert whats("guards", eager, left(call(ONE + 1), "dtype")) == []
+    for value in ("float", "int", "bool", "order"):  # no metadata: 2.0 for 2, 1 for True, other keys
+        assert whats("guards", left(call(), value), left(call(ONE + 1), value)) == [("accepted", value)]
     compiled = replace(left(call(ONE + 1), "dtype"), path=parse("compile:compiled@cpu"))
     assert whats("guards", eager, compiled) == [("accepted", "dtype")]
 
@@ -366,7 +368,8 @@ class Kind(Enum):
 
 
 def deviations(leaves: list[Any], names: Set[str] = DEVIATIONS.keys()) -> list[Deviation]:
-    return deviations_of(leaves, [f"[0][{place}]" for place in range(len(leaves))], names)
+    places = [f"[0][{place}]" for place in range(len(leaves))]
+    return deviations_of(leaves, places, names, dicts=[("[1]", {"a": 1, "b": 2})])
 
 
 def test_each_alteration_is_told_in_words_of_its_own() -> None:
@@ -375,8 +378,8 @@ def test_each_alteration_is_told_in_words_of_its_own() -> None:
         torch.ones(2, 3),
         torch.ones(2, 3).requires_grad_(),
         torch.ones(2, 3),
-        *(2, 2.0, True, "a", None, Kind.A),
-        *(twice, twice),
+        *(1, 2, 2.0, True, "a", None, Kind.A),
+        *(twice, twice, torch.ones(3)[1:], torch.ones(2, dtype=torch.complex64)),
     ]
     made = deviations(leaves)
     assert {one.deviation for one in made} == DEVIATIONS.keys() - {"attribute"}
@@ -398,7 +401,7 @@ def test_what_is_given_twice_gets_a_tensor_of_its_own_the_second_time() -> None:
 
 
 @pytest.mark.parametrize(
-    ("leaf", "new"), [(3, {"float": 3.0}), (3.0, {"int": 3}), (0.5, {}), (True, {}), (2**53 + 1, {})]
+    ("leaf", "new"), [(3, {"float": 3.0}), (3.0, {"int": 3}), (0.5, {}), (True, {"int": 1}), (2**53 + 1, {})]
 )
 def test_a_number_of_equal_value_and_another_type(leaf: object, new: dict[str, object]) -> None:
     made = {one.deviation: one.leaf for one in deviations([leaf], {"float", "int"})}

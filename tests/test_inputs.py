@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pytest
 import torch
 from torch import nn
 
@@ -23,6 +26,81 @@ def test_copies_keep_requires_grad() -> None:
     inputs = Examples((torch.ones(2, requires_grad=True), torch.ones(2)), {}).fresh()
     assert [leaf.requires_grad for leaf in inputs.args] == [True, False]
     assert inputs.args[0].is_leaf
+
+
+def _provenance(tensor: torch.Tensor) -> tuple[object, ...]:
+    base = tensor._base if tensor._is_view() else None
+    above = None if base is None else _provenance(base)
+    bits = (tensor.is_conj(), tensor.is_neg(), tensor.requires_grad, tensor.is_leaf)
+    return (*bits, tensor.dtype, tensor.shape, tensor.stride(), tensor.storage_offset(), above)
+
+
+def _of_every_provenance() -> dict[str, torch.Tensor]:
+    plain, leaf = torch.linspace(-1, 1, 12), torch.linspace(-1, 1, 12).requires_grad_()
+    numbers = torch.complex(torch.arange(6.0), torch.ones(6))
+    with torch.no_grad():
+        unseen = leaf[2:]
+    return {
+        "view": plain[1:7:2],
+        "view of a view": plain.view(3, 4).t()[1:],
+        "leaf that is a view": plain[2:].requires_grad_(),
+        "view of a leaf": leaf.view(3, 4)[:, 1],
+        "view made under no_grad": unseen,
+        "non-leaf": leaf * 2,
+        "view of a non-leaf": (leaf * 2)[3:],
+        "detached": leaf[2:].detach(),
+        "expanded": torch.ones(1, 3).expand(2, 3),
+        "windows": plain.unfold(0, 4, 2),
+        "non-leaf windows": (leaf * 2).detach().as_strided((3, 4), (2, 1)).requires_grad_() * 1,
+        "conjugate": numbers.conj(),
+        "detached conjugate": numbers.conj().detach(),
+        "view of a conjugate": numbers.conj()[1:4],
+        "negative": numbers.conj().imag,
+        "real part": numbers.real,
+        "as real": torch.view_as_real(numbers)[2:],
+        "as complex": torch.view_as_complex(plain.view(6, 2))[1:],
+        "other dtype": plain.view(torch.int32)[1:],
+        "empty": plain[:0],
+    }
+
+
+@pytest.mark.parametrize("name", _of_every_provenance())
+def test_copies_keep_where_a_tensor_comes_from(name: str) -> None:
+    given = _of_every_provenance()[name]
+    copy = Examples((given,), {}).fresh().args[0]
+    assert _provenance(copy) == _provenance(given)
+    assert torch.equal(copy, given)
+    assert copy.untyped_storage()._cdata != given.untyped_storage()._cdata
+    assert _gradient(copy) == _gradient(given)
+
+
+def _gradient(tensor: torch.Tensor) -> object:
+    if not tensor.requires_grad:
+        return None
+    (flow,) = torch.autograd.grad((tensor * 2).sum(), tensor, allow_unused=True)
+    return None if flow is None else flow.tolist()
+
+
+def test_a_copied_view_and_its_copied_base_are_one_family() -> None:
+    base = torch.zeros(4)
+    inputs = Examples((base[1:], base), {}).fresh()
+    assert inputs.args[0]._base is inputs.args[1]
+    inputs.args[0].mul_(torch.ones((), requires_grad=True))
+    assert inputs.args[1].requires_grad and not base.requires_grad
+
+
+def test_a_copied_non_leaf_may_be_written_to_and_a_leaf_may_not() -> None:
+    leaf = torch.ones(2, requires_grad=True)
+    whole, part, own = Examples((leaf * 2, (leaf * 2)[:1], leaf), {}).fresh().args
+    assert whole.add_(1).tolist() == [3, 3] and part.add_(1).tolist() == [3]
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        own.add_(1)
+
+
+def test_later_calls_change_a_conjugate_as_what_it_conjugates() -> None:
+    numbers = torch.tensor([1 + 2j])
+    later = Examples((numbers, numbers.conj()), {}).fresh(1).args
+    assert torch.equal(later[0].conj(), later[1]) and later[0].item() != numbers.item()
 
 
 def test_copies_keep_identity_and_memory() -> None:
@@ -88,6 +166,63 @@ def test_attributes_of_layers_are_left_alone() -> None:
 
     altered = Examples((torch.ones(2, 3),), {}).deviations(frozenset(("attribute",)), "", Model())
     assert {one.place for one in altered} == {"training", "step", "cell.training"}
+
+
+def _deviation(name: str, *args: object) -> tuple[list[str], tuple[Any, ...]]:
+    """The descriptions of the deviations of a kind, and the arguments that the first of them gives."""
+    examples = Examples(args, {})
+    found = examples.deviations(frozenset((name,)), "")
+    return [one.description for one in found], examples.with_deviation(found[0]).args if found else ()
+
+
+def test_deviations_change_where_a_tensor_comes_from() -> None:
+    base, leaf = torch.arange(6.0), torch.ones(3, requires_grad=True)
+    words, (view,) = _deviation("view", base)
+    assert view._is_view() and view.storage_offset() == 6 and torch.equal(view, base)
+    assert words == ["args[0] is a view"]
+    words, (whole,) = _deviation("base", base[1:4])
+    assert not whole._is_view() and whole.tolist() == [1, 2, 3]
+    assert not _deviation("base", base)[0] and not _deviation("view", base[1:])[0]
+    _, (computed,) = _deviation("history", leaf)
+    assert computed.requires_grad and not computed.is_leaf
+    _, (made,) = _deviation("history", leaf * 2)
+    assert made.is_leaf and made.requires_grad and made.tolist() == [2, 2, 2]
+    _, (conjugate,) = _deviation("conjugate", torch.tensor([1 + 2j]))
+    assert conjugate.is_conj() and conjugate.tolist() == [1 + 2j]
+    _, (resolved,) = _deviation("conjugate", torch.tensor([1 + 2j]).conj())
+    assert not resolved.is_conj() and resolved.tolist() == [1 - 2j]
+
+
+def test_an_overlapping_argument_is_another_tensor_in_the_same_memory() -> None:
+    words, (one, other) = _deviation("overlap", torch.ones(2), torch.zeros(2))
+    assert one is not other and one.add_(1) is one and other.tolist() == [1, 1]
+    assert words[0] == "args[0] is in the memory of another argument"
+
+
+def test_numbers_of_another_type_are_equal() -> None:
+    assert _deviation("bool", 1, 0.0, 2, True)[0] == ["args[0] is True, not 1", "args[1] is False, not 0.0"]
+    assert _deviation("int", True, 2.0, 0.5)[0] == ["args[0] is 1, not True", "args[1] is 2, not 2.0"]
+    assert _deviation("bool", 1)[1] == (True,)
+
+
+def test_a_dict_in_another_order_keeps_its_values() -> None:
+    x = torch.zeros(2)
+    words, (first, pair, single) = _deviation(
+        "order", {"a": x, 1: x[:1]}, [{"c": 1, "d": {"e": 2, "f": 3}}], {"g": 1}
+    )
+    assert words == [
+        "the keys of args[0] come in another order",
+        "the keys of args[1][0] come in another order",
+    ]
+    assert [*first] == [1, "a"] and first["a"].add_(1).sum() == 2 and first[1].tolist() == [1]
+    assert pair == [{"c": 1, "d": {"e": 2, "f": 3}}] and single == {"g": 1} and not x.any()
+
+
+def test_keyword_arguments_come_in_another_order() -> None:
+    examples = Examples((1,), {"a": 1, "b": 2})
+    (one,) = examples.deviations(frozenset(("order",)), "")
+    assert one.description == "the keys of kwargs come in another order"
+    assert [*examples.with_deviation(one).kwargs.items()] == [("b", 2), ("a", 1)]
 
 
 def test_a_size_stays_one_wherever_it_is() -> None:

@@ -107,6 +107,33 @@ class Model(nn.Module):
     assert verdict.valid and verdict.findings == ()
 
 
+ONCE = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls = [0]
+
+    def forward(self, x):
+        if self.calls[0]:
+            raise ValueError("once is enough")
+        self.calls[0] += 1
+        return x * 2
+"""
+
+
+def test_a_model_that_refuses_a_second_call_is_judged_on_the_first(case: Callable[[str], Case]) -> None:
+    paths = select_paths(["nonstrict:module"])
+    owned = replace(case(ONCE), finite_only=False)
+    verdict = judge(owned, paths, ["outputs"])
+    assert verdict.valid and [result.status for result in verdict.paths] == ["ok"]
+    wrong = case(ONCE.replace("x * 2", "x * (3 if torch.compiler.is_exporting() else 2)"))
+    other = replace(wrong, finite_only=False)
+    assert [finding.call for finding in judge(other, paths, ["outputs"]).findings] == [0]
+    # A drawn program must not do so: the strategies promise that eager accepts every call.
+    drawn = judge(replace(owned, finite_only=True), paths)
+    assert not drawn.valid and "eager raised ValueError in call 1: once" in drawn.invalid_reason
+
+
 @pytest.mark.parametrize(("change", "excused"), [("self.child.n.mul_(2)", True), ("y = y + 1", False)])
 def test_gradients_that_a_checkpoint_computes_from_changed_state_are_no_finding(
     case: Callable[[str], Case], change: str, excused: bool

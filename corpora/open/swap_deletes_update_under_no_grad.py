@@ -19,7 +19,7 @@
 # affected = ["2.13.0"]
 # at-fault = "torch/export/_swap.py, _swap_modules: gm.graph.eliminate_dead_code()"
 # ///
-"""The counter stays 0 once the child is swapped for itself.
+"""The buffer keeps its zero once the child is swapped for itself.
 
 Nobody reads the result of the region, so that eliminate_dead_code takes it for dead code.
 """
@@ -38,7 +38,7 @@ class Model(torch.nn.Module):
 
     def forward(self, x):
         with torch.no_grad():
-            self.count.add_(1)
+            self.count[0] = 1
         return self.child(x) + self.count
 
 

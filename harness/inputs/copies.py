@@ -1,4 +1,4 @@
-"""Fresh copies of inputs that keep size, stride, offset, aliasing and requires_grad."""
+"""Fresh copies of inputs that keep size, stride, offset, aliasing and autograd's view of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from torch.utils import _pytree as pytree
 
-from harness.inputs.deviations import Deviation, deviations_of, in_rotation
+from harness.inputs.deviations import DEVIATIONS, Deviation, deviations_of, in_rotation
+from harness.inputs.provenance import non_leaf, view_like, with_bits
 from harness.observe.arguments import Inputs
 from harness.observe.tensors import flatten, named_state, storage_id
 
@@ -28,7 +29,9 @@ CALLS = 3
 class Copier:
     """Copies tensors storage by storage, so that the copies alias as the originals do.
 
-    A Copier remembers its copies: tensors of one storage may come in several calls.
+    A copy is a view of the copied base where the original is one, a non-leaf where the original is one, and
+    a lazy conjugate or negative where the original is one. A Copier remembers its copies: tensors of one
+    storage may come in several calls.
     """
 
     def __init__(self, device: str = "cpu", change: Change | None = None) -> None:
@@ -49,26 +52,36 @@ class Copier:
         return copy
 
     def _copy(self, tensor: torch.Tensor) -> torch.Tensor:
-        requires_grad = tensor.requires_grad
-        if tensor.layout is not torch.strided or tensor.is_conj() or tensor.is_neg():
-            # There is no storage, or it does not hold the values as they are: copy by value.
-            return tensor.detach().clone().to(self._device).requires_grad_(requires_grad)
+        if tensor.layout is not torch.strided:  # there is no storage to share
+            return tensor.detach().clone().to(self._device).requires_grad_(tensor.requires_grad)
+        base = tensor._base if tensor._is_view() else None
+        copy = self._whole(tensor) if base is None else view_like(self(base), base, tensor)
+        if tensor.requires_grad and tensor.is_leaf and not copy.requires_grad:
+            return copy.requires_grad_()
+        return non_leaf(copy) if tensor.requires_grad and not copy.requires_grad else copy
+
+    def _whole(self, tensor: torch.Tensor) -> torch.Tensor:
+        """Copy a tensor that is no view, without its history."""
         key = storage_id(tensor)
         if key not in self._storages:
             self._storages[key] = self._copy_storage(tensor)
         with torch.no_grad():
             copy = torch.empty(0, dtype=tensor.dtype, device=self._device)
             copy.set_(self._storages[key], tensor.storage_offset(), tensor.shape, tensor.stride())
-        return copy.requires_grad_(requires_grad) if requires_grad else copy
+            if not tensor.is_conj() and not tensor.is_neg():
+                return copy
+            # Detached, it is a view no longer.
+            return with_bits(copy, conj=tensor.is_conj(), neg=tensor.is_neg()).detach()
 
     def _copy_storage(self, tensor: torch.Tensor) -> torch.UntypedStorage:
         with torch.no_grad():
-            size = tensor.untyped_storage().nbytes() // tensor.element_size()
-            flat = tensor.detach().as_strided((size,), (1,), 0)
-            copy = flat.to(self._device, copy=True)
+            whole = torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(tensor.untyped_storage())
+            storage = whole.to(self._device, copy=True).untyped_storage()
+            size = storage.nbytes() // tensor.element_size()
             if self._change is not None and size:
-                self._change(copy)
-        return copy.untyped_storage()
+                flat = torch.empty(0, dtype=tensor.dtype, device=self._device)
+                self._change(flat.set_(storage, 0, (size,), (1,)))
+        return storage
 
 
 class Examples:
@@ -112,16 +125,31 @@ class Examples:
 
         With a ``model``, also those of its attributes; that is for paths that run the model itself.
         """
-        return in_rotation(deviations_of(self._example.leaves, self._example.places, names, model), salt)
+        flat = self._example
+        dicts = zip(*self._with_dicts()[:2], strict=True)
+        found = deviations_of(
+            flat.leaves, flat.places, names, model, [(place, leaf) for leaf, place in dicts]
+        )
+        return in_rotation(found, salt)
+
+    def _with_dicts(self) -> tuple[list[Any], tuple[str, ...], pytree.TreeSpec]:
+        """Flatten the example, but for its dicts."""
+        tree = pytree.tree_unflatten(self._example.leaves, self._example.spec)
+        return flatten(tree, is_leaf=lambda node: type(node) is dict)
 
     def with_deviation(self, one: Deviation) -> Inputs:
         """Return fresh inputs like the example, except for the leaf that the deviation changes, if any."""
         copier = Copier(self.device)
-        given = list(self._example.leaves)
-        if isinstance(one.place, int):
-            given[one.place] = one.leaf
-        leaves = [copier(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in given]
-        return Inputs(leaves, self._example.places, self._example.spec)
+        given = self._example
+        if DEVIATIONS[one.deviation].of_dicts:
+            leaves, _, spec = self._with_dicts()
+            leaves = [one.leaf if at == one.place else leaf for at, leaf in enumerate(leaves)]
+            given = _Flat(*flatten(pytree.tree_unflatten(leaves, spec)))
+        elif isinstance(one.place, int):
+            leaves = [one.leaf if at == one.place else leaf for at, leaf in enumerate(given.leaves)]
+            given = given._replace(leaves=leaves)
+        copies = [copier(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in given.leaves]
+        return Inputs(copies, given.places, given.spec)
 
     def _is_general(self, probe: _Flat) -> bool:
         """Whether export promises anything for a probe: no size is 0 or 1 where the example's is larger.

@@ -80,6 +80,11 @@ class DeviationKind:
     """Instead of both: a context manager to make the call in, with the leaves of the example."""
     of_model: bool = False
     """Whether the leaves are the plain attributes of the model's modules, not the arguments."""
+    of_dicts: bool = False
+    """Whether the leaves are the dicts among the arguments, of which none is in another."""
+    keeps_history: bool = False
+    """Whether autograd is to know of the new leaf what the expression makes of it; else it knows no more than
+    whether the leaf required grad."""
 
 
 _TENSOR = "type(leaf) is torch.Tensor and leaf.layout is torch.strided"
@@ -90,7 +95,12 @@ DEVIATIONS: dict[str, DeviationKind] = {
     "number": DeviationKind("type(leaf) in (int, float)", "leaf + 1"),
     # Equal to the example's number, but of another type.
     "float": DeviationKind("type(leaf) is int and float(leaf) == leaf", "float(leaf)"),
-    "int": DeviationKind("type(leaf) is float and leaf.is_integer()", "int(leaf)"),
+    "int": DeviationKind("type(leaf) is bool or type(leaf) is float and leaf.is_integer()", "int(leaf)"),
+    "bool": DeviationKind("type(leaf) in (int, float) and leaf in (0, 1)", "bool(leaf)"),
+    # The same items, and another order.
+    "order": DeviationKind(
+        "type(leaf) is dict and len(leaf) > 1", "dict(reversed(leaf.items()))", of_dicts=True
+    ),
     "text": DeviationKind("type(leaf) is str", 'leaf + "x"'),
     # Of an enumeration.
     "member": DeviationKind(
@@ -118,10 +128,35 @@ DEVIATIONS: dict[str, DeviationKind] = {
     "requires-grad": DeviationKind(
         f"{_TENSOR} and leaf.is_floating_point()",
         "leaf.detach().clone().requires_grad_(not leaf.requires_grad)",
+        keeps_history=True,
     ),
     # Another argument a second time.
     "alias": DeviationKind(
-        f"{_TENSOR} and any({_TWIN} for t in leaves)", f"next(t for t in leaves if {_TWIN})"
+        f"{_TENSOR} and any({_TWIN} for t in leaves)",
+        f"next(t for t in leaves if {_TWIN})",
+        keeps_history=True,
+    ),
+    # Another tensor in the memory of another argument.
+    "overlap": DeviationKind(
+        f"{_TENSOR} and any({_TWIN} for t in leaves)",
+        f"next(t for t in leaves if {_TWIN}).detach()[...]",
+    ),
+    # A view that starts in the middle of a memory becomes of what was none, and the reverse.
+    "view": DeviationKind(
+        f"{_TENSOR} and leaf.numel() and leaf.is_contiguous() and not leaf._is_view()",
+        "torch.stack([leaf, leaf])[1]",
+    ),
+    "base": DeviationKind(f"{_TENSOR} and leaf._is_view()", "leaf.detach().clone()"),
+    # What autograd knows of the tensor: the result of an operator becomes a leaf, and the reverse.
+    "history": DeviationKind(
+        f"{_TENSOR} and leaf.requires_grad",
+        "torch.enable_grad()(torch.clone)(leaf) if leaf.is_leaf else leaf.detach().clone().requires_grad_()",
+        keeps_history=True,
+    ),
+    # The same numbers, conjugated twice: once in memory, and once when they are read.
+    "conjugate": DeviationKind(
+        f"{_TENSOR} and leaf.is_complex()",
+        "leaf.resolve_conj() if leaf.is_conj() else leaf.conj_physical().conj()",
     ),
     # An argument that is given twice becomes two tensors, with the same strides.
     "apart": DeviationKind(
@@ -139,9 +174,13 @@ DEVIATIONS: dict[str, DeviationKind] = {
 }
 """By name."""
 
-_PROMISED_BY_EXPORT = frozenset(
-    ("flag", "number", "float", "int", "text", "member", "none", "size", "rank"),
+METADATA = frozenset(
+    ("dtype", "stride", "requires-grad", "alias", "overlap", "apart", "view", "base", "history", "conjugate")
 )
+"""The kinds of deviation that alter nothing of an argument but metadata other than sizes, or memory."""
+SURROUNDINGS = frozenset(name for name, kind in DEVIATIONS.items() if kind.around)
+"""The kinds of deviation that alter no argument."""
+_PROMISED_BY_EXPORT = frozenset(DEVIATIONS.keys() - METADATA - SURROUNDINGS - {"attribute"})
 PROMISED = {
     "compile": frozenset(DEVIATIONS),
     "nonstrict": _PROMISED_BY_EXPORT,
@@ -164,9 +203,16 @@ docs, Dealing with Recompilations, for attributes).
 
 
 def deviations_of(
-    leaves: list[Any], places: Sequence[str], names: Set[str], model: nn.Module | None = None
+    leaves: list[Any],
+    places: Sequence[str],
+    names: Set[str],
+    model: nn.Module | None = None,
+    dicts: Sequence[tuple[str, object]] = (),
 ) -> list[Deviation]:
-    """Return every deviation of the named kinds; those of attributes only with a ``model``."""
+    """Return every deviation of the named kinds; those of attributes only with a ``model``.
+
+    ``dicts`` are the places and values of the example's leaves where a dict counts as one.
+    """
     attributes = [] if model is None else list(_attributes(model))
     everything: list[Deviation] = []
     for name, deviation in DEVIATIONS.items():
@@ -179,12 +225,18 @@ def deviations_of(
             for number, (place, value) in enumerate(attributes):
                 if (new := _altered(name, number, values)) is not None:
                     where = f"model.{place}"
-                    everything.append(Deviation(name, _words(where, value, new, ""), place, new, where))
+                    everything.append(Deviation(name, _words(name, where, value, new, ""), place, new, where))
+        elif deviation.of_dicts:
+            values = [value for _, value in dicts]
+            for number, where in enumerate(argument(place) for place, _ in dicts):
+                if (new := _altered(name, number, values)) is not None:
+                    words = f"the keys of {where} come in another order"
+                    everything.append(Deviation(name, words, number, new, where))
         else:
             for at, leaf in enumerate(leaves):
                 if (new := _altered(name, at, leaves)) is not None:
                     where = argument(places[at])
-                    words = _words(where, leaf, new, _again(new, leaves, places))
+                    words = _words(name, where, leaf, new, _again(new, leaves, places))
                     everything.append(Deviation(name, words, at, new, where))
     return everything
 
@@ -231,7 +283,7 @@ def _altered(name: str, place: int, leaves: list[Any]) -> Any:
     with torch.no_grad():
         new = _evaluated(deviation.expression, place, leaves)
     grad = isinstance(leaf, torch.Tensor) and leaf.requires_grad
-    if name in ("requires-grad", "alias") or not grad:
+    if deviation.keeps_history or not grad:
         return new
     return new.detach().requires_grad_(new.is_floating_point())
 
@@ -253,11 +305,21 @@ def _again(new: object, leaves: list[Any], places: Sequence[str]) -> str:
     return next((argument(place) for leaf, place in zip(leaves, places, strict=True) if leaf is new), "")
 
 
-def _words(where: str, leaf: object, new: object, again: str) -> str:
+_UNSEEN = {
+    "overlap": "is in the memory of another argument",
+    "history": "has another history",
+    "conjugate": "is conjugated when it is read, or is no longer",
+    "view": "is a view",
+    "base": "is no view",
+}
+"""Kind of deviation -> what it changes, where sizes, strides and dtype stay."""
+
+
+def _words(name: str, where: str, leaf: object, new: object, again: str) -> str:
     if again:
         return f"{where} is {again} once more"
     if isinstance(new, torch.Tensor) and _described(new) == _described(leaf):
-        return f"{where} is a tensor of its own"
+        return f"{where} {_UNSEEN.get(name, 'is a tensor of its own')}"
     return f"{where} is {_described(new)}, not {_described(leaf)}"
 
 

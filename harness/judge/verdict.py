@@ -120,7 +120,8 @@ def _is_about_a_value(finding: Finding) -> bool:
 
 
 def _judgeable(reference: EagerObservation) -> EagerObservation:
-    if reference.first_call_only:
+    refuses = any(call.failure is not None and not call.probe for call in reference.calls[1:])
+    if reference.first_call_only or refuses:
         # Export documents that it fixes Python values as they are: later calls prove nothing.
         return replace(reference, calls=reference.calls[:1], edited=None, mutation_probes=(), deviations=())
     return reference
@@ -132,6 +133,8 @@ def _invalid(reference: EagerObservation) -> str:
     for number, call in enumerate(reference.calls):
         if call.failure is not None and call.probe:
             return ""  # it is the last one, and every path has to raise as well
+        if call.failure is not None and number and not reference.finite_only:
+            return ""  # a user's own model may refuse to be called again: its first call is judged alone
         if call.failure is not None:
             first_line = call.failure.message.strip().partition("\n")[0]
             return f"eager raised {call.failure.name} in {_called(number)}: {first_line}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal
 
 import torch
@@ -162,12 +163,14 @@ def tree_snapshot(tree: object, role: Callable[[torch.Tensor], str] | None = Non
     return Tree(str(spec), leaves)
 
 
-def flatten(tree: object) -> tuple[list[Any], tuple[str, ...], pytree.TreeSpec]:
+def flatten(
+    tree: object, is_leaf: Callable[[Any], bool] | None = None
+) -> tuple[list[Any], tuple[str, ...], pytree.TreeSpec]:
     """Return the leaves of a pytree, their places (``[0]['mask']``), and its structure."""
     try:
-        pairs, spec = pytree.tree_flatten_with_path(tree)
+        pairs, spec = pytree.tree_flatten_with_path(tree, is_leaf)
     except ValueError:  # some class is registered without names for its children
-        leaves, spec = pytree.tree_flatten(tree)
+        leaves, spec = pytree.tree_flatten(tree, is_leaf)
         return leaves, tuple(f"[leaf {number}]" for number in range(len(leaves))), spec
     return [leaf for _, leaf in pairs], tuple(pytree.keystr(where) for where, _ in pairs), spec
 
@@ -181,6 +184,8 @@ def python_value(value: object) -> str:
     """Return a Python value as comparable text; for an object without a stable text, the name of its type."""
     if value is None or isinstance(value, bool | int | float | complex | str | bytes):
         return f"{type(value).__name__}: {value!r}"
+    if isinstance(value, Enum):
+        return f"{type(value).__name__}.{value.name}"
     if isinstance(value, torch.dtype | torch.device | torch.layout | torch.memory_format):
         return str(value)
     return type(value).__name__

@@ -9,7 +9,7 @@ import torch
 from harness.inputs.deviations import DEVIATIONS
 from harness.repro.parts import Deviating, Parts
 from harness.repro.paste import Template, names_in
-from harness.repro.templates.stand_ins import ALTERED, OF_LEAF, PLACE
+from harness.repro.templates.stand_ins import ALTERED, IS_LEAF, OF_LEAF, PLACE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def other(*given: Any) -> Any:
     """Return the example with another leaf in one place."""
-    pairs, spec = torch.utils._pytree.tree_flatten_with_path(given)
+    pairs, spec = torch.utils._pytree.tree_flatten_with_path(given, IS_LEAF)
     leaves = [leaf for _, leaf in pairs]
     at = [torch.utils._pytree.keystr(p) for p, _ in pairs].index(PLACE)
     if OF_LEAF:
@@ -40,6 +40,7 @@ def deviating_parts(altered: Altered, functions: Sequence[Template], script: Seq
     values: Values = {
         "PLACE": repr(_place(altered.where)),
         "ALTERED": kind.expression,
+        "IS_LEAF": "lambda each: type(each) is dict" if kind.of_dicts else "None",
         "OF_LEAF": "leaf" in names_in(kind.expression),
     }
     return Parts([Template(other, values), *functions], [*script])

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from strategies.constants import GROUPS, LITERALS, ODD_TEXTS, group_keys
+from strategies.drawing.python_values import draw_input_value, keys_of, literals
 from strategies.drawing.style import SECOND_DTYPES, Style
 from strategies.machine import FUEL, new_tensor
-from strategies.program import Again, Arg, Fill, GroupInput, Input, Lit, TensorInput
+from strategies.program import Again, Arg, Fill, GroupInput, Input, Lit, Literal, TensorInput
 from strategies.swarm import Chooser
 from strategies.types import dense, inexact
 from strategies.values import Box, Frame, Instance, Primitive, Value
@@ -148,28 +149,39 @@ def _draw_input(choose: Chooser, arg: Arg, style: Style, known: dict[str, Input]
             return _draw_again(choose, known)
         return draw_tensor(choose, style, first=arg.name == "x")
     if arg.kind in GROUPS:
-        keys = group_keys(arg.kind)
+        keys = keys_of(choose, arg.kind)
         items: list[Input] = [draw_tensor(choose, style), draw_tensor(choose, style)]
         if not style.sizes and choose.maybe("input.again", 40):
             items[1] = _draw_again(choose, known)
         if arg.kind in ("tuple", "list") and choose.maybe("input.nested", 50):
-            items[1] = GroupInput("dict", (items[1], items[0]), group_keys("dict"))
+            items[1] = GroupInput("dict", (items[1], items[0]), keys_of(choose, "dict"))
+        elif choose.maybe("input.value", 60):
+            items[1] = draw_input_value(choose)
         return GroupInput(arg.kind, tuple(items), keys)
     if arg.default is not None and choose.chance(50):
         return None
     if arg.kind == "str" and choose.maybe("input.odd_text", 60):
         return Lit(choose.pick(ODD_TEXTS))
-    return Lit(choose.pick(LITERALS[arg.kind]))
+    return Lit(choose.pick(literals(choose, arg.kind)))
 
 
 def _draw_again(choose: Chooser, known: dict[str, Input]) -> Input:
     """An earlier tensor again, or a view of that tensor."""
     x = known["x"]
     assert isinstance(x, TensorInput)
-    rank = len(x.fill.shape)
-    views = ["", *(["t"] if rank == 2 else []), *(["row"] if rank and x.fill.shape[0] else []), "detach"]
-    op = choose.pick(views)
-    return Again("x", op, (0,) if op == "row" else ())
+    shape = x.fill.shape
+    views: list[tuple[str, tuple[Literal, ...]]] = [("", ())]
+    if len(shape) == 2:
+        views.append(("t", ()))
+    if shape and shape[0]:
+        views.append(("row", (0,)))
+    views += [("detach", ()), ("ellipsis", ())]
+    if shape and shape[0] > 1:
+        views.append(("rows", (1, shape[0])))
+    if x.fill.dtype == "complex64" and x.layout != "conjugate":
+        views += [("view_as_real", ()), ("imag", ())]
+    op, params = choose.pick(views)
+    return Again("x", op, params)
 
 
 def draw_tensor(choose: Chooser, style: Style, first: bool = False) -> TensorInput:
@@ -185,6 +197,9 @@ def draw_tensor(choose: Chooser, style: Style, first: bool = False) -> TensorInp
     fill = Fill(shape, fill.low, fill.high, dtype)
     layout = ""
     if choose.maybe("input.layout", 50):
-        layout = choose.pick(style.layouts(shape))
+        layout = choose.pick(style.layouts(shape, dtype))
     grad = inexact(dtype) and choose.maybe("input.requires_grad", 50)
-    return TensorInput(fill, layout, grad)
+    history = ""
+    if grad and choose.maybe("input.history", 60):
+        history = choose.pick(("computed", "view of leaf") if layout else ("computed",))
+    return TensorInput(fill, layout, grad, history)

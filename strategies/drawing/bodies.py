@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from strategies.constants import GROUPS, group_keys
+from strategies.constants import GROUPS
 from strategies.control import CONTROLS
 from strategies.drawing.calls import draw_apply, draw_call, draw_loop, draw_own_method, in_family
 from strategies.drawing.control import draw_branch, draw_control, draw_region, draw_repeat, draw_ternary
@@ -20,6 +20,7 @@ from strategies.drawing.operations import (
     draw_op,
     draw_results,
 )
+from strategies.drawing.python_values import draw_output_value, keys_of
 from strategies.drawing.scope import OPERANDS, Maker, Scope
 from strategies.drawing.state import (
     buffers,
@@ -32,7 +33,7 @@ from strategies.drawing.state import (
 )
 from strategies.drawing.twins import draw_pair
 from strategies.ops import OPS, RESULTS
-from strategies.program import FLAGS, Assign, Attr, Do, Expr, Group, Item, Lit, Op, Results, Stmt, Var
+from strategies.program import FLAGS, Assign, Attr, Do, Expr, Group, Item, Op, Results, Stmt, Var
 from strategies.regions import REGIONS
 
 
@@ -308,7 +309,10 @@ def draw_result(scope: Scope) -> Expr | None:
         return None
     if choose.maybe("calls.group_result", 50):
         kind = choose.pick(GROUPS)
-        return Group(kind, (tensors[0], choose.pick(scope.tensors())), group_keys(kind))
+        second = (
+            draw_output_value(scope) if choose.maybe("output.python", 40) else choose.pick(scope.tensors())
+        )
+        return Group(kind, (tensors[0], second), keys_of(choose, kind))
     if choose.maybe("calls.untouched", 30):
         return Var("x") if Var("x") in tensors else tensors[-1]
     if choose.chance(20):
@@ -324,6 +328,8 @@ def draw_outputs(scope: Scope) -> Expr | None:
     first: list[Expr] = [*scope.variables()[:1]]
     if not first:
         return None
+    if choose.maybe("output.python", 6):
+        return draw_output_value(scope)
     if scope.written_state and choose.maybe("output.state", 60):
         # After calls of modules for their effect: read the state that these have changed.
         read = draw_op(scope, [JOINS], first, scope.written_state)
@@ -336,13 +342,14 @@ def draw_outputs(scope: Scope) -> Expr | None:
         more = scope.tensors() if choose.maybe("output.state", 30) else [*first]
         return choose.pick(more)
     kind = choose.pick(kinds)
-    keys = group_keys(kind)
+    keys = keys_of(choose, kind)
     count = 2 if keys else choose.pick((1, 2, 3))
     items: list[Expr] = [first[0]]
     while len(items) < count:
         items.append(_draw_output(scope))
     if choose.maybe("output.nested", 50):
-        items[-1] = Group("tuple", (items[-1], choose.pick(scope.tensors())))
+        inner = choose.pick(("tuple", "list", "dict"))
+        items[-1] = Group(inner, (items[-1], choose.pick(scope.tensors())), keys_of(choose, inner))
     return Group(kind, tuple(items), keys)
 
 
@@ -357,6 +364,6 @@ def _draw_output(scope: Scope) -> Expr:
         options += scope.attributes()[:4] * 2
     if choose.maybe("output.view", 40):
         return draw_op(scope, [VIEWS], options, []) or options[0]
-    if choose.on("output.python"):
-        options += [Lit(None), Lit(3), *scope.flags("bool", "int")]
+    if choose.maybe("output.python", 50):
+        return draw_output_value(scope)
     return choose.pick(options)

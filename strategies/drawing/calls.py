@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from strategies.constants import LITERALS, group_keys
+from strategies.constants import group_keys
 from strategies.drawing.arguments import in_some_order
 from strategies.drawing.flows import write_returned
 from strategies.drawing.modules import class_of, containers, modules, walk
 from strategies.drawing.operations import assign, draw_op, enabled
+from strategies.drawing.python_values import literals
 from strategies.drawing.scope import Scope
 from strategies.drawing.state import draw_handover
 from strategies.layers import LAYERS
@@ -263,9 +264,9 @@ def _draw_argument(scope: Scope, arg: Arg, last: Expr | None) -> Expr | None:
     if arg.kind == "either":
         return choose.pick(scope.tensors()) if choose.chance(50) else _draw_group(scope, "tuple")
     mine = scope.flags(arg.kind) if choose.on("calls.pass_down") else []
-    literals = LITERALS[arg.kind]
+    values = literals(choose, arg.kind)
     # Mostly the values that branches test for.
-    options: list[Expr] = [Lit(value) for value in (literals if choose.chance(20) else literals[:2])]
+    options: list[Expr] = [Lit(value) for value in (values if choose.chance(20) else values[:2])]
     if mine and choose.chance(85):
         options = [*mine, *(Not(flag) for flag in mine if arg.kind == "bool")]
     if last in options and len(options) > 1 and not choose.chance(15):

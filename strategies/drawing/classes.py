@@ -19,7 +19,7 @@ from strategies.drawing.scope import Scope
 from strategies.drawing.style import Style
 from strategies.drawing.tracing import traceable
 from strategies.layers import LAYERS
-from strategies.machine import FUEL, Machine
+from strategies.machine import FUEL, LAZY, Machine
 from strategies.ops import OPS, Rejected
 from strategies.program import (
     Arg,
@@ -144,8 +144,11 @@ class ClassBuilder:
         fill = self.style.fill(self.choose, kind)
         layout = ""
         if self.choose.maybe("state.layout", 60):
-            # Not expanded: a tensor to be updated needs one memory location per element.
-            layout = self.choose.pick([name for name in self.style.layouts(fill.shape) if name != "expanded"])
+            # A tensor to be updated needs one memory location per element. And a copy of what is conjugated
+            # or negated when it is read may have been computed: "materialized at any time" (torch.conj).
+            unfit = {"expanded", "windows", *LAZY}
+            layouts = self.style.layouts(fill.shape, fill.dtype)
+            layout = self.choose.pick([name for name in layouts if name not in unfit])
         self.add(Tensor(attr, kind, fill, frozen, layout))
 
     def draw_derived(self) -> None:
@@ -160,7 +163,11 @@ class ClassBuilder:
         if source.storage.kind != "parameter" and self.choose.chance(40):
             self.add(Derived("same", kind, path))
             return
-        name = self.choose.pick(("detach", "row", "t", "rows", "transpose"))
+        names = ["detach", "row", "t", "rows", "transpose"]
+        if self.choose.on("state.reinterpreted"):
+            dtype = source.type.dtype
+            names += {"complex64": ["view_as_real", "view_float"] * 3, "float32": ["bits"] * 3}.get(dtype, [])
+        name = self.choose.pick(names)
         choices = OPS[name].choices([source])
         if isinstance(choices, list) and choices:
             self.add(Derived("part", kind, path, name, self.choose.pick(choices)))

@@ -63,12 +63,20 @@ class Style:
         low, high = choose.pick(FILLS)
         return Fill(shape, low, high, dtype)
 
-    def layouts(self, shape: Shape) -> list[str]:
-        """The memory layouts that a tensor of this shape may have, simplest first."""
+    def layouts(self, shape: Shape, dtype: str) -> list[str]:
+        """The memory layouts that a tensor of this shape and dtype may have, simplest first."""
         if not shape or 0 in shape:
             return [""]
         # Expanded along a dynamic dimension, a tensor would be expanded for one size and not for another.
-        apart = {*(() if len(shape) == 2 else ("transposed",)), *(("expanded",) if self.sizes else ())}
+        apart = {"expanded"} if self.sizes else set()
+        if len(shape) != 2:
+            apart |= {"transposed", "windows"}
+        if 0 in self.sizes:
+            apart.add("windows")
+        if dtype != "float32":
+            apart |= {"real", "negative"}
+        if dtype != "complex64":
+            apart.add("conjugate")
         return ["", *(name for name in LAYOUTS if name not in apart)]
 
     def _shape(self, choose: Chooser) -> Shape:

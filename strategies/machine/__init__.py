@@ -8,6 +8,6 @@ from strategies.machine.binding import bind
 from strategies.machine.inputs import arguments
 from strategies.machine.limits import CALLS, FUEL
 from strategies.machine.machine import Machine
-from strategies.machine.tensors import LAYOUTS, new_tensor
+from strategies.machine.tensors import LAYOUTS, LAZY, new_tensor
 
-__all__ = ["CALLS", "FUEL", "LAYOUTS", "Machine", "arguments", "bind", "new_tensor"]
+__all__ = ["CALLS", "FUEL", "LAYOUTS", "LAZY", "Machine", "arguments", "bind", "new_tensor"]

@@ -54,6 +54,8 @@ def switch_grad(spec: OpSpec, target: Ref) -> None:
     # The machine does not know how state and inputs were made: they may be views.
     if target.view or (spec.stops_grad and target.storage.kind):
         raise Rejected("views keep their history")
+    if spec.starts_grad and target.grad:
+        return
     target.family = Family(spec.starts_grad, spec.starts_grad)
 
 
@@ -68,7 +70,16 @@ def view_of(base: Ref, outcome: Outcome, spec: OpSpec | None, grad_on: bool) -> 
         restriction = "multi"
     if not grad_on:
         base.storage.seen_without_grad = True
-    return Ref(outcome.type, base.storage, family, restriction or base.restriction, view=True)
+    reinterpreted = spec is not None and spec.reinterprets
+    return Ref(
+        outcome.type,
+        base.storage,
+        family,
+        restriction or base.restriction,
+        view=True,
+        lazy=base.lazy,
+        bits=base.bits or reinterpreted,
+    )
 
 
 def fresh_result(outcome: Outcome, requires_grad: bool, grad_on: bool) -> Ref:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from strategies.ops import Rejected
-from strategies.program import Arg, ClassDef, Stmt
+from strategies.program import Arg, ClassDef, Literal, Stmt
 from strategies.values import Box, Value
 
 
@@ -37,7 +37,7 @@ def bind(parameters: Sequence[Arg], args: Sequence[Value], kwargs: Mapping[str, 
     for arg, value in zip(plain, args, strict=False):
         names[arg.name] = value
     known = {arg.name for arg in plain if not arg.unnamed}
-    more: dict[int | str, Value] = {}
+    more: dict[Literal, Value] = {}
     for name, value in kwargs.items():
         if name in names or (name not in known and not options):
             raise Rejected("unexpected keyword")

@@ -235,7 +235,11 @@ def _derive(owner: Instance, init: Derived, trace: Trace | None) -> None:
     outcome = OPS[init.op].rule([source], init.params)
     if not outcome.alias or outcome.same:
         raise Rejected("not a view")
-    view = Ref(outcome.type, source.storage, Family(), view=True)
+    spec = OPS[init.op]
+    if spec.of_memory and (source.lazy or source.bits):
+        raise Rejected("the memory holds other values")
+    bits = source.bits or spec.reinterprets
+    view = Ref(outcome.type, source.storage, Family(), view=True, lazy=source.lazy, bits=bits)
     _set_attribute(owner, init.attr, view, init, init.kind)
 
 

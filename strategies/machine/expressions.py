@@ -21,6 +21,7 @@ from strategies.program import (
     Group,
     Item,
     Lit,
+    Literal,
     Measure,
     Not,
     Op,
@@ -110,7 +111,7 @@ class Expressions(Operators, ABC):
             if self.trace is not None:
                 self.trace.note_read(operand, self._owner)
             ops = RESULTS[expr.name].fields
-            fields: dict[int | str, Value] = {}
+            fields: dict[Literal, Value] = {}
             for key, op in ops.items():
                 fields[key] = self.execute(op, [operand], expr.params, frame.fuel)
             return Box("result", fields)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from strategies.machine.tensors import laid_out, new_tensor
+from strategies.machine.tensors import LAZY, laid_out, new_tensor
 from strategies.ops import OPS
 from strategies.program import Again, Fill, GroupInput, Input, Program, TensorInput, probe_inputs
 from strategies.types import inexact
@@ -32,7 +32,7 @@ def _value(given: Input, made: dict[str, Value]) -> Value:
             return known
         outcome = OPS[given.op].rule([known], given.params)
         family = Family() if OPS[given.op].stops_grad else known.family
-        return Ref(outcome.type, known.storage, family, view=True)
+        return Ref(outcome.type, known.storage, family, view=True, lazy=known.lazy)
     if isinstance(given, GroupInput):
         keys = given.keys or range(len(given.items))
         items = [_value(item, made) for item in given.items]
@@ -45,7 +45,12 @@ def _value(given: Input, made: dict[str, Value]) -> Value:
 def _tensor(given: TensorInput) -> Ref:
     fill = given.fill
     return new_tensor(
-        laid_out(fill.shape, fill.dtype, given.layout), "input", _bound(fill), grad=given.requires_grad
+        laid_out(fill.shape, fill.dtype, given.layout),
+        "input",
+        _bound(fill),
+        grad=given.requires_grad,
+        history=given.history,
+        lazy=given.layout in LAZY,
     )
 
 

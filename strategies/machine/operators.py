@@ -61,6 +61,9 @@ class Operators:
                 autograd.check_out(requires_grad, self._grad)
         if self.checks_params and params not in _offered_params(spec, target):
             raise Rejected("the op would not be drawn with these constants")
+        of_memory = spec.of_memory or spec.group == "inplace.storage"
+        if of_memory and any(operand.lazy or operand.bits for operand in operands):
+            raise Rejected("the memory holds other values")
         outcome = spec.rule(operands, params)
         if self._autocast and any(operand.type.dtype == "float16" for operand in operands):
             raise Rejected("autocast on the CPU does not expect float16")

@@ -40,6 +40,10 @@ def _reinterpreted(kind: TensorType, params: Params) -> TensorType:
     return TensorType((*kind.shape[:-1], 2 * kind.shape[-1]), stride, "float32")
 
 
+def _bits(kind: TensorType, params: Params) -> TensorType:
+    return TensorType(kind.shape, kind.stride, "int32")
+
+
 def _alike(operands: Sequence[Operand], params: Params) -> Outcome:
     require(operands[0].type.dtype == operands[1].type.dtype)
     return _COMBINED(operands, params)
@@ -70,8 +74,24 @@ TABLE: dict[str, OpSpec] = {
     "angle": OpSpec("{0}.angle()", "complex", 1, _angle),
     "real": OpSpec("{0}.real", "complex", 1, viewing(_parts, COMPLEX)),
     "imag": OpSpec("{0}.imag", "complex", 1, viewing(_parts, COMPLEX)),
-    "view_as_real": OpSpec("torch.view_as_real({0})", "complex", 1, viewing(_as_real, COMPLEX)),
+    "view_as_real": OpSpec(
+        "torch.view_as_real({0})", "complex", 1, viewing(_as_real, COMPLEX), of_memory=True
+    ),
     "view_float": OpSpec(
-        *("{0}.view(torch.float32)", "complex", 1, viewing(_reinterpreted, COMPLEX)), stops_grad=True
+        "{0}.view(torch.float32)",
+        "complex",
+        1,
+        viewing(_reinterpreted, COMPLEX),
+        stops_grad=True,
+        of_memory=True,
+    ),
+    "bits": OpSpec(
+        "{0}.view(torch.int32)",
+        "bits",
+        1,
+        viewing(_bits, SINGLE),
+        stops_grad=True,
+        reinterprets=True,
+        of_memory=True,
     ),
 }

@@ -96,7 +96,9 @@ class OpSpec:
     ``stops_grad``: the result never requires grad; ``starts_grad``: it does. ``multi``: the result is one of
     several views, which autograd forbids to write to. ``preamble`` is a key of PREAMBLES: a definition that
     the source needs. ``lowers``: autocast runs the op in its lower precision. ``untraced``: Dynamo, which
-    captures the local functions of control-flow operators even in eager, need not take it.
+    captures the local functions of control-flow operators even in eager, need not take it. ``reinterprets``:
+    the result is the memory of the operand as another dtype, and may be any number. ``of_memory``: it reads
+    or exchanges the memory itself, which a lazy conjugate or negative does not allow.
     """
 
     template: str
@@ -114,6 +116,8 @@ class OpSpec:
     preamble: str = ""
     lowers: bool = False
     untraced: bool = False
+    reinterprets: bool = False
+    of_memory: bool = False
 
     @property
     def infix(self) -> bool:

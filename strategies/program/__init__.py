@@ -43,7 +43,7 @@ from strategies.program.expressions import (
     Ternary,
     Var,
 )
-from strategies.program.inputs import Again, Dim, Dynamic, Given, GroupInput, Input, TensorInput
+from strategies.program.inputs import HISTORIES, Again, Dim, Dynamic, Given, GroupInput, Input, TensorInput
 from strategies.program.literals import ENUMS, AttributePath, Key, Kind, Literal, Size, Slice, Step
 from strategies.program.model import Program, probe_inputs
 from strategies.program.statements import (
@@ -69,6 +69,7 @@ __all__ = [
     "FLAGS",
     "FORMS",
     "FUNCTIONS",
+    "HISTORIES",
     "Again",
     "Apply",
     "Arg",

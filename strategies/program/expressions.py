@@ -115,12 +115,12 @@ FUNCTIONS: dict[str, str] = {"relu": "torch.relu", "neg": "torch.neg", "tanh": "
 class Group:
     """A container of values; ``kind`` is tuple, list, dict, named (a namedtuple) or data (a dataclass).
 
-    ``keys`` are the names of the items of a dict, namedtuple or dataclass.
+    ``keys`` are the keys of a dict, or the names of the items of a namedtuple or dataclass.
     """
 
     kind: str
     items: tuple[Expr, ...]
-    keys: tuple[str, ...] = ()
+    keys: tuple[Literal, ...] = ()
 
 
 FIELDS = ("left", "right")
@@ -132,7 +132,7 @@ class Item:
     """An item of a container: ``base[key]`` or, if ``dotted``, ``base.key``."""
 
     base: Var
-    key: int | str
+    key: Literal
     dotted: bool = False
 
 

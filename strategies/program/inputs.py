@@ -11,11 +11,23 @@ from strategies.program.literals import Literal
 
 @dataclass(frozen=True, slots=True)
 class TensorInput:
-    """An example tensor; ``layout``, how it lies in memory, is "" (row-major) or one of LAYOUTS."""
+    """An example tensor; ``layout``, how it lies in memory, is "" (row-major) or one of LAYOUTS.
+
+    ``history`` says what autograd knows of a tensor that requires grad: nothing (it is a leaf), or a key of
+    HISTORIES.
+    """
 
     fill: Fill
     layout: str = ""
     requires_grad: bool = False
+    history: str = ""
+
+
+HISTORIES: dict[str, str] = {
+    "computed": ".requires_grad_().clone()",
+    "view of leaf": ".requires_grad_()",
+}
+"""What autograd knows of an input -> what is done to the tensor that the layout is made from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +45,7 @@ class GroupInput:
 
     kind: str
     items: tuple[Input, ...]
-    keys: tuple[str, ...] = ()
+    keys: tuple[Literal, ...] = ()
 
 
 Input = TensorInput | Again | GroupInput | Lit

@@ -80,7 +80,7 @@ def rewritten(root: Any, change: Callable[[Any], Any]) -> Any:
     return change(replace(root, **parts))
 
 
-_LEAVES = {"str", "int", "float", "bool", "AttributePath", "Shape", "int | str"}
+_LEAVES = {"str", "int", "float", "bool", "AttributePath", "Shape", "Literal", "tuple[Literal, ...]"}
 """The types of fields that hold no nodes."""
 
 _PARTS: dict[type, tuple[str, ...]] = {

@@ -55,7 +55,7 @@ def expression(expr: Expr | Star) -> str:
     if isinstance(expr, Item):
         if expr.dotted:
             return f"{expr.base.name}.{expr.key}"
-        return f"{expr.base.name}[{expr.key!r}]".replace("'", '"')
+        return f"{expr.base.name}[{_key(expr.key)}]"
     if isinstance(expr, Not):
         return f"not {expr.flag.name}"
     if isinstance(expr, Measure):
@@ -92,10 +92,14 @@ def _arguments(args: Iterable[Expr | Star], kwargs: Iterable[tuple[str, Expr]] =
     )
 
 
-def group(kind: str, items: list[str], keys: tuple[str, ...]) -> str:
+def _key(key: Literal) -> str:
+    return f'"{key}"' if isinstance(key, str) else literal(key)
+
+
+def group(kind: str, items: list[str], keys: tuple[Literal, ...]) -> str:
     """A container of items that are already source; ``keys`` as in Group."""
     if kind == "dict":
-        return "{" + ", ".join(f'"{k}": {v}' for k, v in zip(keys, items, strict=True)) + "}"
+        return "{" + ", ".join(f"{_key(k)}: {v}" for k, v in zip(keys, items, strict=True)) + "}"
     listed = ", ".join(items)
     if kind == "list":
         return f"[{listed}]"

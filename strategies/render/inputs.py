@@ -5,6 +5,7 @@ from __future__ import annotations
 from strategies.layers import LAYERS
 from strategies.ops import OPS
 from strategies.program import (
+    HISTORIES,
     Again,
     Dim,
     Given,
@@ -59,6 +60,8 @@ def _input(given: Input) -> str:
 
 
 def _tensor_input(given: TensorInput) -> str:
+    if given.history:
+        return tensor(given.fill, given.layout, HISTORIES[given.history])
     text = tensor(given.fill, given.layout)
     return f"{text}.requires_grad_()" if given.requires_grad else text
 

@@ -16,6 +16,7 @@ from strategies.program import (
     Hook,
     Kind,
     Lit,
+    Literal,
     Op,
     Parametrize,
     Program,
@@ -72,7 +73,7 @@ def _enum(base: str) -> tuple[str, ...]:
     return (f"class Kind({base}):", *members)
 
 
-def _record(kind: str, fields: Iterable[str]) -> tuple[str, ...]:
+def _record(kind: str, fields: Iterable[Literal]) -> tuple[str, ...]:
     """The definition of a namedtuple or dataclass."""
     listed = [f"{INDENT}{field}: torch.Tensor" for field in fields]
     return tuple(part for line in PREAMBLES[kind] for part in (listed if line == FIELDS_HERE else [line]))

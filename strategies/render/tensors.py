@@ -34,11 +34,16 @@ def tensor(fill: Fill, layout: str, scale: str = "") -> str:
     """A tensor in a memory layout; ``scale`` is appended to the tensor that the layout is made from."""
     shape = fill.shape
     whole, part = {
-        "": (shape, ""),
-        "transposed": (shape[::-1], ".t()"),
-        "sliced": ((*shape[:-1], 2 * shape[-1]) if shape else (), "[..., ::2]"),
-        "offset": ((shape[0] + 1, *shape[1:]) if shape else (), "[1:]"),
-        "expanded": ((1, *shape[1:]), f".expand({', '.join(map(str, shape))})"),
+        "": (shape, "{0}"),
+        "transposed": (shape[::-1], "{0}.t()"),
+        "sliced": ((*shape[:-1], 2 * shape[-1]) if shape else (), "{0}[..., ::2]"),
+        "offset": ((shape[0] + 1, *shape[1:]) if shape else (), "{0}[1:]"),
+        "expanded": ((1, *shape[1:]), f"{{0}}.expand({', '.join(map(str, shape))})"),
+        "windows": ((sum(shape) - 1,), f"{{0}}.unfold(0, {shape[-1] if shape else 0}, 1)"),
+        "real": (shape, "{0}.real"),
+        "negative": (shape, "({0} * 1j).conj().imag"),
+        "conjugate": (shape, "({0} * 1j).conj()"),
     }[layout]
-    text = _fill(replace(fill, shape=whole)) + scale
-    return (f"({text})" if scale and part else text) + part
+    dtype = "complex64" if layout in ("real", "negative") else fill.dtype
+    text = _fill(replace(fill, shape=whole, dtype=dtype)) + scale
+    return part.format(f"({text})" if " * " in scale and part != "{0}" else text)

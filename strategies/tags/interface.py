@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from strategies.constants import OTHER_TYPES
 from strategies.program import Given, Group, GroupInput, Lit, Return, TensorInput, of_type
 from strategies.tags.analysis import Analysis
 from strategies.tags.tag import Detector
-from strategies.values import Ref
+from strategies.values import Box, Ref, Value
 
 
 def tensor_inputs(p: Analysis) -> list[TensorInput]:
@@ -55,6 +56,53 @@ def returns_container(kind: str) -> Detector:
     """The model returns a container of this kind."""
     return lambda p: any(
         group.kind == kind for r in of_type(p.root.body, Return) for group in of_type(r.value, Group)
+    )
+
+
+def returns_python(*kinds: type) -> Detector:
+    """The model returns a Python value of one of these types."""
+    return lambda p: any(type(leaf) in kinds for leaf, _ in p.outputs)
+
+
+def returns_empty(p: Analysis) -> bool:
+    """Whether the model returns an empty container."""
+    return any(empty_boxes(result) for _, result in p.trace.results[:1])
+
+
+def returns_no_tensor(p: Analysis) -> bool:
+    """Whether the model returns no tensor at all."""
+    return not any(isinstance(leaf, Ref) for leaf, _ in p.outputs)
+
+
+def empty_boxes(value: Value) -> bool:
+    """Whether a value is an empty container, or has one in it."""
+    return isinstance(value, Box) and (not value.items or any(map(empty_boxes, value.items.values())))
+
+
+def has_other_keys(p: Analysis) -> bool:
+    """Whether a dict has keys that are no text."""
+    dicts = (n for n in (*p.nodes, *p.inputs) if isinstance(n, Group | GroupInput) and n.kind == "dict")
+    return any(not isinstance(key, str) for each in dicts for key in each.keys)
+
+
+def takes_other_type(p: Analysis) -> bool:
+    """Whether the model takes a number of another type than the argument is meant for."""
+    kinds = {arg.name: arg.kind for arg in p.root.args}
+    return any(
+        isinstance(given, Lit)
+        and given.value in OTHER_TYPES.get(kinds.get(name, ""), ())
+        and type(given.value).__name__ != kinds[name]
+        for name, given in p.program.inputs
+    )
+
+
+def has_value_in_container(p: Analysis) -> bool:
+    """Whether a container of inputs holds a Python value or an empty container."""
+    items = [item for i in p.inputs if isinstance(i, GroupInput) for item in i.items]
+    return any(
+        isinstance(item, Lit) or item == GroupInput(item.kind, ())
+        for item in items
+        if isinstance(item, Lit | GroupInput)
     )
 
 

@@ -84,12 +84,18 @@ from strategies.tags.interface import (
     has_input_layout,
     has_input_of,
     has_input_shape,
+    has_other_keys,
+    has_value_in_container,
     passes_extra_arguments,
     records,
     returns_container,
     returns_duplicate,
+    returns_empty,
     returns_nested,
+    returns_no_tensor,
+    returns_python,
     returns_role,
+    takes_other_type,
     tensor_inputs,
 )
 from strategies.tags.names import named_as_operator, named_as_torch
@@ -342,8 +348,13 @@ TAGS: dict[str, Tag] = {
             ("transposed", "a transposed tensor"),
             ("sliced", "a tensor with holes"),
             ("offset", "a tensor that starts after the beginning of its storage"),
+            ("real", "the real part of a complex tensor"),
         )
     },
+    "state.reinterpreted": Tag(
+        "a tensor of the state seen as another dtype",
+        has_node(Derived, lambda d: d.op in ("view_as_real", "view_float", "bits")),
+    ),
     "state.scaled": Tag("an instance with its own initial values", has_node(New, lambda n: n.scale != 1.0)),
     "state.tied": Tag("one tensor under two names", has_tied_tensors),
     "state.one_storage": Tag(
@@ -443,6 +454,7 @@ TAGS: dict[str, Tag] = {
         "an argument of the model named like a name in the code of a graph",
         lambda p: any(arg.name in ARGUMENTS for arg in p.root.args),
     ),
+    "names.keys": Tag("a dict with keys that are no text", has_other_keys),
     "names.fields": Tag(
         "a namedtuple or dataclass with unusual field names",
         lambda p: any(g.keys != FIELDS for g in records(p)),
@@ -459,6 +471,21 @@ TAGS: dict[str, Tag] = {
         "an input that starts after the beginning of its storage", has_input_layout("offset")
     ),
     "input.expanded": Tag("an expanded input", has_input_layout("expanded")),
+    "input.windows": Tag("an input of windows that overlap", has_input_layout("windows")),
+    "input.real": Tag("an input that is the real part of a complex tensor", has_input_layout("real")),
+    "input.negative": Tag("an input that is negated when it is read", has_input_layout("negative")),
+    "input.conjugate": Tag("an input that is conjugated when it is read", has_input_layout("conjugate")),
+    "input.computed": Tag(
+        "an input that is no leaf of autograd", lambda p: any(t.history for t in tensor_inputs(p))
+    ),
+    "input.view_of_leaf": Tag(
+        "an input that is a view of a leaf of autograd",
+        lambda p: any(t.history == "view of leaf" for t in tensor_inputs(p)),
+    ),
+    "input.overlapping": Tag(
+        "an input that overlaps with part of another",
+        lambda p: any(isinstance(i, Again) and i.op == "rows" for i in p.inputs),
+    ),
     "input.scalar": Tag("a 0-d input", has_input_shape(lambda s: not s)),
     "input.empty": Tag("an empty input", has_input_shape(lambda s: 0 in s)),
     "input.size1": Tag("an input with a dimension of size 1", has_input_shape(lambda s: 1 in s)),
@@ -487,6 +514,10 @@ TAGS: dict[str, Tag] = {
     ),
     "input.enum": Tag("a member of an enumeration as input", has_input_of(Kind)),
     "input.size": Tag("a torch.Size as input", has_input_of(Size)),
+    "input.value": Tag("a container of inputs that are not only tensors", has_value_in_container),
+    "input.other_type": Tag(
+        "a Python number of another type than the argument is meant for", takes_other_type
+    ),
     "input.keyword": Tag("an input by keyword", lambda p: bool(p.program.kwargs)),
     "model.training": Tag("exported in train mode", lambda p: p.program.training),
     **{
@@ -515,9 +546,12 @@ TAGS: dict[str, Tag] = {
     "output.parameter": Tag("a parameter returned", returns_role("parameter")),
     "output.constant": Tag("a constant returned", returns_role("constant")),
     "output.none": Tag("None returned", lambda p: any(leaf is None for leaf, _ in p.outputs)),
-    "output.python": Tag(
-        "a Python value returned", lambda p: any(isinstance(leaf, bool | int) for leaf, _ in p.outputs)
-    ),
+    "output.number": Tag("a Python number returned", returns_python(bool, int, float)),
+    "output.text": Tag("a text returned", returns_python(str)),
+    "output.enum": Tag("a member of an enumeration returned", returns_python(Kind)),
+    "output.size": Tag("a torch.Size returned", returns_python(Size)),
+    "output.empty": Tag("an empty container returned", returns_empty),
+    "output.no_tensor": Tag("no tensor returned", returns_no_tensor),
     "region.no_grad": Tag("torch.no_grad", has_region("no_grad")),
     "region.whole": Tag(
         "a with block around everything that the model does",

@@ -12,7 +12,7 @@ from harness.checks.inputs import InputLeaf
 from harness.checks.outputs import OutputLeaf, OutputStructure, PathRaised
 from harness.checks.purity import Printed
 from harness.checks.structure.call_order import CallsUnknown
-from harness.inputs.deviations import PROMISED
+from harness.inputs.deviations import METADATA, PROMISED, SURROUNDINGS
 from harness.judge.documented_limits.limit import PROGRAMMING_MODEL, limit
 from harness.judge.documented_limits.replacing import SELECTS
 
@@ -58,11 +58,15 @@ def sizes_are_inferred(question: Question) -> bool:
     documented=f"{PROGRAMMING_MODEL}, 'Which values are static vs. dynamic?'",
 )
 def other_metadata_is_static(question: Question) -> bool:
-    """Ask whether a deviating call changed something that its mode does not promise to notice."""
+    """Ask whether a deviating call changed metadata alone, and its mode does not promise to notice.
+
+    A value is not metadata: 2.0 where the example has 2, or True where it has 1.
+    """
     evidence = question.evidence
-    return (
-        isinstance(evidence, WrongAnswer) and evidence.altered.deviation not in PROMISED[question.path.mode]
-    )
+    if not isinstance(evidence, WrongAnswer):
+        return False
+    kind = evidence.altered.deviation
+    return kind in METADATA | SURROUNDINGS and kind not in PROMISED[question.path.mode]
 
 
 @limit(

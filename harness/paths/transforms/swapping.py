@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     cost=30,
 )
 def swapped(module: nn.Module, program: ExportedProgram, model: nn.Module) -> nn.Module:
-    """Children that are called once, and share nothing, can be swapped by torch.export._swap."""
+    """Children that are called once and share nothing can be swapped for their originals in the program."""
     from torch.export._swap import _swap_modules
 
     def parts(modules: Sequence[nn.Module]) -> set[int]:
@@ -40,6 +40,8 @@ def swapped(module: nn.Module, program: ExportedProgram, model: nn.Module) -> nn
         return found
 
     calls = [entry.fqn for entry in program.module_call_graph if entry.signature is not None]
+    stacks = [node.meta.get("nn_module_stack") or {} for node in program.graph.nodes]
+    paths = [[path for path, _ in stack.values()] for stack in stacks]
     chosen: dict[str, nn.Module] = {}
     for name, child in model.named_children():
         inside = list(child.modules())
@@ -47,6 +49,10 @@ def swapped(module: nn.Module, program: ExportedProgram, model: nn.Module) -> nn
         outside = [each for path, each in below if path.split(".")[0] != name]
         names = [other for other, each in model.named_modules(remove_duplicate=False) if each is child]
         once = names == [name] and not any(call.startswith(f"{name}@") for call in calls)
+        # Nothing calls what is inside without it.
+        once = once and all(
+            name in path for path in paths if any(each.startswith(f"{name}.") for each in path)
+        )
         # A graph module has names of its own: corpora/open/module_fails_on_child_named_class.py.
         once = once and not hasattr(torch.fx.GraphModule, name)
         if once and name in calls and parts(inside).isdisjoint(parts(outside)):

@@ -48,9 +48,10 @@ def inputs(call: int) -> Any:
     _, args, kwargs = make()
     scale, shift = [(1, 0), (-0.5, 0.25), (0.75, -0.125)][call]
     tensors = [t for t in torch.utils._pytree.tree_leaves((args, kwargs)) if hasattr(t, "dtype")]
-    for t in {t.untyped_storage()._cdata: t.detach() for t in tensors}.values():
+    whole = [t if t._base is None else t._base for t in tensors]
+    for t in {t.untyped_storage()._cdata: t.detach() for t in whole}.values():
         flat = t.as_strided((t.untyped_storage().nbytes() // t.element_size(),), (1,), 0)
-        if flat.is_floating_point():
+        if flat.is_floating_point() or flat.is_complex():
             flat.mul_(scale).add_(shift)
         elif flat.dtype == torch.bool and call:
             flat.logical_not_()

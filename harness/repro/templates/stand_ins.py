@@ -33,6 +33,8 @@ COPIED: Any = None
 """The copy of ``original``."""
 ep: Any = None
 """The exported program."""
+IS_LEAF: Any = None
+"""What counts as a leaf besides what is no container."""
 ALTERED: Any = None
 """An expression for the argument that a deviating call has in place of ``leaf``."""
 

@@ -1,0 +1,79 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: a member of an Enum among the outputs: AttributeError or TypeError"
+# severity = "B"
+# severity-because = "a model that returns its mode or status as an Enum cannot be exported"
+# cause = """
+# Members of enumerations are values of an opaque type since PR 176541: the check of output types takes them,
+# _make_argument_spec takes them for nodes, and the weak dict of get_proxy_slot takes none of an IntEnum."""
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# stage = "export"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "AttributeError",
+#         "graph_signature.py:_convert_to_export_graph_signature",
+#         "graph_signature.py:<listcomp>",
+#         "graph_signature.py:_make_argument_spec",
+#     ],
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "TypeError",
+#         "proxy_tensor.py:<lambda>",
+#         "proxy_tensor.py:get_proxy_slot",
+#         "weak.py:get",
+#     ],
+# ]
+# fix = "members_of_enumerations_are_outputs"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/export/graph_signature.py, _make_argument_spec; and get_proxy_slot of proxy_tensor.py"
+# ///
+"""Export fails on a model that returns a member of an enumeration: an AttributeError from inside of torch.
+
+Other outputs that torch does not take, such as a dtype, are refused in words.
+"""
+
+import enum
+import sys
+
+import torch
+
+
+class Status(enum.Enum):
+    DONE = 1
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x + 1, Status.DONE
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    expected = model(*args)
+    try:
+        seen = torch.export.export(model, args).module()(*args)
+    except AttributeError as error:
+        seen = error
+    except RuntimeError as error:
+        print(f"ok: export refuses the model: {error}")
+        raise SystemExit(0) from None
+    bug = isinstance(seen, AttributeError) or seen[1] is not Status.DONE
+    print(f"{'BUG' if bug else 'ok'}: eager returns {expected}, the exported program {seen!r}")
+    raise SystemExit(bug)

@@ -1,0 +1,59 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: NaN among the outputs: SpecViolationError"
+# severity = "B"
+# severity-because = "a metric or a score that is undefined for the example, returned as a float"
+# cause = """
+# The verifier compares outputs with ``!=``, and NaN is not equal to itself."""
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# stage = "export"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "SpecViolationError",
+#         "exported_program.py:_validate",
+#         "verifier.py:check",
+#         "verifier.py:_verify_exported_program_signature",
+#     ],
+# ]
+# fix = "nan_is_an_output"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/_export/verifier.py, _verify_exported_program_signature: NaN is unequal to itself"
+# ///
+"""Export fails on a model that returns the float NaN. Any other float may be returned."""
+
+import math
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x + 1, math.nan
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    expected = model(*args)
+    try:
+        seen = torch.export.export(model, args).module()(*args)
+    except torch._export.verifier.SpecViolationError as error:
+        seen = error
+    bug = not isinstance(seen, tuple) or not math.isnan(seen[1])
+    print(f"{'BUG' if bug else 'ok'}: eager returns {expected}, the exported program {seen!r}")
+    raise SystemExit(bug)

@@ -1,0 +1,62 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export.load: fails on a program that returns a str"
+# severity = "B"
+# severity-because = "an output that names a kind or a unit, beside the tensors"
+# cause = """
+# deserialize_graph_output knows every constant that serialize_graph_output writes, except for text."""
+# path = "nonstrict+reload:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# stage = "lower"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "lower",
+#         "RuntimeError",
+#         "__init__.py:load",
+#     ],
+# ]
+# fix = "text_is_loaded_as_an_output"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/_export/serde/serialize.py, deserialize_graph_output: as_string is missing"
+# ///
+"""A program that returns a str can be saved, and not be loaded."""
+
+import io
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return {"score": x + 1, "unit": "percent"}
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    expected = model(*args)
+    file = io.BytesIO()
+    torch.export.save(torch.export.export(model, args), file)
+    file.seek(0)
+    try:
+        seen = torch.export.load(file).module()(*args)
+    except RuntimeError as error:
+        if "deserializing" not in str(error):
+            raise
+        seen = error
+    bug = isinstance(seen, RuntimeError) or seen["unit"] != "percent"
+    print(f"{'BUG' if bug else 'ok'}: eager returns {expected}, the loaded program {seen!r}")
+    raise SystemExit(bug)

@@ -1,0 +1,63 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export.load: a dict with a tuple as key: the loaded program raises TypeError"
+# severity = "C"
+# severity-because = "results by pairs of indices, which dicts rarely hold"
+# cause = """
+# The keys of a dict are saved as JSON, which has no tuples: a tuple is loaded as a list, which is no key."""
+# path = "nonstrict+reload:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# stage = "run"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "run",
+#         "TypeError",
+#         "_pytree.py:tree_unflatten",
+#         "_pytree.py:unflatten",
+#         "_pytree.py:_dict_unflatten",
+#     ],
+# ]
+# fix = "keys_are_loaded_as_tuples"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/utils/_pytree.py, _json_to_treespec: the keys of a dict are taken as JSON gives them"
+# ///
+"""What was saved and loaded fails on each call, if the model returns a dict whose keys are tuples."""
+
+import io
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return {(0, 1): x + 1}
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    expected = model(*args)
+    file = io.BytesIO()
+    torch.export.save(torch.export.export(model, args), file)
+    file.seek(0)
+    loaded = torch.export.load(file).module()
+    try:
+        seen = loaded(*args)
+    except TypeError as error:
+        seen = error
+    bug = isinstance(seen, TypeError) or [*seen] != [(0, 1)]
+    print(f"{'BUG' if bug else 'ok'}: eager returns {expected}, the loaded program {seen!r}")
+    raise SystemExit(bug)

@@ -1,0 +1,63 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export._swap: passes None for an argument of which only the shape is read"
+# severity = "C"
+# severity-because = "a module swapped by _swap_modules that reads the shape alone of an argument"
+# cause = """
+# Export removes the operator that makes the argument as dead code, and _construct_inputs passes None for an
+# argument without a node."""
+# path = "nonstrict+preserve+swapped:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "run", "AttributeError"]]
+# trigger = ["calls.deep"]
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/_swap.py, _construct_inputs: '# For unused inputs'"
+# ///
+"""The child is swapped for itself, and is called with None: AttributeError.
+
+The graph needs the shape of x + 1 alone, which is a constant: export removes the addition. Only the preserved
+signature of the child still names its result.
+"""
+
+import sys
+
+import torch
+from torch.export._swap import _swap_modules
+
+
+class Child(torch.nn.Module):
+    def forward(self, x):
+        return torch.ones(x.shape)
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+
+    def forward(self, x):
+        return self.child(x + 1)
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
+    seen = None
+    try:
+        _swap_modules(ep, {"child": model.child})(*args)
+    except AttributeError as error:
+        seen = error
+    bug = seen is not None
+    print("BUG:" if bug else "ok:", f"with the child swapped for itself, the program raises {seen!r}")
+    raise SystemExit(bug)
