@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from itertools import pairwise
 from typing import Any, TypeVar
 
 from strategies.ops import OPS
@@ -90,11 +91,13 @@ are methods of containers.
 
 def with_unusual_names(program: Program, choose: Chooser) -> Program:
     """A Program with other names for some of its parts, consistently."""
-    if any(child.traced for child in of_type(program.classes, Child)):
+    if program.graph or any(child.traced for child in of_type(program.classes, Child)):
         # Eager runs the result of torch.fx.symbolic_trace, which may change names itself.
         return program
     if choose.maybe("names.of_torch", 75):
         program = _with_attributes(program, choose)
+    if choose.maybe("names.prefix", 75):
+        program = _with_prefixes(program, choose)
     if choose.maybe("names.operator", 75):
         program = _as_operators(program, choose)
     if choose.maybe("names.argument", 75):
@@ -133,6 +136,24 @@ def _with_attributes(program: Program, choose: Chooser) -> Program:
             chosen[old] = new
             taken.add(new)
     return renamed(program, chosen, {})
+
+
+SUFFIXES = ("1", "_1", "s", "_0", "_")
+"""What follows the name of one attribute in that of another."""
+
+
+def _with_prefixes(program: Program, choose: Chooser) -> Program:
+    """Rename a child so that its name begins with that of its sibling."""
+    siblings = [
+        (one.attr, other.attr)
+        for cls in program.classes
+        for one, other in pairwise(init for init in cls.init if isinstance(init, Child | Container))
+    ]
+    if not siblings:
+        return program
+    first, second = choose.pick(siblings)
+    name = first + choose.pick(SUFFIXES)
+    return program if name in _taken(program) else renamed(program, {second: name}, {})
 
 
 def _taken(program: Program) -> set[str]:

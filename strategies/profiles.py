@@ -32,6 +32,7 @@ _SWITCHES: dict[str, int | Needing] = {
     "hierarchy.plain": 25,
     "hierarchy.copied": 25,
     "hierarchy.traced": 40,
+    "hierarchy.graph_root": 25,
     "hierarchy.hook": 25,
     # state
     "state.parameter": 45,
@@ -96,6 +97,7 @@ _SWITCHES: dict[str, int | Needing] = {
     "calls.forward": 25,
     "calls.group_result": 20,
     "calls.untouched": 25,
+    "calls.no_result": 18,
     "calls.unnamed": 20,
     "calls.other_type": 30,
     # control flow
@@ -196,6 +198,7 @@ _SWITCHES: dict[str, int | Needing] = {
     "names.of_torch": 36,
     "names.operator": 45,
     "names.argument": 24,
+    "names.prefix": 15,
     "names.fields": 50,
     "names.keys": 50,
     # dynamic shapes

@@ -119,6 +119,17 @@ def _function(name: str, forward: tuple[str, ...], backward: tuple[str, ...]) ->
 
 
 PREAMBLES: dict[str, tuple[str, ...]] = {
+    "graph": (
+        "class Tracer(torch.fx.Tracer):",
+        "    proxy_buffer_attributes = True",
+        "",
+        "    def is_leaf_module(self, module, name):",
+        "        return True",
+        "",
+        "",
+        "def graph_of(model):",
+        "    return torch.fx.GraphModule(model, Tracer().trace(model))",
+    ),
     "checkpoint": ("from torch.utils.checkpoint import checkpoint",),
     "parametrize": ("from torch.nn.utils import parametrize",),
     "parametrizations": ("from torch.nn.utils import parametrizations",),

@@ -31,6 +31,7 @@ from strategies.program import (
     New,
     Not,
     Op,
+    Return,
     Slice,
     Star,
     Stmt,
@@ -137,8 +138,12 @@ def _draw_call_of(scope: Scope, path: AttributePath, callee: Instance, bare: boo
         elif scope.choose.maybe("calls.forward", 25):
             method = "forward"
     written = _written_state(callee)
-    drops = not bare and _drops_result(scope, bool(written))
-    given = _computed(scope, first, 70 if drops else 30) if form in ("", "checkpoint") else first
+    silent = cls is not None and method in ("", "forward") and not of_type(cls.body, Return)
+    drops = silent or (not bare and _drops_result(scope, bool(written)))
+    if form in ("", "checkpoint") and not silent:
+        given = _computed(scope, first, 70 if drops else 30)
+    else:
+        given = first  # what is written to something new is lost
     name = _first_path(scope, callee) or path
     args, kwargs = _draw_arguments(scope, name, parameters, given)
     if form == "checkpoint" and kwargs:

@@ -18,6 +18,7 @@ from strategies.drawing.modules import class_of, is_instance_of, modules, reache
 from strategies.drawing.scope import Scope
 from strategies.drawing.style import Style
 from strategies.drawing.tracing import traceable
+from strategies.drawing.writers import draw_writes
 from strategies.layers import LAYERS
 from strategies.machine import FUEL, LAZY, Machine
 from strategies.ops import OPS, Rejected
@@ -334,10 +335,12 @@ class ClassBuilder:
             scenarios(self.owner, args, self.style, same=self.choose.on("control.identity")),
             methods=tuple(method.name for method in methods),
         )
-        body = draw_body(scope, 1, 3)
-        result = (returned_state(scope, body) or draw_result(scope)) if scope.frames else Var("x")
-        body.append(Return(result if result is not None else Var("x")))
-        methods += self._draw_twice(args)
+        body = draw_writes(scope) if self.choose.maybe("calls.no_result", 35) else []
+        if not body:
+            body = draw_body(scope, 1, 3)
+            result = (returned_state(scope, body) or draw_result(scope)) if scope.frames else Var("x")
+            body.append(Return(result if result is not None else Var("x")))
+            methods += self._draw_twice(args)
         return ClassDef(self.name, tuple(self.init), args, tuple(body), methods, self.guest)
 
     def _update_class(

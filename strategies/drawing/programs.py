@@ -13,6 +13,7 @@ from strategies.drawing.arguments import OPTIONS, draw_args, draw_inputs, in_som
 from strategies.drawing.classes import DEPTH, INSTANCES, ClassBuilder
 from strategies.drawing.modules import count_instances
 from strategies.drawing.style import Style, draw_style
+from strategies.drawing.tracing import traceable_root
 from strategies.machine import Machine, arguments, bind
 from strategies.naming import with_unusual_names
 from strategies.profiles import BASE, MIX, PROFILES
@@ -104,7 +105,8 @@ def _draw_program(choose: Chooser) -> Program:
     outline = Program((*classes, ClassDef("Model", (), args, ())), given, keyword, style.training, dynamic)
     calls = [_names(outline, sizes) for sizes in ((), *(dynamic.probes if dynamic else ()))]
     model = root.draw_root_class(args, calls)
-    return replace(outline, classes=(*classes, model))
+    graph = choose.maybe("hierarchy.graph_root", 70) and traceable_root(model, root.owner)
+    return replace(outline, classes=(*classes, model), graph=graph)
 
 
 def _names(program: Program, sizes: tuple[int, ...]) -> dict[str, Value]:

@@ -2,8 +2,28 @@
 
 from __future__ import annotations
 
+from strategies.machine.construction import resolve
 from strategies.ops import OPS
-from strategies.program import Assign, Attr, Child, ClassDef, Lit, Op, Return, Var, nodes, of_type
+from strategies.program import (
+    Assign,
+    Attr,
+    Call,
+    Child,
+    ClassDef,
+    Do,
+    Group,
+    Item,
+    Kind,
+    Lit,
+    Loop,
+    Op,
+    Return,
+    Size,
+    Var,
+    nodes,
+    of_type,
+)
+from strategies.values import Instance
 
 
 def traceable(cls: ClassDef) -> bool:
@@ -21,6 +41,44 @@ def _traceable(node: object) -> bool:
     if isinstance(node, Attr):
         return len(node.path) == 1
     return isinstance(node, Var | Lit | Assign | Return)
+
+
+def traceable_root(cls: ClassDef, owner: Instance) -> bool:
+    """Whether a tracer that steps into no module can trace the root class; ``owner`` is an instance.
+
+    Its arguments are proxies, so that it may neither branch on them nor compute with their metadata, and it
+    may read no state but parameters and buffers, which are proxies too.
+    """
+    if any(arg.kind not in _PROXIES or not _plain(arg.default) for arg in cls.args):
+        return False
+    return all(_traceable_at_root(node, owner) for node in nodes(cls.body))
+
+
+_PROXIES = ("tensor", "optional", "tuple", "list", "dict", "bool", "int", "float", "str")
+"""The kinds of arguments that a graph passes on as they are."""
+
+
+def _plain(given: Lit | None) -> bool:
+    """Whether the code of a graph can contain a constant."""
+    return given is None or not isinstance(given.value, Kind | Size)
+
+
+def _traceable_at_root(node: object, owner: Instance) -> bool:
+    if isinstance(node, Op):
+        return OPS[node.name].group in (_TRACED_GROUPS | {"inplace.value"})
+    if isinstance(node, Attr):
+        holder = resolve(owner, node.path[:-1])
+        step = node.path[-1]
+        if not isinstance(holder, Instance) or step in holder.parametrized:
+            return False
+        return holder.slots.get(step) in ("parameter", "buffer", "scratch")
+    if isinstance(node, Call):
+        return not node.method and node.form != "checkpoint" and node.callee != ()
+    if isinstance(node, Lit):
+        return _plain(node)
+    if isinstance(node, Group):
+        return node.kind in ("tuple", "list", "dict")
+    return isinstance(node, Var | Item | Loop | Do | Assign | Return)
 
 
 _TRACED_GROUPS = frozenset({"map", "zip", "activation", "reduce", "matmul", "view"})

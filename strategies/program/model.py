@@ -10,7 +10,10 @@ from strategies.program.inputs import Dynamic, Given, Input, TensorInput
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A random model and the arguments that it is called with; ``enum`` is a name of ENUMS."""
+    """A random model and the arguments that it is called with; ``enum`` is a name of ENUMS.
+
+    With ``graph``, the model is an ``fx.GraphModule`` that calls the children of the root class.
+    """
 
     classes: tuple[ClassDef, ...]
     args: Given
@@ -18,6 +21,7 @@ class Program:
     training: bool = False
     dynamic: Dynamic | None = None
     enum: str = "Enum"
+    graph: bool = False
 
     @property
     def root(self) -> ClassDef:

@@ -27,6 +27,7 @@ from strategies.render.tensors import tensor
 def make_lines(program: Program) -> list[str]:
     """The function ``make``: it returns the model and its arguments."""
     model = "Model()" if program.training else "Model().eval()"
+    model = f"graph_of({model})" if program.graph else model
     lines = ["def make():"]
     if any(new.layer and LAYERS[new.name].random for cls in program.classes for new in new_modules(cls)):
         lines.append(f"{INDENT}torch.manual_seed(0)")

@@ -45,7 +45,7 @@ def import_lines(body: str) -> Iterator[str]:
 
 def preambles(program: Program) -> Iterator[tuple[str, ...]]:
     """The further imports and the definitions that the source of a Program needs, each once."""
-    wanted: dict[str, tuple[str, ...]] = {}
+    wanted: dict[str, tuple[str, ...]] = {"graph": PREAMBLES["graph"]} if program.graph else {}
     for node in nodes((program.classes, tuple(given for _, given in program.inputs))):
         if isinstance(node, Op) and OPS[node.name].preamble:
             wanted[OPS[node.name].preamble] = PREAMBLES[OPS[node.name].preamble]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 
-from strategies.program import FLAGS, Arg, Call, ClassDef, Do, Lit, nodes, of_type
+from strategies.ops import OPS
+from strategies.program import FLAGS, Arg, Call, ClassDef, Do, Lit, Op, Return, Stmt, Var, nodes, of_type
 from strategies.tags.analysis import Analysis
 from strategies.tags.tag import Detector
 
@@ -64,3 +65,18 @@ def has_infinite_float(p: Analysis) -> bool:
     """Whether there is a float that is infinite or NaN."""
     literals = (n.value for n in (*p.nodes, *p.inputs) if isinstance(n, Lit))
     return any(isinstance(value, float) and not math.isfinite(value) for value in literals)
+
+
+def returns_nothing(p: Analysis) -> bool:
+    """Whether a class besides the root returns nothing."""
+    return any(not of_type(cls.body, Return) for cls in p.classes[:-1])
+
+
+def only_writes_argument(p: Analysis) -> bool:
+    """Whether all that a class besides the root does is to write to its arguments."""
+    return any(all(_writes_argument(stmt) for stmt in cls.body) for cls in p.classes[:-1])
+
+
+def _writes_argument(stmt: Stmt) -> bool:
+    op = stmt.value if isinstance(stmt, Do) else None
+    return isinstance(op, Op) and bool(OPS[op.name].mutates) and isinstance(op.operands[0], Var)

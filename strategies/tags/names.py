@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from strategies.naming import ATTRIBUTES, KEYS, METHODS, WORDS, operator_names
-from strategies.program import Container
+from strategies.program import Child, Container
 from strategies.tags.analysis import Analysis
 
 
@@ -17,3 +17,12 @@ def named_as_torch(p: Analysis) -> bool:
 def named_as_operator(p: Analysis) -> bool:
     """Whether an attribute has the name of an operator of the Program."""
     return not {getattr(node, "attr", "") for node in p.nodes}.isdisjoint(operator_names(p.program))
+
+
+def named_alike(p: Analysis) -> bool:
+    """Whether the name of a child begins with that of another child of the same module."""
+    for cls in p.classes:
+        names = [init.attr for init in cls.init if isinstance(init, Child | Container)]
+        if any(one != other and other.startswith(one) for one in names for other in names):
+            return True
+    return False

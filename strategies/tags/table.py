@@ -59,7 +59,9 @@ from strategies.tags.calls import (
     child_takes,
     drops_call,
     has_infinite_float,
+    only_writes_argument,
     passes_flag_down,
+    returns_nothing,
 )
 from strategies.tags.control import (
     branches_on_size,
@@ -98,7 +100,7 @@ from strategies.tags.interface import (
     takes_other_type,
     tensor_inputs,
 )
-from strategies.tags.names import named_as_operator, named_as_torch
+from strategies.tags.names import named_alike, named_as_operator, named_as_torch
 from strategies.tags.nodes import (
     has_condition,
     has_measure,
@@ -210,6 +212,10 @@ TAGS: dict[str, Tag] = {
     "hierarchy.sliced": Tag("part of a container iterated or called", uses_slice),
     "hierarchy.never_called": Tag("a module that nothing calls", never_called),
     "hierarchy.no_op_child": Tag("a call of a child that runs no tensor op", marked("hierarchy.no_op_child")),
+    "hierarchy.graph_root": Tag("an fx.GraphModule as the model", lambda p: p.program.graph),
+    "hierarchy.graph_root_containers": Tag(
+        "an fx.GraphModule as the model, with a container", lambda p: p.program.graph and p.has(Container)
+    ),
     "hierarchy.graph_module": Tag("an fx.GraphModule child", has_node(Child, lambda c: c.traced)),
     "hierarchy.hook": Tag("a forward hook", has_node(Hook, lambda h: not HOOKS[h.name].before)),
     "hierarchy.pre_hook": Tag("a forward pre-hook", has_node(Hook, lambda h: HOOKS[h.name].before)),
@@ -289,6 +295,8 @@ TAGS: dict[str, Tag] = {
     "calls.function": Tag("a function of torch passed down", has_node(Function)),
     "calls.bound_method": Tag("a module or a bound method passed down", has_node(Bound)),
     "calls.applied": Tag("a function or module that was passed in is called", has_node(Apply)),
+    "calls.no_result": Tag("a child that returns None", returns_nothing),
+    "calls.writes_argument": Tag("a child that only writes to an argument", only_writes_argument),
     "calls.untouched": Tag("a child returns an argument unchanged", marked("calls.untouched")),
     "calls.item": Tag("an item of a container used", has_node(Item)),
     "calls.group_result": Tag(
@@ -450,6 +458,7 @@ TAGS: dict[str, Tag] = {
     ),
     "names.of_torch": Tag("an attribute or child with a name that torch uses itself", named_as_torch),
     "names.operator": Tag("an attribute named like an operator", named_as_operator),
+    "names.prefix": Tag("a child whose name begins with that of a sibling", named_alike),
     "names.argument": Tag(
         "an argument of the model named like a name in the code of a graph",
         lambda p: any(arg.name in ARGUMENTS for arg in p.root.args),
