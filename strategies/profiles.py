@@ -205,6 +205,7 @@ _SWITCHES: dict[str, int | Needing] = {
     "dynamic.shapes": 14,
     "dynamic.hints": Needing(50, "torch.export.dynamic_shapes.Dim.DYNAMIC"),
     "dynamic.range": 65,
+    "dynamic.second": 60,
     # the whole model
     "model.training": 35,
     "model.debris": 12,

@@ -102,6 +102,11 @@ def _draw_program(choose: Chooser) -> Program:
     inputs = draw_inputs(choose, args, style)
     given, keyword = _arrange(args, inputs, choose)
     dynamic = _draw_dynamic(choose, dict((*given, *keyword)), style)
+    if dynamic is not None and choose.maybe("dynamic.second", 75):
+        dynamic, resized = _with_second(choose, dynamic, dict((*given, *keyword)))
+        given, keyword = (
+            tuple((name, resized.get(name, value)) for name, value in pairs) for pairs in (given, keyword)
+        )
     outline = Program((*classes, ClassDef("Model", (), args, ())), given, keyword, style.training, dynamic)
     calls = [_names(outline, sizes) for sizes in ((), *(dynamic.probes if dynamic else ()))]
     model = root.draw_root_class(args, calls)
@@ -134,6 +139,36 @@ def _arrange(args: tuple[Arg, ...], inputs: dict[str, Input], choose: Chooser) -
                 by_keyword = True
             (keyword if by_keyword else positional).append((arg.name, inputs[arg.name]))
     return tuple(positional), in_some_order(choose, keyword)
+
+
+def _with_second(
+    choose: Chooser, dynamic: Dynamic, inputs: dict[str, Input]
+) -> tuple[Dynamic, dict[str, Input]]:
+    """The dynamic sizes with a second dimension, that of one more input; and this input with its new size.
+
+    The dimension is one of its own, or derived from the first. Its sizes are never 0 or 1.
+    """
+    names = [name for name, _, _ in dynamic.places if name != "x"]
+    if not names:
+        return dynamic, {}
+    name = choose.pick(names)
+    value = inputs[name]
+    assert isinstance(value, TensorInput)
+    first, *rest = value.fill.shape
+    sizes = [size for (size,) in dynamic.probes]
+    kind = dynamic.dims[0].kind
+    if kind == "named" and choose.chance(50):
+        times, more = choose.pick(((2, 0), (1, 1), (2, 1)))
+        dim = Dim("m", kind, base="n", times=times, more=more)
+        size, others = times * first + more, [times * each + more for each in sizes]
+    else:
+        # No probe gives both dimensions one size.
+        dim, size = Dim("m", kind), first + 3
+        others = [max(*sizes, first) + 4 + number for number in range(len(sizes))]
+    places = tuple((n, d, "m" if n == name else symbol) for n, d, symbol in dynamic.places)
+    probes = tuple(zip(sizes, others, strict=True))
+    resized = replace(value, fill=replace(value.fill, shape=(size, *rest)))
+    return Dynamic((*dynamic.dims, dim), places, probes), {name: resized}
 
 
 def _draw_dynamic(choose: Chooser, inputs: dict[str, Input], style: Style) -> Dynamic | None:

@@ -53,12 +53,18 @@ Input = TensorInput | Again | GroupInput | Lit
 
 @dataclass(frozen=True, slots=True)
 class Dim:
-    """A dynamic dimension: ``kind`` is named (a ``Dim`` from ``low`` to ``high``), auto or dynamic."""
+    """A dynamic dimension: ``kind`` is named (a ``Dim`` from ``low`` to ``high``), auto or dynamic.
+
+    A derived one, a ``Dim`` too, is ``times`` the dimension ``base`` plus ``more``.
+    """
 
     name: str
     kind: str
     low: int | None = None
     high: int | None = None
+    base: str = ""
+    times: int = 1
+    more: int = 0
 
 
 @dataclass(frozen=True, slots=True)

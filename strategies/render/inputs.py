@@ -94,6 +94,9 @@ def dynamic_shapes_lines(program: Program) -> list[str]:
 
 
 def _dim(dim: Dim) -> str:
+    if dim.base:
+        product = dim.base if dim.times == 1 else f"{dim.times} * {dim.base}"
+        return f"{product} + {dim.more}" if dim.more else product
     limits = [f"{word}={n}" for word, n in (("min", dim.low), ("max", dim.high)) if n is not None]
     return f"torch.export.Dim({', '.join([repr(dim.name), *limits])})"
 

@@ -590,13 +590,22 @@ TAGS: dict[str, Tag] = {
     "dynamic.range": Tag("a Dim with a range", dynamic_shapes_are(lambda d: d.dims[0].low is not None)),
     "dynamic.auto": Tag("Dim.AUTO", dynamic_shapes_are(lambda d: d.dims[0].kind == "auto")),
     "dynamic.dynamic": Tag("Dim.DYNAMIC", dynamic_shapes_are(lambda d: d.dims[0].kind == "dynamic")),
-    "dynamic.equal": Tag("two dynamic sizes that are equal", dynamic_shapes_are(lambda d: len(d.places) > 1)),
+    "dynamic.equal": Tag(
+        "two dynamic sizes that are equal",
+        dynamic_shapes_are(lambda d: sum(name == "n" for _, _, name in d.places) > 1),
+    ),
+    "dynamic.second": Tag(
+        "a second dynamic size", dynamic_shapes_are(lambda d: len(d.dims) > 1 and not d.dims[1].base)
+    ),
+    "dynamic.derived": Tag(
+        "a dynamic size that follows from another", dynamic_shapes_are(lambda d: any(x.base for x in d.dims))
+    ),
     "dynamic.branch": Tag("a branch on a size, with dynamic shapes", branches_on_size),
-    "dynamic.zero": Tag("a probe of size 0", dynamic_shapes_are(lambda d: (0,) in d.probes)),
-    "dynamic.one": Tag("a probe of size 1", dynamic_shapes_are(lambda d: (1,) in d.probes)),
+    "dynamic.zero": Tag("a probe of size 0", dynamic_shapes_are(lambda d: any(0 in p for p in d.probes))),
+    "dynamic.one": Tag("a probe of size 1", dynamic_shapes_are(lambda d: any(1 in p for p in d.probes))),
     "dynamic.edge": Tag(
         "a probe at an edge of the range",
-        dynamic_shapes_are(lambda d: any((n,) in d.probes for n in (d.dims[0].low, d.dims[0].high))),
+        dynamic_shapes_are(lambda d: any(p[0] in (d.dims[0].low, d.dims[0].high) for p in d.probes)),
     ),
 }
 """Every tag by its name."""
