@@ -15,7 +15,11 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
 # # The caller computes again what only a preserved submodule has computed: no signature can return it.
-# unmasked = [["structure", "mismatch", "steps", "owner"], ["structure", "mismatch", "steps", "arguments"]]
+# unmasked = [
+#   ["structure", "mismatch", "steps", "owner"], ["structure", "mismatch", "steps", "arguments"],
+#   ["structure", "mismatch", "steps", "extra", "wrap_with_set_grad_enabled"],
+#   ["outputs", "crash", "run", "TypeError", "got multiple values for argument"],
+# ]
 # fix = "unflatten_passes_what_is_no_mutation"
 # upstream = ""
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]

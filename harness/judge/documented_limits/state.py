@@ -8,7 +8,7 @@ from harness.checks.aliasing import OutputMemory, WriteDiffers, WriteRefused, Wr
 from harness.checks.compare.groups import not_together
 from harness.checks.compare.leaves import compare_leaf
 from harness.checks.fake import WrongFake
-from harness.checks.gradients import GradientFlow, GradientLeaf
+from harness.checks.gradients import BackwardRaised, GradientFlow, GradientLeaf
 from harness.checks.guards.check import WrongRecord
 from harness.checks.guards.deviations import WrongAnswer
 from harness.checks.outputs import OutputIdentity, OutputLeaf
@@ -178,9 +178,15 @@ _LAYOUT = ("stride", "conj-bit", "neg-bit")
     "backward pass differs from the forward pass ... silently incorrect gradients'",
 )
 def checkpoints_recompute_from_changed_state(question: Question) -> bool:
-    """Ask whether a gradient differs where eager recomputes modules and the call has changed the state."""
-    flow, eager = question.eager.gradients, question.eager
-    if not isinstance(question.evidence, GradientLeaf | GradientFlow) or flow is None or eager.before is None:
+    """Ask whether a gradient differs where eager recomputes modules and the call has changed the state.
+
+    Without recomputing, autograd refuses to go back through what was changed in place.
+    """
+    flow, eager, evidence = question.eager.gradients, question.eager, question.evidence
+    if flow is None or eager.before is None:
+        return False
+    refused = isinstance(evidence, BackwardRaised) and evidence.failure.name == RuntimeError.__name__
+    if not refused and not isinstance(evidence, GradientLeaf | GradientFlow):
         return False
     before, after = eager.before.tensors, eager.calls[0].state.tensors
     common = before.keys() & after.keys()
