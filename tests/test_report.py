@@ -23,10 +23,12 @@ from harness.engine.events import (
     HarnessError,
     TorchesCompared,
 )
+from harness.reporting.discovery import Discovery
 from harness.reporting.folder import Folder
 from harness.reporting.night import Night
 from harness.reporting.page.page import page
 from harness.reporting.plots.bars import Bar, bars
+from harness.reporting.plots.growth import growth
 from harness.reporting.since import Rate, since
 from harness.reporting.tally import Tally
 
@@ -311,6 +313,16 @@ def test_rates_have_changed_if_chance_hardly_explains_it() -> None:
     assert Rate("x", 0, 10, 0, 10).chance == Rate("x", 5, 10, 0, 0).chance == 1.0
     # Large counts do not overflow.
     assert Rate("x", 5000, 10000, 5600, 10000).changed and not Rate("x", 5000, 10000, 5050, 10000).changed
+
+
+def test_few_findings_have_a_tick_each() -> None:
+    found = Discovery()
+    for species in (["a"], [], ["b"], ["b"]):
+        found.add(species)
+    spec = growth(found, 440, "programs")
+    axes = [layer["encoding"]["y"]["axis"] for layer in spec["layer"]]
+    assert all(axis["values"] == [0, 1, 2] for axis in axes)
+    assert [row["found"] for row in spec["data"]["values"] if row["part"] == "seen"] == [0, 1, 2, 2]
 
 
 def test_bars_have_room_for_the_night_before() -> None:

@@ -48,7 +48,7 @@ def run_campaign(
         interruptible() as stop,
         limited(memory=settings.memory),
     ):
-        listeners = (night, log, ReproFiles(folder), SummaryFile(folder, tally), named, console)
+        listeners = (night, log, ReproFiles(folder), SummaryFile(folder, tally), console, named)
         for event in Campaign(settings, stop=stop, journal=journal, start=start).run():
             for listener in listeners:
                 listener(event)

@@ -37,7 +37,10 @@ def growth(found: Discovery, width: int, programs: str) -> Spec:
         rows.append({"programs": total + further, "found": more, "part": "expected", "says": says})
     end = [{"programs": total, "found": found.found, "says": f"{found.found} seen"}]
     x = quantity("programs", programs, axis={"tickCount": 4, "grid": False, "format": ",.0f"})
-    y = quantity("found", None, axis={"tickCount": 4, "tickMinStep": 1, "domain": False, "format": ",.0f"})
+    most = max(row["found"] for row in rows)
+    # Vega rounds small steps to whole numbers: then it shows one twice.
+    ticks = {"values": list(range(int(most) + 1))} if most <= 5 else {"tickCount": 4}
+    y = quantity("found", None, axis={**ticks, "domain": False, "format": ",.0f"})
     base = {"x": x, "y": y, "description": SAYS}
     seen, expected = ({"filter": f"datum.part == '{part}'"} for part in ("seen", "expected"))
     return plot(
