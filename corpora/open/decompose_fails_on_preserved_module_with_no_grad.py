@@ -1,0 +1,71 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "run_decompositions: SpecViolationError if a preserved submodule computes its result under no_grad"
+# severity = "B"
+# severity-because = "a preserved submodule that ends with a no_grad or autocast block, decomposed"
+# cause = """
+# _replace_with_hop_helper calls the only result of a region getitem, a name that nothing has once
+# run_decompositions has dissolved the region."""
+# path = "nonstrict+preserve+decompose:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "lower",
+#         "SpecViolationError",
+#         "exported_program.py:_validate",
+#         "verifier.py:check",
+#         "verifier.py:_verify_exported_program_module_call_graph",
+#     ],
+# ]
+# fix = "only_result_of_region_keeps_its_name"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_export/passes/replace_with_hop_pass_util.py, _replace_with_hop_helper: create_node"
+# ///
+"""The signature of the submodule says that it returns getitem: "Output getitem does not exist in the graph".
+
+A no_grad block becomes a region, a call with a list of results. With several results, what is taken out of the
+list has the name of the operator in the region. The only result of a region is called getitem.
+"""
+
+import sys
+
+import torch
+
+
+class Child(torch.nn.Module):
+    def forward(self, x):
+        with torch.no_grad():
+            return x.relu()
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+
+    def forward(self, x):
+        return self.child(x) + 1
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
+    try:
+        seen, bug = ep.run_decompositions().module()(*args), False
+    except torch._export.verifier.SpecViolationError as error:
+        seen, bug = error, True
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, the decomposed program {seen}")
+    raise SystemExit(bug)

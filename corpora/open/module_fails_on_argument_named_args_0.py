@@ -1,0 +1,61 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "ep.module(): SyntaxError for forward(self, x_0, *x)"
+# severity = "C"
+# severity-because = "an argument that has the name of *args and a number"
+# cause = """
+# _get_forward_arg_names calls the items of *x x_0, x_1 and so on, also where another argument has that
+# name, and the code of ep.module() gets two arguments of one name."""
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "lower",
+#         "SyntaxError",
+#         "graph_module.py:_forward_from_src",
+#         "graph_module.py:_method_from_src",
+#         "graph_module.py:_exec_with_source",
+#     ],
+# ]
+# fix = "items_of_args_get_names_of_their_own"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/_trace.py, _get_forward_arg_names: names the items of *args heedless of others"
+# ///
+"""`forward(self, x_0, *x)` is exported, but ep.module() cannot be made: duplicate argument 'x_0'.
+
+The exported module has an argument for each tensor that `*x` takes. They are numbered, from x_0 on.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x_0, *x):
+        return x_0 - x[0]
+
+
+def make():
+    return Model(), (torch.ones(1), torch.ones(1))
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    ep = torch.export.export(model, args)
+    try:
+        module = ep.module()
+    except SyntaxError as error:
+        print(f"BUG: ep.module() raises SyntaxError: {error}")
+        raise SystemExit(1) from None
+    print(f"ok: {model(*args)} in eager, {module(*args)} from ep.module()")
+    raise SystemExit(0 if torch.equal(model(*args), module(*args)) else 3)

@@ -1,0 +1,69 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten: the second preserved submodule that reads a global tensor gets it as an argument"
+# severity = "B"
+# severity-because = "preserved submodules that read one tensor of Python's global scope, replaced"
+# cause = """
+# lift_constants_pass names a tensor that is no attribute of the model after the module that reads it first,
+# and unflatten passes it to the others as a further argument."""
+# path = "nonstrict+preserve+swap:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     ["outputs", "crash", "run", "TypeError", "takes positional arguments but were given"],
+# ]
+# fix = "literals_are_named_after_all_readers"
+# upstream = "https://github.com/pytorch/pytorch/pull/115222"
+# upstream-match = "place"
+# affected = ["2.13.0"]
+# at-fault = "torch/_export/passes/lift_constants_pass.py, get_constant_fqn: the name of the first reader alone"
+# ///
+"""The call of `second` gets two arguments, although its signature is preserved: an eager module cannot replace it.
+
+The exported program knows the tensor as `first.lifted_tensor_0`. unflatten has no name for it that begins with
+`second`, and hands it over in front of `x`.
+"""
+
+import sys
+
+import torch
+
+SCALE = torch.tensor(2.0)
+
+
+class Child(torch.nn.Module):
+    def forward(self, x):
+        return x * SCALE
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = Child(), Child()
+
+    def forward(self, x):
+        return self.second(self.first(x))
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    ep = torch.export.export(model, args, preserve_module_call_signature=("first", "second"))
+    unflattened = torch.export.unflatten(ep)
+    unflattened.second = model.second
+    try:
+        seen, bug = unflattened(*args), False
+    except TypeError as error:
+        if "takes 2 positional arguments but 3 were given" not in str(error):
+            raise
+        seen, bug = error, True
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, unflatten {seen}")
+    raise SystemExit(bug)

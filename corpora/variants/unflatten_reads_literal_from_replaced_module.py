@@ -1,0 +1,74 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten: RuntimeError once a submodule called under no_grad, with a torch.tensor(...), is replaced"
+# variant-of = "unflatten_passes_global_tensor_as_argument"
+# path = "nonstrict+preserve+swap:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "run",
+#         "RuntimeError",
+#         "interpreter.py:run_node",
+#         "interpreter.py:get_attr",
+#         "interpreter.py:fetch_attr",
+#     ],
+# ]
+# fix = "literals_are_named_after_all_readers"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_export/passes/lift_constants_pass.py, get_constant_fqn: not the module that calls the region"
+# ///
+"""The tensor is called `child.lifted_tensor_0`, but it is the root that reads it, and hands it to the region.
+
+An eager module in the place of the child has no such attribute: "Node referenced nonexistent target".
+"""
+
+import sys
+
+import torch
+
+
+class Child(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(1))
+
+    def forward(self, x):
+        return x * self.weight * torch.tensor(2.0)
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+
+    def forward(self, x):
+        with torch.no_grad():
+            return self.child(x)
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
+    unflattened = torch.export.unflatten(ep)
+    unflattened.child = model.child
+    try:
+        seen, bug = unflattened(*args), False
+    except RuntimeError as error:
+        if "nonexistent target child.lifted_tensor_0" not in str(error):
+            raise
+        seen, bug = error, True
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, unflatten {seen}")
+    raise SystemExit(bug)
