@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "torch.compile(backend='eager'): backward raises for a batch norm inside torch.utils.checkpoint"
 # severity = "B"
-# severity-because = "a checkpointed module that updates a buffer in train mode, compiled with backend='eager'"
+# severity-because = "a checkpointed module that updates a buffer when it trains, with backend='eager'"
 # cause = """
 # tag_activation_checkpoint_impl passes buffers to checkpoint() as arguments, which are saved, although the
 # body updates them in place."""

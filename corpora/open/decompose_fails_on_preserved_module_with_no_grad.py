@@ -31,8 +31,8 @@
 # ///
 """The signature of the submodule says that it returns getitem: "Output getitem does not exist in the graph".
 
-A no_grad block becomes a region, a call with a list of results. With several results, what is taken out of the
-list has the name of the operator in the region. The only result of a region is called getitem.
+A no_grad block becomes a region, a call with a list of results. Of several results, each has the name of its
+operator in the region. The only result of a region is called getitem.
 """
 
 import sys

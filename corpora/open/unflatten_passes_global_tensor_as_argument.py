@@ -20,12 +20,12 @@
 # upstream = "https://github.com/pytorch/pytorch/pull/115222"
 # upstream-match = "place"
 # affected = ["2.13.0"]
-# at-fault = "torch/_export/passes/lift_constants_pass.py, get_constant_fqn: the name of the first reader alone"
+# at-fault = "torch/_export/passes/lift_constants_pass.py, get_constant_fqn: names the first reader alone"
 # ///
-"""The call of `second` gets two arguments, although its signature is preserved: an eager module cannot replace it.
+"""The call of `second` gets two arguments, against its preserved signature: an eager module cannot replace it.
 
-The exported program knows the tensor as `first.lifted_tensor_0`. unflatten has no name for it that begins with
-`second`, and hands it over in front of `x`.
+The exported program knows the tensor as `first.lifted_tensor_0`. unflatten has no name for it that begins
+with `second`, and hands it over in front of `x`.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten: RuntimeError once a submodule called under no_grad, with a torch.tensor(...), is replaced"
+# title = "unflatten: RuntimeError once a submodule with a tensor literal, called under no_grad, is replaced"
 # variant-of = "unflatten_passes_global_tensor_as_argument"
 # path = "nonstrict+preserve+swap:unflatten@cpu"
 # check = "outputs"
@@ -23,7 +23,7 @@
 # fix = "literals_are_named_after_all_readers"
 # upstream = ""
 # affected = ["2.13.0"]
-# at-fault = "torch/_export/passes/lift_constants_pass.py, get_constant_fqn: not the module that calls the region"
+# at-fault = "torch/_export/passes/lift_constants_pass.py, get_constant_fqn: not the module of the region"
 # ///
 """The tensor is called `child.lifted_tensor_0`, but it is the root that reads it, and hands it to the region.
 
