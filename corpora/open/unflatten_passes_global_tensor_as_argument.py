@@ -22,7 +22,7 @@
 # affected = ["2.13.0"]
 # at-fault = "torch/_export/passes/lift_constants_pass.py, get_constant_fqn: names the first reader alone"
 # ///
-"""The call of `second` gets two arguments, against its preserved signature: an eager module cannot replace it.
+"""The call of `second` gets two arguments, against its preserved signature: no eager module can replace it.
 
 The exported program knows the tensor as `first.lifted_tensor_0`. unflatten has no name for it that begins
 with `second`, and hands it over in front of `x`.
