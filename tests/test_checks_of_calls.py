@@ -229,6 +229,30 @@ def test_a_call_that_leaves_the_spec_is_refused_or_right() -> None:
     assert whats("guards", left(call(failed=raised)), left(call(ONE + 1))) == []
 
 
+def test_an_ordinary_call_after_one_that_raised() -> None:
+    refused = Failure("run", ("AssertionError", "Exception"), "Guard failed: a == True", ())
+
+    def after(first: Call, second: Call | None) -> ExportedObservation:
+        made = replace(left(first).deviations[0], state_before=first.state, then=second)
+        return replace(observed(), deviations=(made,))
+
+    eager = after(call(), call())
+    for failed in (call(failed=refused), call(failed=replace(refused, message="in the middle"))):
+        assert whats("guards", eager, after(failed, call())) == []
+        assert whats("guards", eager, after(failed, call(ONE + 1))) == [("after-refusal", "value", "flag")]
+        assert whats("guards", eager, after(failed, failed)) == [("after-refusal", "kind", "flag")]
+        assert whats("guards", after(failed, call()), after(failed, call(ONE + 1))) != []
+        # What eager itself no longer does is no promise.
+        assert whats("guards", after(failed, failed), after(failed, failed)) == []
+        moved = replace(
+            after(failed, call(ONE + 1)).deviations[0], state_before=State({"n": snapshot(ONE)}, {})
+        )
+        half = replace(moved, call=replace(failed, state=State({"n": snapshot(ONE + 1)}, {})))
+        assert ("after-refusal", "value", "flag") not in whats(
+            "guards", eager, replace(observed(), deviations=(half,))
+        )
+
+
 def test_metadata_is_static_for_export_and_guarded_by_compile() -> None:
     eager = left(call(), "dtype")
     assert whats("guards", eager, left(call(ONE + 1), "dtype")) == []

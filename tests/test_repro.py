@@ -22,7 +22,7 @@ from harness.checks.compare.leaves import LeafDifference
 from harness.checks.fake import WrongFake
 from harness.checks.gradients import BackwardRaised, GradientFlow, GradientLeaf
 from harness.checks.guards.check import CallRefused, WrongRecord
-from harness.checks.guards.deviations import RefusedButChanged, WrongAnswer
+from harness.checks.guards.deviations import BrokenByRefusal, RefusedButChanged, WrongAnswer
 from harness.checks.guards.recompiles import DeviatingCallRaised, Recompiled
 from harness.checks.inputs import InputLeaf
 from harness.checks.outputs import OnlyEagerRaised, OutputIdentity, OutputLeaf, OutputStructure, PathRaised
@@ -208,6 +208,7 @@ def test_every_class_of_evidence_is_written() -> None:
         PathRaised,
         WrongAnswer,
         RefusedButChanged,
+        BrokenByRefusal,
         DeviatingCallRaised,
         Recompiled,
         ProcessLeftDifferent,
@@ -352,21 +353,27 @@ class Model(nn.Module):
         self.drops = nn.ModuleList([nn.Dropout(0.0)])
         self.kind = "b"
 
-    def forward(self, x, y, z, n, scale=1.0, flag=True, mode="a", mask=None, sort=Kind.A):
+    def forward(
+        self, x, y, z, n, scale=1.0, flag=True, mode="a", mask=None, sort=Kind.A, times=1, w=None, part=None,
+        wave=None,
+    ):
         x = self.drops[0](x) if self.kind == "b" else x + 1
-        x = x * 2 if sort is Kind.B else x
+        x = x * 2 if sort is Kind.B else x * times
         y = y if mask is None else y * mask.sum()
+        z = z + w.sum() + part.sum() + wave.abs().sum()
         return {mode: x * n + y.sum() * (scale if flag else 2.0) + z.sum()}
 
 
 def make():
     x = torch.ones(3, 2)
     given = {"scale": 2.0, "flag": True, "mode": "a", "mask": None, "sort": Kind.A}
+    given |= {"times": 1, "w": torch.ones(2, requires_grad=True), "part": torch.ones(3)[1:]}
+    given |= {"wave": torch.ones(2, dtype=torch.complex64)}
     return Model(), (torch.zeros(3, 2), x, x, 3), given
 """
 
 
-@pytest.mark.parametrize("what", ["accepted", "served", "refused-but-changed", "left"])
+@pytest.mark.parametrize("what", ["accepted", "served", "refused-but-changed", "after-refusal", "left"])
 @pytest.mark.parametrize("deviation", DEVIATIONS)
 def test_every_way_to_leave_the_spec_has_a_file_that_runs(
     deviation: str, what: str, tmp_path: pathlib.Path
@@ -384,6 +391,7 @@ def test_every_way_to_leave_the_spec_has_a_file_that_runs(
             "accepted": ("guards", WrongAnswer(3, altered, "output['a']", leaf())),
             "served": ("guards", DeviatingCallRaised(3, altered, failure())),
             "refused-but-changed": ("guards", RefusedButChanged(3, altered, "b")),
+            "after-refusal": ("guards", BrokenByRefusal(3, altered, "", leaf())),
             "left": ("purity", ProcessLeftDifferent(1, "grad mode", altered, "", None)),
         }
         check, shown = evidence[what]
@@ -395,7 +403,7 @@ def test_every_way_to_leave_the_spec_has_a_file_that_runs(
         else:
             assert f"with {around}:" in file.read_text() if around else "def other(" in file.read_text()
         code, printed = run(file)
-        taken = what == "refused-but-changed" and str(code).endswith("accepts the call")
+        taken = what in ("refused-but-changed", "after-refusal") and str(code).endswith("accepts the call")
         assert taken or (code, printed[:3]) == (0, "ok:"), printed
     assert calls
 

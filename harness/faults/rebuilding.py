@@ -193,3 +193,29 @@ def unflatten_shares_the_parameters_of_the_program() -> Iterator[None]:
         "param.detach(), requires_grad=param",
     ):
         yield
+
+
+FLAG = """
+class Model(nn.Module):
+    def forward(self, x, flag):
+        return x * 2 if flag else x + 2
+
+
+def make():
+    return Model(), (torch.full((2, 3), 0.5), True)
+"""
+
+
+@fault(check="guards", paths="nonstrict:unflatten*", source=FLAG)
+def unflattened_modules_stay_busy_after_a_refusal() -> Iterator[None]:
+    """An unflattened module that has refused a call refuses every later one."""
+    with edited(
+        UnflattenedModule.process_forward_inputs,
+        "signature = self.module_call_graph[0].signature",
+        "signature = self.module_call_graph[0].signature\n"
+        "    if vars(self).get('busy'):\n"
+        "        raise RuntimeError('busy')\n"
+        "    vars(self)['busy'] = True",
+        ("\n    return flat_args", "\n    vars(self)['busy'] = False\n    return flat_args"),
+    ):
+        yield

@@ -78,6 +78,9 @@ class DeviatingCall:
     """What is altered, as one would write it: ``args[1]``, ``model.scale``; empty for surroundings."""
     value: str = ""
     """Of an attribute: what it is instead, as Python text."""
+    then: Call | None = None
+    """If it raised: an ordinary call right after it, with nothing restored in between. In eager, if it did
+    not raise: an ordinary call in its place."""
 
 
 @dataclass(frozen=True)

@@ -74,16 +74,49 @@ class RefusedButChanged(InCall):
         yield f"a call in which {self.altered.description} is refused, but has changed {self.name}"
 
 
+@dataclass(frozen=True)
+class BrokenByRefusal(InCall):
+    """An ordinary call is wrong because it follows a deviating call that raised."""
+
+    call: int
+    altered: Altered
+    where: str
+    """What differs: ``output[0]``, ``input args[0]``, or a tensor of the state; empty if it raises."""
+    leaf: LeafDifference
+
+    @property
+    def in_deviating_call(self) -> bool:
+        """It takes one to show it."""
+        return True
+
+    def words(self) -> tuple[str, ...]:
+        """Return what differs, and the name of the deviation."""
+        return ("after-refusal", self.leaf.word, self.altered.deviation)
+
+    def lines(self) -> Iterator[str]:
+        """Show what differs."""
+        yield f"an ordinary call after a call in which {self.altered.description}, which raises, is wrong"
+        yield f"{self.where} differs in {self.leaf.aspect}" if self.where else "it raises"
+        yield self.leaf.details()
+
+
 def deviations(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
-    """Compare each deviating call that both made; where eager raises, there is no right answer."""
+    """Compare each deviating call that both made; where eager raises, there is no right answer.
+
+    But an ordinary call after one that raised has a right answer, if that one changed nothing.
+    """
     number = len(reference.calls)
     ours = {made.description: made for made in reference.deviations}
+    rounds = not candidate.same_operators
     for made in candidate.deviations:
         expected = ours.get(made.description)
-        if expected is None or expected.call.failure is not None:
+        if expected is None:
+            continue
+        yield from _afterwards(expected, made, number, rounds=rounds)
+        if expected.call.failure is not None:
             continue
         if made.call.failure is None:
-            yield from _answered(expected, made, number, rounds=not candidate.same_operators)
+            yield from _answered(expected, made, number, rounds=rounds)
         elif is_guard_failure(made.call):
             yield from _changed(made, number)
 
@@ -97,6 +130,28 @@ def _answered(
     if unlike:
         where, worst = min(unlike, key=lambda pair: SEVERITY.index(pair[1].word))
         yield WrongAnswer(number, Altered.of(made), where, worst)
+
+
+def _afterwards(
+    expected: DeviatingCall, made: DeviatingCall, number: int, *, rounds: bool
+) -> Iterator[Evidence]:
+    """Compare the ordinary calls after a deviating call that raised here, and changed nothing anywhere."""
+    ours, theirs = expected.then, made.then
+    if ours is None or theirs is None or made.call.failure is None or ours.failure is not None:
+        return
+    for each in (made, expected) if expected.call.failure is not None else (made,):
+        if any(_unlike_state(each.state_before, each.call.state)):
+            return
+    if theirs.failure is not None:
+        raised = f"{theirs.failure.name}: {theirs.failure.message.strip().partition(chr(10))[0]}"
+        yield BrokenByRefusal(number, Altered.of(made), "", LeafDifference("kind", "returns", raised))
+        return
+    unlike = list(_unlike(ours, theirs))
+    if rounds:
+        unlike = [each for each in unlike if each[1].word not in ("rounding", "sign-of-zero")]
+    if unlike:
+        where, worst = min(unlike, key=lambda pair: SEVERITY.index(pair[1].word))
+        yield BrokenByRefusal(number, Altered.of(made), where, worst)
 
 
 def _unlike(ours: Call, theirs: Call) -> Iterator[tuple[str, LeafDifference]]:

@@ -159,8 +159,17 @@ def _deviations(
         with restore_modes(), one.surroundings():  # a call that fails halfway may leave modes changed
             call, _ = caller(inputs, 0)
         value = repr(one.leaf) if isinstance(one.place, str) else ""
-        made.append(DeviatingCall(one.deviation, one.description, call, handed_in, before, one.where, value))
-        if not start.restore():
+        then, restored = None, True
+        if call.failure is None and not mode:  # what an ordinary call gives in its place
+            restored = start.restore()
+            then = caller(examples.fresh(), 0)[0] if restored else None
+        elif call.failure is not None and not isinstance(one.place, str):
+            then = caller(examples.fresh(), 0)[0]
+        restored = restored and start.restore()
+        made.append(
+            DeviatingCall(one.deviation, one.description, call, handed_in, before, one.where, value, then)
+        )
+        if not restored:
             return tuple(made), False
     return tuple(made), True
 

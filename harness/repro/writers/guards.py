@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from harness.checks.guards.check import CallRefused, WrongRecord
-from harness.checks.guards.deviations import RefusedButChanged, WrongAnswer
+from harness.checks.guards.deviations import BrokenByRefusal, RefusedButChanged, WrongAnswer
 from harness.repro.deviating import deviating_parts
 from harness.repro.parts import Parts
 from harness.repro.paste import Template
@@ -119,6 +119,36 @@ def call_refused() -> None:
     sys.exit(bool(wrong))
 
 
+def call_again() -> None:
+    """Make a call that raises, and then an ordinary one."""
+    eager, args, kwargs = make()
+    expected = observe(eager(*args, **kwargs), (args, kwargs), eager)
+    model, args, kwargs = make()
+    ep = export(model)
+    candidate = lower(ep)
+    args, kwargs = inputs()
+    with altered(candidate):
+        try:
+            candidate(*args, **kwargs)
+        except Exception as error:
+            refusal = type(error).__name__
+        else:
+            print("ok: RUNNER accepts the call")
+            sys.exit(0)
+    args, kwargs = inputs()
+    try:
+        seen = observe(candidate(*args, **kwargs), (args, kwargs), candidate)
+    except Exception as error:
+        print(f"BUG: after a call that raises {refusal}, RUNNER raises {type(error).__name__}")
+        sys.exit(1)
+    wrong = [n for n in expected if n in seen and seen[n] != expected[n]]
+    for n in wrong[:1]:
+        print(f"BUG: after a call that raises {refusal}, {n} is {seen[n]} instead of {expected[n]}")
+    if not wrong:
+        print(f"ok: after a call that raises {refusal}, RUNNER gives what eager gives")
+    sys.exit(bool(wrong))
+
+
 def write(finding: Finding) -> Parts | None:
     """Write down wrong records, refusals, and deviating calls that are answered wrongly."""
     match finding.evidence:
@@ -126,6 +156,8 @@ def write(finding: Finding) -> Parts | None:
             return crash(finding, failure)
         case WrongAnswer(altered=altered):
             return _deviating(altered, Template(call_deviating))
+        case BrokenByRefusal(altered=altered):
+            return _deviating(altered, Template(call_again))
         case RefusedButChanged(altered=altered):
             return _deviating(altered, Template(call_refused))
         case WrongRecord(sort=sort, leaf=leaf):
