@@ -7,6 +7,7 @@ import pathlib
 import re
 from typing import TYPE_CHECKING
 
+from harness import second_device
 from harness.durations import seconds_of
 from harness.errors import UsageError
 from harness.processes.limits import most_of_the_machine
@@ -127,9 +128,10 @@ def add_device_option(parser: argparse.ArgumentParser) -> None:
     """Add ``--device``."""
     parser.add_argument(
         "--device",
-        choices=("cpu", "cuda", "auto"),
+        choices=("cpu", "cuda", "second", "auto"),
         default="auto",
-        help="where models run; auto: on the CPU, and on CUDA as well if there is a device (default: auto)",
+        help="where models run; auto: on the CPU, and on CUDA as well if there is a device; second: a device "
+        "in the memory of the CPU, which torch builds where g++ and ninja are there (default: auto)",
     )
 
 
@@ -168,6 +170,9 @@ def available(device: str) -> tuple[str, ...]:
     """Turn ``--device`` into the names of devices. Raises UsageError if this machine has no such device."""
     from harness.paths import available_devices
 
+    if device == second_device.NAME:
+        second_device.load()
+        return (device,)
     found = available_devices()
     if device not in (*found, "auto"):
         raise UsageError(f"--device {device}: torch finds no such device; use --device cpu")

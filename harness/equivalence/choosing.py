@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from harness import second_device
 from harness.equivalence.deployed import deployed_paths
 from harness.errors import UsageError
 from harness.paths import available_devices, select_paths
@@ -18,7 +19,9 @@ Paths: TypeAlias = Literal["default", "all"] | str | tuple[str, ...] | list[str]
 
 def chosen(paths: Paths, device: str | None) -> Sequence[Path]:
     """Return the paths that are meant, on one device or on all of this machine. Raises UsageError."""
-    devices = available_devices()
+    if device == second_device.NAME:
+        second_device.load()
+    devices = available_devices() if device != second_device.NAME else (device,)
     if device is not None and device not in devices:
         raise UsageError(f"device={device!r}: torch finds no such device; there are {', '.join(devices)}")
     devices = devices if device is None else (device,)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from torch.utils import _pytree as pytree
 
+from harness import second_device
 from harness.inputs.deviations import DEVIATIONS, Deviation, deviations_of, in_rotation
 from harness.inputs.provenance import non_leaf, view_like, with_bits
 from harness.observe.arguments import Inputs
@@ -50,6 +51,10 @@ class Copier:
         self._copies[id(tensor)] = copy
         self._keep.append(tensor)
         return copy
+
+    def keep(self, tensor: torch.Tensor) -> None:
+        """Keep a tensor alive as long as this copier: its id stands for it."""
+        self._keep.append(tensor)
 
     def _copy(self, tensor: torch.Tensor) -> torch.Tensor:
         if tensor.layout is not torch.strided:  # there is no storage to share
@@ -199,6 +204,8 @@ CHANGES: tuple[Change | None, ...] = (None, _affine(-0.5, 0.25), _affine(0.75, -
 
 def build(case: Case, device: str) -> tuple[nn.Module, Examples]:
     """Return a fresh model and its example inputs, on a device."""
+    if device == second_device.NAME:
+        second_device.load()
     built = case.build()
     examples = Examples(built.args, built.kwargs, device, built.probes, other_values=case.other_values)
     return move_model(built.model, device), examples
@@ -209,12 +216,30 @@ def move_model(model: nn.Module, device: str) -> nn.Module:
     if device == "cpu":
         return model
     copier = Copier(device)
+    moved: dict[int, torch.nn.Parameter] = {}
     for module in model.modules():
-        for parameter in module._parameters.values():
+        for name, parameter in module._parameters.items():
             if parameter is not None:
-                parameter.data = copier(parameter.data)
+                module._parameters[name] = _moved(parameter, copier, moved)
         for store in (module._buffers, module.__dict__):
             for name, value in list(store.items()):
                 if isinstance(value, torch.Tensor):
                     store[name] = copier(value)
     return model
+
+
+def _moved(
+    parameter: torch.nn.Parameter, copier: Copier, moved: dict[int, torch.nn.Parameter]
+) -> torch.nn.Parameter:
+    """Move a parameter in place where torch can; otherwise return a new one, one for all its names."""
+    if id(parameter) in moved:
+        return moved[id(parameter)]
+    copy = copier(parameter.data)
+    made = parameter
+    if torch._has_compatible_shallow_copy_type(parameter, copy):
+        parameter.data = copy
+    else:
+        made = torch.nn.Parameter(copy, requires_grad=parameter.requires_grad)
+    moved[id(parameter)] = moved[id(made)] = made
+    copier.keep(parameter)
+    return made

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
+from harness import second_device
 from harness.inputs.copies import CALLS
 from harness.paths.modes import MODES
 from harness.repro import transforms
@@ -50,7 +51,7 @@ def repro_source(finding: Finding, source: str, needs: Needs | None = None) -> s
     program = read_program(program_of(source, probes=parts.call >= CALLS))
     body = _body(finding, parts, program)
     future, rest = future_first(program.source)
-    head = (_header(finding, parts.call, needs), *future, _imports(body), rest.strip("\n"))
+    head = (_header(finding, parts.call, needs), *future, _imports(body, finding.device), rest.strip("\n"))
     return "\n".join(head) + body
 
 
@@ -88,9 +89,13 @@ def _header(finding: Finding, call: int, needs: Needs | None) -> str:
     return "\n".join(lines)
 
 
-def _imports(body: str) -> str:
+def _imports(body: str, device: str) -> str:
     named = names_in(body)
-    return "\n".join((*(f"import {name}" for name in MODULES if name in named), ""))
+    lines = [f"import {name}" for name in MODULES if name in named]
+    if device == second_device.NAME:
+        lines += ["", "from harness import second_device  # of exportdiff: torch has no such device", ""]
+        lines += ["second_device.load()"]
+    return "\n".join((*lines, ""))
 
 
 def _body(finding: Finding, parts: Parts, program: Program) -> str:

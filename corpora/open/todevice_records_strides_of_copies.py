@@ -1,0 +1,52 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "move_to_device_pass: records the strides of copies for views"
+# severity = "C"
+# severity-because = "a program that is moved, and then compiled by what reads the strides that it records"
+# cause = """
+# move_to_device_pass moves fake tensors by to(), which leaves no gaps."""
+# path = "nonstrict+todevice:module@cpu"
+# check = "fake"
+# kind = "mismatch"
+# status = "open"
+# signatures = []
+# undetected-because = "it shows where a program really moves to another device: --device second"
+# fix = "move_to_device_records_strides_of_views"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/passes/__init__.py, move_to_device_pass: v.to(...) of node.meta['val']"
+# ///
+"""A column has stride 2; in the graph of the program that was moved, it has stride 1.
+
+The pass moves the fake tensors of the graph by to(): the copy of a view that leaves gaps leaves none.
+"""
+
+import sys
+
+import torch
+from torch.export.passes import move_to_device_pass
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x[:, 0]
+
+
+def make():
+    return Model(), (torch.ones(2, 2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    moved = move_to_device_pass(torch.export.export(model, args), "meta")
+    result = next(iter(reversed(moved.graph.nodes))).args[0][0]
+    expected, seen = model(*args).stride(), result.meta["val"].stride()
+    bug = expected != seen
+    print(
+        "BUG:" if bug else "ok:", f"the result has the strides {expected}, the moved program records {seen}"
+    )
+    raise SystemExit(bug)
