@@ -31,7 +31,7 @@ from harness.processes.executor import Places
 from harness.processes.limits import MIB, limited
 from harness.processes.script import run_file
 from harness.processes.server import server
-from harness.processes.usage import PROC, family, private
+from harness.processes.usage import PROC, fair_share, family, resident
 
 NONSTRICT = select_paths(["nonstrict:*"])
 UNFLATTEN = "nonstrict:unflatten@cpu"
@@ -263,13 +263,20 @@ def test_a_worker_that_has_grown_is_replaced() -> None:
         assert worker.ask(60, grow, 50) == second
 
 
+def test_a_worker_is_replaced_after_so_many_tasks() -> None:
+    with ReusableWorker(tasks=2) as worker:
+        pids = [worker.ask(60, os.getpid) for _ in range(4)]
+    assert pids[0] == pids[1] != pids[2] == pids[3]
+
+
 @linux
 def test_usage_counts_what_a_process_has_started() -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=-1) as process:
         assert {os.getpid(), process.pid} <= set(family(os.getpid()))
         process.communicate(b"\n")
-    assert private(os.getpid()) > 10 * MIB
-    assert private(0) == 0
+    assert resident(os.getpid()) > 10 * MIB
+    assert fair_share(os.getpid()) > 10 * MIB
+    assert resident(0) == fair_share(0) == 0
 
 
 def oom_score() -> str:

@@ -25,6 +25,9 @@ Start: TypeAlias = "Callable[[Settings], Executor]"
 MODULES = ("harness.engine.worker", *IMPORTS)
 """What a worker imports beside torch."""
 
+TASKS = 100
+"""A worker is replaced after so many batches in any case; where its memory can be seen, mostly sooner."""
+
 
 @dataclass(frozen=True)
 class Engine:
@@ -53,7 +56,7 @@ ENGINES: dict[str, Callable[[str | None], Engine]] = {"local": local, "ray": ray
 
 def local_workers(settings: Settings) -> Executor:
     """Start an executor on this machine."""
-    return Places([ReusableWorker() for _ in range(settings.workers)])
+    return Places([ReusableWorker(tasks=TASKS) for _ in range(settings.workers)])
 
 
 def _on(cluster: Cluster, settings: Settings) -> Executor:
@@ -63,7 +66,7 @@ def _on(cluster: Cluster, settings: Settings) -> Executor:
             raise UsageError("--engine ray: the cluster has no GPU; use --device cpu")
         share = gpu_share(cluster.gpus, settings.workers)
     fit = partial(misfit, surroundings(settings.corpora), settings.corpora)
-    places = [cluster.place(share, fit, MODULES) for _ in range(settings.workers)]
+    places = [cluster.place(share, fit, MODULES, TASKS) for _ in range(settings.workers)]
     return Places(places, cluster.close)
 
 

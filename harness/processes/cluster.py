@@ -13,6 +13,7 @@ import os
 import socket
 import sys
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.errors import UsageError
@@ -72,14 +73,17 @@ class Cluster:
         """How many GPUs all nodes have."""
         return int(self._ray.cluster_resources().get("GPU", 0))
 
-    def place(self, share: float, fit: Callable[[], str], modules: tuple[str, ...]) -> RayPlace:
+    def place(
+        self, share: float, fit: Callable[[], str], modules: tuple[str, ...], tasks: int | None = None
+    ) -> RayPlace:
         """Return a place for one task at a time.
 
         ``share``: of a GPU, for each task. ``fit`` runs first in each process of Ray, and says why the node
         does not fit; empty if it does. ``modules``: what a child there is to have imported, beside torch.
+        ``tasks``: see ReusableWorker.
         """
         remote = self._ray.remote(num_cpus=1, num_gpus=share, max_retries=LOSSES)(_run)
-        return RayPlace(self._ray, remote, fit, modules)
+        return RayPlace(self._ray, partial(remote.remote, fit, modules, tasks))
 
 
 def _check_reachable(address: str) -> None:
@@ -94,12 +98,10 @@ def _check_reachable(address: str) -> None:
 class RayPlace:
     """A share of the cluster, on whichever node is free."""
 
-    def __init__(self, ray: Any, remote: Any, fit: Callable[[], str], modules: tuple[str, ...]) -> None:
+    def __init__(self, ray: Any, run: Callable[..., Any]) -> None:
         """Only ``Cluster.place`` calls this."""
         self._ray = ray
-        self._remote = remote
-        self._fit = fit
-        self._modules = modules
+        self._run = run
 
     def ask(
         self, seconds: float, task: Callable[..., T], *args: object, stop: Event | None = None
@@ -108,7 +110,7 @@ class RayPlace:
 
         Raises Stopped soon after ``stop`` is set; UsageError if a node does not fit.
         """
-        answer = self._remote.remote(self._fit, self._modules, limits(), seconds, task, args)
+        answer = self._run(limits(), seconds, task, args)
         while not self._ray.wait([answer], timeout=POLL_SECONDS)[0]:
             if stop is not None and stop.is_set():
                 self._ray.cancel(answer, force=True)
@@ -144,6 +146,7 @@ class _Here:
 def _run(
     fit: Callable[[], str],
     modules: tuple[str, ...],
+    tasks: int | None,
     most: Limits,
     seconds: float,
     task: Callable[..., T],
@@ -160,7 +163,7 @@ def _run(
         _Here.fits = True
     devices = os.environ.get(DEVICES)
     if _Here.worker is None:
-        _Here.worker = ReusableWorker()
+        _Here.worker = ReusableWorker(tasks=tasks)
     elif devices != _Here.devices:
         _Here.worker.stop()
     _Here.devices = devices

@@ -26,7 +26,7 @@ class Usage(NamedTuple):
 def usage(pid: int) -> Usage:
     """Return what a process and its descendants use; nothing if there is no such process."""
     pids = family(pid)
-    return Usage(sum(map(_resident, pids)), len(pids))
+    return Usage(sum(map(resident, pids)), len(pids))
 
 
 def family(pid: int) -> list[int]:
@@ -44,15 +44,11 @@ def fair_share(pid: int) -> int:
 
     Takes some milliseconds for each process.
     """
-    return sum(_rollup(each, "Pss") for each in family(pid))
+    return sum(map(_proportional, family(pid)))
 
 
-def private(pid: int) -> int:
-    """Return the bytes that nobody but this process uses: what the machine has again once it ends."""
-    return _rollup(pid, "Private_Clean", "Private_Dirty")
-
-
-def _resident(pid: int) -> int:
+def resident(pid: int) -> int:
+    """Return the bytes of one process that are not backed by files, shared ones too; 0 if it is gone."""
     try:
         _, resident, shared, *_ = (PROC / str(pid) / "statm").read_text(encoding="ascii").split()
         return (int(resident) - int(shared)) * _PAGE
@@ -60,9 +56,10 @@ def _resident(pid: int) -> int:
         return 0
 
 
-def _rollup(pid: int, *names: str) -> int:
+def _proportional(pid: int) -> int:
     try:
         text = (PROC / str(pid) / "smaps_rollup").read_text(encoding="ascii")
     except _GONE:
         return 0
-    return sum(int(kib) for name, kib in re.findall(r"(\w+): +(\d+) kB", text) if name in names) * _KIB
+    found = re.search(r"^Pss: +(\d+) kB", text, re.MULTILINE)
+    return int(found[1]) * _KIB if found else 0
