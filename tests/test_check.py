@@ -97,6 +97,32 @@ def test_a_module_can_be_named_and_return_kwargs(
     assert main(["check", "models:with_kwargs", "--paths", "nonstrict:module"]) == 0
 
 
+def test_relative_names_are_those_of_the_current_folder(
+    models: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import torch
+
+    text = MODELS.replace("return Good(), (torch.ones(2),)", "return Good(), (torch.load('weights.pt'),)")
+    below = models.parent / "below"
+    below.mkdir()
+    torch.save(torch.ones(2), below / "weights.pt")
+    models.write_text(text)
+    monkeypatch.chdir(below)
+    assert main(["check", "../models.py:good", "--paths", "nonstrict:module"]) == 0
+    assert [file.name for file in below.iterdir()] == ["weights.pt"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+def test_a_model_that_takes_too_much_memory_is_not_judged(
+    models: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with models.open("a") as file:
+        file.write("\n\ndef large():\n    return Good(), (torch.ones(2**30),)\n")
+    command = ["check", f"{models}:large", "--paths", "nonstrict:module", "--memory", "900M"]
+    assert main(command) == 2
+    assert "takes the process down by itself (more than 900 MiB of memory)" in capsys.readouterr().err
+
+
 def test_a_difference_is_1_and_json_holds_it(
     models: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -45,7 +45,7 @@ class Subject:
 
 def subject_of(target: Target) -> Subject:
     """Return what judges the model that the user has named."""
-    return Subject(target.written, partial(_load, target))
+    return Subject(target.written, partial(_load, target.from_anywhere))
 
 
 def _load(target: Target) -> Case:

@@ -105,7 +105,7 @@ def _refuse_needs(entry: Entry) -> None:
 
 def _explained_in_child(entry: Entry, corpora: pathlib.Path) -> tuple[str, ...]:
     """Run ``explained`` in a fresh process. Raises UsageError if the process fails."""
-    answer = call_fresh(SECONDS, explained, entry.file, entry.path, corpora.resolve())
+    answer = call_fresh(SECONDS, explained, entry.file.absolute(), entry.path, corpora.resolve())
     if isinstance(answer, Death | Failure):
         reason = answer.reason if isinstance(answer, Death) else str(answer.error)
         raise UsageError(f"{entry.file} cannot be judged on {entry.path}: {reason}")

@@ -81,7 +81,7 @@ def _unmended(entry: Entry, fix: Fix) -> Iterator[str]:
     run = run_file(entry.file, SECONDS, partial(applied, (fix,)))
     if run.problem or run.code != 0:
         yield f"still there with the fix {fix.name}: {run.problem or run.last_line}"
-    answer = call_fresh(SECONDS, entry_signatures, entry.file, entry.path, (fix,), True)
+    answer = call_fresh(SECONDS, entry_signatures, entry.file.absolute(), entry.path, (fix,), True)
     if isinstance(answer, Death | Failure):
         reason = answer.reason if isinstance(answer, Death) else str(answer.error)
         yield f"judging it with the fix {fix.name} ends in {reason}"
