@@ -1,0 +1,63 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export(strict=False): autocast casts a weight again at each use, and rounds its gradient otherwise"
+# severity = "B"
+# severity-because = "a weight that is used several times within autocast: cast each time, gradients round otherwise"
+# cause = """
+# make_fx disables the cache of autocast while it traces; autocast.__init__ takes that for the default of
+# cache_enabled, and __enter__ records it."""
+# path = "nonstrict:module@cpu"
+# check = "gradients"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["gradients", "mismatch", "value", "state"]]
+# fix = "record_the_autocast_cache_as_given"
+# upstream = ""
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# at-fault = "torch/amp/autocast_mode.py, autocast.__enter__: self._cache_enabled among the recorded arguments"
+# ///
+"""The graph says `wrap_with_autocast(..., cache_enabled=False)`, while autocast caches unless told otherwise.
+
+With the cache, a weight is cast once in the block, and its gradients are added up in bfloat16; the exported
+program casts it at every use, and adds them up in float32. Strict export records None, and agrees with eager.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(16, 16)
+
+    def forward(self, x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return self.linear(self.linear(x))
+
+
+def make():
+    torch.manual_seed(0)
+    return Model(), (torch.randn(8, 16),)
+
+
+def gradient(call, weight, x):
+    call(x).sum().backward()
+    return weight.grad
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    exported = torch.export.export(model, args).module()
+    seen = gradient(exported, exported.linear.weight, *args)
+    fresh = make()[0]
+    expected = gradient(fresh, fresh.linear.weight, *args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: the gradients differ by up to {(expected - seen).abs().max()}")
+    raise SystemExit(bug)

@@ -1,0 +1,65 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: no_grad within an autocast block is dropped"
+# severity = "A"
+# severity-because = "no_grad in an autocast block, for a target or a running average: wrong gradients, in silence"
+# cause = """
+# _is_set_grad_enabled_sub_mod looks at the first node of a part of the graph; within autocast, split_module
+# has put _enter_autocast there, and the call of _set_grad_enabled behind it is removed."""
+# path = "nonstrict:module@cpu"
+# check = "gradients"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["gradients", "mismatch", "value", "state"]]
+# fix = "no_grad_is_kept_within_autocast"
+# upstream = ""
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# at-fault = "torch/_export/passes/replace_set_grad_with_hop_pass.py, _is_set_grad_enabled_sub_mod: first_non_ph"
+# ///
+"""In eager no gradient flows through `target`; the exported program lets it flow, and the gradient is 0.
+
+Export splits the graph at the borders of no_grad, and enters the autocast block again in each part. The pass
+that turns no_grad into a region looks at the first node of a part alone: it finds autocast and drops no_grad.
+Where no_grad protects an update of a parameter, the exported program raises instead.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2))
+
+    def forward(self, x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            with torch.no_grad():
+                target = x * self.weight
+            return x * self.weight - target
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+def gradient(call, weight):
+    call(torch.ones(2)).sum().backward()
+    return weight.grad
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    exported = torch.export.export(model, args).module()
+    seen = gradient(exported, exported.weight)
+    fresh = make()[0]
+    expected = gradient(fresh, fresh.weight)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: the gradient is {expected} in eager, {seen} exported")
+    raise SystemExit(bug)
