@@ -153,6 +153,20 @@ def test_a_module_is_imported(tmp_path: pathlib.Path, monkeypatch: pytest.Monkey
     assert judge_case(case_from_source(place(around, ()).source), []).valid
 
 
+def test_models_of_other_packages_are_not_put_under_autocast(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They may run other operators when exported, and in bfloat16 no reference says what is right."""
+    (tmp_path / "another_package_of_mine.py").write_text(MODEL)
+    monkeypatch.chdir(tmp_path)
+    both = [Choice("in-autocast", ()), Choice("called-twice", ())]
+    assert place(read_around("another_package_of_mine:build"), both).taken == ("called-twice",)
+    assert place(read_around("another_package_of_mine.py:build"), both).taken == (
+        "in-autocast",
+        "called-twice",
+    )
+
+
 def test_models_of_the_zoo_are_text() -> None:
     pytest.importorskip("expecttest")
     around = around_named("module_db/nn.GRUCell")

@@ -3,9 +3,9 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.export(strict=False): autocast casts a weight again at each use, and rounds its gradient otherwise"
+# title = "torch.export(strict=False): autocast casts a weight at each use, and rounds its gradient otherwise"
 # severity = "B"
-# severity-because = "a weight that is used several times within autocast: cast each time, gradients round otherwise"
+# severity-because = "a weight used several times within autocast: cast each time, gradients round otherwise"
 # cause = """
 # make_fx disables the cache of autocast while it traces; autocast.__init__ takes that for the default of
 # cache_enabled, and __enter__ records it."""
@@ -17,7 +17,7 @@
 # fix = "record_the_autocast_cache_as_given"
 # upstream = ""
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
-# at-fault = "torch/amp/autocast_mode.py, autocast.__enter__: self._cache_enabled among the recorded arguments"
+# at-fault = "torch/amp/autocast_mode.py, autocast.__enter__: args records self._cache_enabled"
 # ///
 """The graph says `wrap_with_autocast(..., cache_enabled=False)`, while autocast caches unless told otherwise.
 

@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "torch.export: no_grad within an autocast block is dropped"
 # severity = "A"
-# severity-because = "no_grad in an autocast block, for a target or a running average: wrong gradients, in silence"
+# severity-because = "no_grad in an autocast block, for a target, say: silently wrong gradients"
 # cause = """
 # _is_set_grad_enabled_sub_mod looks at the first node of a part of the graph; within autocast, split_module
 # has put _enter_autocast there, and the call of _set_grad_enabled behind it is removed."""
@@ -17,7 +17,7 @@
 # fix = "no_grad_is_kept_within_autocast"
 # upstream = ""
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
-# at-fault = "torch/_export/passes/replace_set_grad_with_hop_pass.py, _is_set_grad_enabled_sub_mod: first_non_ph"
+# at-fault = "torch/_export/passes/replace_set_grad_with_hop_pass.py, _is_set_grad_enabled_sub_mod"
 # ///
 """In eager no gradient flows through `target`; the exported program lets it flow, and the gradient is 0.
 

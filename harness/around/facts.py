@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
+from harness.case import MODULE_PREFIX
+
 if TYPE_CHECKING:
     from harness.case import Case
 
@@ -58,6 +60,9 @@ class Facts:
     """Parameters of ``forward`` that default to True or False and were not given, and the default."""
     modules: tuple[str, ...]
     """The names of all submodules."""
+    foreign: bool = False
+    """Whether a module is of another package than torch: it may ask if it is exported, and compute otherwise
+    then, as those of transformers do."""
 
     @property
     def signature(self) -> str:
@@ -93,7 +98,9 @@ def facts_of(case: Case) -> Facts:
     result = built.model(*built.args, **built.kwargs)
     again = case.build()
     built.model(*again.args, **again.kwargs)
-    return Facts(arguments, parameters, tuple(_leaves(result, "")), flags, modules)
+    packages = {type(each).__module__.partition(".")[0] for each in built.model.modules()}
+    foreign = any(name != "torch" and not name.startswith(MODULE_PREFIX) for name in packages)
+    return Facts(arguments, parameters, tuple(_leaves(result, "")), flags, modules, foreign)
 
 
 def _arguments(
