@@ -10,7 +10,7 @@ from harness.checks.compare.leaves import compare_leaf
 from harness.checks.fake import WrongFake
 from harness.checks.gradients import BackwardRaised, GradientFlow, GradientLeaf
 from harness.checks.guards.check import WrongRecord
-from harness.checks.guards.deviations import WrongAnswer
+from harness.checks.guards.deviations import BrokenByRefusal, WrongAnswer
 from harness.checks.outputs import OutputIdentity, OutputLeaf
 from harness.checks.sharing import MemorySplit
 from harness.checks.state import StateLeaf, StateMissing
@@ -97,6 +97,37 @@ def copied_parameters_have_memory_of_their_own(question: Question) -> bool:
         return evidence.names in torn
     about_memory = isinstance(evidence, OutputMemory | WriteRefused | WriteShows | WriteDiffers)
     return bool(torn) and (about_memory or evidence.aspect == "value")
+
+
+@limit(
+    LIMITS,
+    says="A tensor that is moved to another device is a copy: it leaves no gaps, and has memory of its own.",
+    documented="docs.pytorch.org, torch.Tensor.to: 'a copy of self with the desired torch.dtype and "
+    "torch.device', with torch.preserve_format. What nn.Module.to moves comes apart in the same way",
+)
+def moved_tensors_are_copies(question: Question) -> bool:
+    """Ask whether state that was really moved has another layout or memory, or may be the cause."""
+    if "todevice" not in question.path.transforms or question.path.device == "cpu":
+        return False
+    ours, theirs = question.eager.before, question.seen.before
+    if ours is None or theirs is None:
+        return False
+    evidence = question.evidence
+    if isinstance(evidence, MemorySplit):
+        return True
+    packed = any(
+        ours.tensors[name].stride != theirs.tensors[name].stride and _has_gaps(ours.tensors[name])
+        for name in ours.tensors.keys() & theirs.tensors.keys()
+    )
+    # After a call that is to be refused, the state is compared as well.
+    word = evidence.aspect
+    if isinstance(evidence, WrongAnswer | BrokenByRefusal):
+        word = evidence.leaf.word
+    if packed and word == "stride":
+        return True
+    torn = any(not_together(ours.shared, theirs.shared, ours.names & theirs.names))
+    about_memory = isinstance(evidence, OutputMemory | WriteRefused | WriteShows | WriteDiffers)
+    return torn and (about_memory or evidence.aspect == "value")
 
 
 def _copied(question: Question) -> bool:

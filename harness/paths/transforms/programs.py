@@ -88,14 +88,16 @@ def deepcopy(ep: ExportedProgram) -> ExportedProgram:
     needs=("torch.export.passes.move_to_device_pass",),
 )
 def todevice(ep: ExportedProgram) -> ExportedProgram:
-    """A program moved to the CPU, and to the device that it runs on, stays as it is."""
+    """A program of one device that is moved to the CPU, and back to its device, stays as it is."""
     from torch.export.passes import move_to_device_pass
 
     # A program without state runs where its inputs are.
-    inputs = [node.meta.get("val") for node in ep.graph.nodes if node.op == "placeholder"]
-    tensors = [*ep.state_dict.values(), *ep.constants.values(), *inputs]
+    values = torch.utils._pytree.tree_leaves([node.meta.get("val") for node in ep.graph.nodes])
+    tensors = [*ep.state_dict.values(), *ep.constants.values(), *values]
     devices = [t.device for t in tensors if isinstance(t, torch.Tensor)]
     here = devices[0] if devices else torch.device("cpu")
+    if len(set(devices)) > 1:
+        return move_to_device_pass(ep, {str(here): str(here)})
     if here.type not in ("cpu", "meta"):
         ep = move_to_device_pass(ep, "cpu")
     return move_to_device_pass(ep, here)
