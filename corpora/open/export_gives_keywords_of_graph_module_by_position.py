@@ -1,0 +1,56 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export of a GraphModule: keyword arguments reach other parameters"
+# severity = "B"
+# severity-because = "keyword arguments of a traced model, in another order or with a default left out"
+# cause = """
+# Non-strict export runs a GraphModule with an Interpreter, and gives it keyword arguments by position, in the
+# order of the caller."""
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "mismatch",
+#         "value",
+#         "fresh",
+#     ],
+# ]
+# fix = "graph_modules_take_keywords_by_name"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/export/_trace.py, _aot_export_non_strict: args = (*args, *kwargs.values())"
+# ///
+"""The result of torch.fx.symbolic_trace, called with keyword arguments: what was exported has exchanged them.
+
+It is silent, in non-strict export alone.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, plus, minus):
+        return x + plus - minus
+
+
+def make():
+    given = {"minus": torch.full((1,), 10.0), "plus": torch.full((1,), 1.0)}
+    return torch.fx.symbolic_trace(Model()), (torch.zeros(1),), given
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args, kwargs = make()
+    expected = model(*args, **kwargs)
+    seen = torch.export.export(model, args, kwargs, strict=False).module()(*args, **kwargs)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the exported program {seen}")
+    raise SystemExit(bug)
