@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from strategies.ops import Rejected
+from strategies.ops import OPS, Rejected
 from strategies.program import Expr, Lambda, Op, Var, nodes
 from strategies.types import TensorType, dense, drop, fresh
 from strategies.values import Box, Family, Ref, Storage, Value
@@ -41,7 +41,7 @@ class ControlSpec:
     trains: bool = False
     """Its functions may read what requires grad."""
     transforms: frozenset[str] = frozenset()
-    """For a transform of ``torch.func``: the groups of ops that its functions may run."""
+    """For a transform of ``torch.func``: the groups, and the templates, of ops that its functions may run."""
 
 
 def _real(x: Ref) -> TensorType:
@@ -156,8 +156,10 @@ _BATCHED = frozenset(
 )
 """The groups of ops that vmap supports."""
 
-_SMOOTH = frozenset({"zip", "int", "float", "activation", "matmul", "view"})
-"""The groups of ops with gradients that are finite everywhere."""
+_SMOOTH = frozenset({"zip", "int", "float", "activation", "matmul", "view"}) | {
+    OPS[name].template for name in ("add_one", "double", "neg", "tanh", "add_constant")
+}
+"""The groups of ops with gradients that are finite everywhere, and the templates of some more."""
 
 CONTROLS: dict[str, ControlSpec] = {
     "cond": ControlSpec(

@@ -48,13 +48,15 @@ def restore_modes() -> Iterator[None]:
     """
     grad, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
     casts = {device: _autocast(device) for device in ("cpu", "cuda")}
-    depth = autocast_depth()
+    depth, level = autocast_depth(), _functorch_level()
     hooks = dict(_global_buffer_registration_hooks)
     try:
         yield
     finally:
         _global_buffer_registration_hooks.clear()
         _global_buffer_registration_hooks.update(hooks)
+        while _functorch_level() > level:  # as a graph leaves it that fails inside of vmap
+            torch._C._functorch.pop_dynamic_layer_stack()
         if autocast_depth() > depth:  # torch clears the cache only when the outermost autocast exits
             torch.clear_autocast_cache()
         while autocast_depth() > depth:

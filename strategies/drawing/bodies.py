@@ -229,6 +229,12 @@ def _control(scope: Scope) -> Stmt | None:
     return draw_control(scope, draw_statements)
 
 
+def write_in_operator_first(scope: Scope) -> None:
+    """Make a body begin with a control-flow operator that may write, where gradients are off."""
+    if scope.choose.maybe("region.written", 70):
+        scope.pending.append(partial(draw_control, suite=draw_statements, writes=True))
+
+
 _MAKERS: list[Maker] = [*[_plain] * 2, *[_call] * 9, *[_inplace] * 11, *[_branch] * 3]
 """The ordinary statements, weighted by repetition, simplest first."""
 
@@ -291,7 +297,7 @@ def _specials(scope: Scope) -> list[Maker]:
     """The special statements that this example may use."""
     found = [maker for maker, switches in _SPECIALS.items() for name in switches if scope.choose.on(name)]
     found += [maker for maker in found if maker in (_control, _keep_then_rebind)]
-    found += [maker for maker in found if maker is _region]
+    found += [maker for maker in found if maker in (_region, _flow)]
     if scope.methods:
         found.append(_own_method)
     if scope.callables():
@@ -334,8 +340,11 @@ def draw_outputs(scope: Scope) -> Expr | None:
         # After calls of modules for their effect: read the state that these have changed.
         read = draw_op(scope, [JOINS], first, scope.written_state)
         first = [read or first[0]]
+    wanted = [var for var in scope.wanted if var in scope.variables()]
+    if wanted and choose.chance(70):
+        return Group("tuple", (first[0], choose.pick(wanted)))
     boxes = scope.boxes("result")
-    if boxes and choose.maybe("output.result", 60):
+    if boxes and choose.maybe("output.result", 80):
         return Group("tuple", (first[0], boxes[0])) if choose.chance(50) else boxes[0]
     kinds = [kind for kind in GROUPS if choose.on(f"output.{kind}")]
     if not kinds or not choose.chance(65):

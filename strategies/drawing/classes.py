@@ -11,8 +11,9 @@ from strategies.drawing.bodies import (
     draw_outputs,
     draw_result,
     draw_statements,
+    write_in_operator_first,
 )
-from strategies.drawing.flows import returned_state
+from strategies.drawing.flows import returned_state, write_alias_first
 from strategies.drawing.layers import TRACED_LAYERS, draw_layer
 from strategies.drawing.modules import class_of, is_instance_of, modules, reaches, walk
 from strategies.drawing.scope import Scope
@@ -76,6 +77,9 @@ CONTAINERS = {
     "dict": "experts",
 }
 """Kind of container -> the name of its attribute."""
+
+USUAL_PARAMETRIZATIONS = [*PARAMETRIZATIONS, "weight_norm", *["spectral_norm"] * 3]
+"""The names of parametrizations; those that fit few parameters more often."""
 
 WHOLE = ("no_grad", "no_grad", "no_grad", "autocast", "enable_grad")
 """The ``with`` blocks around everything that a model does."""
@@ -313,7 +317,7 @@ class ClassBuilder:
                 if isinstance(value, Ref) and value.storage.kind == "parameter"
             ]
             if places:
-                name, first = choose.pick([*PARAMETRIZATIONS]), choose.pick(places)
+                name, first = choose.pick(USUAL_PARAMETRIZATIONS), choose.pick(places)
                 # Most parametrizations fit some parameters only.
                 any(self.add(Parametrize(path, attr, name)) for path, attr in (first, *places))
 
@@ -379,7 +383,10 @@ class ClassBuilder:
         scope = Scope(self.choose, self.machine, args, frames)
         if len(calls) > 1:
             branch_on_size_first(scope)
-        whole = self.choose.pick(WHOLE) if self.choose.maybe("region.whole", 60) else ""
+        write_alias_first(scope)
+        whole = self.choose.pick(WHOLE) if self.choose.maybe("region.whole", 75) else ""
+        if whole == "no_grad":
+            write_in_operator_first(scope)
         with self.machine.region(whole) if whole else nullcontext():
             body = draw_body(scope, 1, 5)
             outputs = draw_outputs(scope) if scope.frames else None

@@ -12,6 +12,7 @@ from strategies.control import CONTROLS, COUNTER, ControlSpec
 from strategies.drawing.calls import draw_call
 from strategies.drawing.operations import FLOAT_OPS, VIEWS, assign, draw_inplace, draw_op
 from strategies.drawing.scope import Scope
+from strategies.drawing.state import draw_own_write
 from strategies.drawing.twins import draw_twin
 from strategies.machine import new_tensor
 from strategies.ops import Rejected
@@ -256,9 +257,14 @@ def draw_region(scope: Scope, suite: Suite) -> Stmt | None:
     return stmt if body and scope.try_out(stmt) else None
 
 
-def draw_control(scope: Scope, suite: Suite) -> Stmt | None:
-    """``torch.cond`` or a similar operator, with local functions that may call submodules and read state."""
-    names = [name for name in CONTROLS if scope.choose.on(f"region.{name}")]
+def draw_control(scope: Scope, suite: Suite, writes: bool = False) -> Stmt | None:
+    """``torch.cond`` or a similar operator, with local functions that may call submodules and read state.
+
+    With ``writes``, one whose functions may write.
+    """
+    names = [
+        name for name in CONTROLS if scope.choose.on(f"region.{name}") and CONTROLS[name].writes >= writes
+    ]
     if not names or scope.depth >= NESTING or scope.operator_args:
         return None
     name = scope.choose.pick(names)
@@ -330,7 +336,12 @@ def _function(
                 argument, new_tensor(kind) if argument != COUNTER else new_tensor(dense((), "int64"))
             )
     body: list[Stmt] = []
-    if again is not None and len(again.body) > 1 and inner.try_out(again.body[0]):
+    if inner.operator_writes and scope.choose.maybe("region.written", 60):
+        write = draw_own_write(inner) or draw_inplace(inner)
+        body = [write] if write is not None and inner.try_out(write) else []
+    if body:
+        pass
+    elif again is not None and len(again.body) > 1 and inner.try_out(again.body[0]):
         body = [again.body[0]]
     else:
         body = suite(inner, 1, 1)

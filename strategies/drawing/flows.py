@@ -165,7 +165,18 @@ def _alias_written(scope: Scope) -> Stmt | None:
 
 def _viewed(scope: Scope, var: Var) -> Stmt | None:
     view = draw_op(scope, [VIEWS], [var], [])
-    return None if view is None else Assign(scope.name(), view)
+    if view is None:
+        return None
+    name = scope.name()
+    if not scope.depth:
+        scope.wanted.append(Var(name))
+    return Assign(name, view)
+
+
+def write_alias_first(scope: Scope) -> None:
+    """Let a body begin with a write to one of two arguments that share memory."""
+    if scope.choose.maybe("flow.aliases", 60):
+        _then(scope, _alias_written)
 
 
 FLOWS: dict[str, Maker] = {

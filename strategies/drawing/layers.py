@@ -11,7 +11,7 @@ from strategies.types import dense
 
 DEMANDING = frozenset(
     {"conv1d", "conv2d", "max_pool1d", "avg_pool1d", "batch_norm1d", "group_norm", "embedding"}
-    | {"attention", "gru", "lstm"}
+    | {"attention", "gru", "lstm", "gru_cell", "encoder_layer"}
 )
 """Layers that few inputs fit: preferred if one fits."""
 
@@ -37,6 +37,7 @@ def draw_layer(choose: Chooser, style: Style) -> New | None:
     if traced and choose.maybe("hierarchy.traced", 50):
         fitting = traced
     demanding = [each for each in fitting if each[0] in DEMANDING]
+    demanding += [each for each in fitting if each[0] == "encoder_layer"] * 4  # only for batches of sequences
     if demanding and choose.chance(50):
         fitting = demanding
     name, choices = choose.pick(fitting)

@@ -45,6 +45,8 @@ class Scope:
     """Attributes that a control-flow operator has read."""
     methods: tuple[str, ...] = ()
     """The methods of ``self`` that may be called."""
+    wanted: list[Expr] = field(default_factory=list)
+    """What the model should return."""
     pending: list[Maker] = field(default_factory=list)
     """Makers of statements that should follow the latest statement, as in real code."""
     operator_args: tuple[str, ...] = ()

@@ -53,7 +53,7 @@ class Operators:
         requires_grad = trained or any(operand.grad for operand in operands)
         if self._operator is not None:
             supported = self._operator.spec.transforms
-            if spec.untraced or (supported and spec.group not in supported):
+            if spec.untraced or (supported and supported.isdisjoint((spec.group, spec.template))):
                 raise Rejected("not in the functions of this operator")
         if spec.mutates:
             self._check_write(target, operands[1:], spec.mutates, spec.group in PARTIAL_WRITES)

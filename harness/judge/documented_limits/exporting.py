@@ -71,6 +71,21 @@ def other_metadata_is_static(question: Question) -> bool:
 
 @limit(
     LIMITS,
+    says="A module in a plain list or dict is not registered; the graph names it by the expression that "
+    "reads it.",
+    documented="docs.pytorch.org, torch.nn.ModuleList: 'modules it contains are properly registered, and "
+    "will be visible by all Module methods', unlike those in a list",
+)
+def modules_in_lists_are_not_registered(question: Question) -> bool:
+    """Ask whether all modules that eager does not have are named by an index or a key."""
+    evidence = question.evidence
+    return isinstance(evidence, CallsUnknown) and all(
+        re.search(r"\[['\"\w]+\]", name) for name in evidence.names
+    )
+
+
+@limit(
+    LIMITS,
     says="A slice of a container, and what is called through it, has a name of its own, inside the "
     "container: who replaces that replaces it as well.",
     documented="github.com/pytorch/pytorch/issues/142439 and 141939; torch/fx/experimental/proxy_tensor.py, "

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from harness.checks.aliasing import OutputMemory, WriteDiffers, WriteShows
 from harness.checks.inputs import InputLeaf
 from harness.checks.outputs import OutputIdentity, OutputLeaf
+from harness.checks.state import StateLeaf
 from harness.judge.documented_limits.limit import INFERENCE, limit
 from harness.observe.aliasing import OUTPUT
 from harness.observe.tensors import TensorSnapshot
@@ -31,18 +32,22 @@ def other_operators_round(question: Question) -> bool:
 
 @limit(
     LIMITS,
-    says="Machine code, and a decomposed program, are for inference: whether results, or inputs after the "
-    "call, require gradients is not promised.",
+    says="Machine code, and a decomposed program, are for inference: whether results, or inputs and state "
+    "after the call, require gradients is not promised.",
     documented="torch/_inductor/__init__.py, aoti_compile_and_package: for inference; "
     f"{INFERENCE}: training with autograd is a use of training IR alone",
 )
 def results_have_no_history(question: Question) -> bool:
-    """Ask whether only requires_grad of a result or an input is concerned, on a path for inference."""
+    """Ask whether only requires_grad of what a call returns or changes is concerned, on a path for inference.
+
+    A state that differs before the first call is another matter.
+    """
     evidence = question.evidence
     for_inference = question.path.mode == "aoti" or "decompose" in question.path.transforms
     return (
         for_inference
-        and isinstance(evidence, OutputLeaf | InputLeaf)
+        and isinstance(evidence, OutputLeaf | InputLeaf | StateLeaf)
+        and evidence.call is not None
         and evidence.leaf.word == "requires-grad"
     )
 

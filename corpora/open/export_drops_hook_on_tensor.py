@@ -1,0 +1,55 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: a hook that forward registers on a tensor is silently left out"
+# severity = "B"
+# severity-because = "hooks that scale, clip or reverse gradients, in a model that is trained after export"
+# cause = """
+# Tensor.register_hook calls no operator: the hook is put on a fake tensor of the trace, and no graph records
+# it."""
+# path = "nonstrict:module@cpu"
+# check = "gradients"
+# kind = "mismatch"
+# status = "open"
+# fix = "export_refuses_hooks_on_tensors"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_tensor.py, Tensor.register_hook: does not say that export records no hook"
+# ///
+"""The hook doubles the gradient in eager; the exported program has no hook, and says nothing."""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.ones(1))
+
+    def forward(self, x):
+        y = x * self.w
+        y.register_hook(lambda grad: grad * 2)
+        return y + 1
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    try:
+        program = torch.export.export(model, args, strict=False).module()
+    except torch._dynamo.exc.UserError as error:
+        print("ok: torch refuses in words:", str(error).partition("\n")[0])
+        sys.exit(0)
+    (expected,) = torch.autograd.grad(model(*args), model.w)
+    (seen,) = torch.autograd.grad(program(*args), program.w)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: the gradient is {expected} in eager, {seen} in the program")
+    sys.exit(bug)

@@ -1,0 +1,54 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export(strict=False): torch.manual_seed in forward seeds this process and is left out"
+# severity = "B"
+# severity-because = "models that seed their noise in forward, so that every call draws the same"
+# cause = """
+# torch.manual_seed is Python and calls no operator, so the trace runs it for real and records nothing. Strict
+# export refuses it."""
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# fix = "export_refuses_manual_seed"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/random.py, manual_seed: seeds the process while torch.export traces, without a record"
+# ///
+"""The model seeds its own noise, so that eager returns the same in every call; the program does not.
+
+Export itself has seeded the generator of the whole process.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        torch.manual_seed(3)
+        return x + torch.rand(1)
+
+
+def make():
+    return Model(), (torch.zeros(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    try:
+        program = torch.export.export(model, args, strict=False).module()
+    except torch._dynamo.exc.UserError as error:
+        print("ok: torch refuses in words:", str(error).partition("\n")[0])
+        sys.exit(0)
+    torch.manual_seed(0)
+    expected, seen = model(*args), [program(*args), program(*args)]
+    bug = any(not torch.equal(expected, each) for each in seen)
+    word = "BUG" if bug else "ok"
+    print(f"{word}: each call gives {expected} in eager, two calls of the program give {seen}")
+    sys.exit(bug)

@@ -1,0 +1,52 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export(strict=False): a Generator that forward makes is made once, so later calls draw on"
+# severity = "B"
+# severity-because = "noise from a Generator that forward seeds, so that every call draws the same"
+# cause = """
+# lift_constants_pass takes any object that the graph mentions for a constant. The Generator is made and
+# seeded while export traces, and the program passes that one object to every call."""
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# fix = "export_refuses_generators_of_forward"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_export/passes/lift_constants_pass.py, lift_constants_pass: a Generator is no constant"
+# ///
+"""Eager makes and seeds a generator in every call; the program has one, which goes on from call to call.
+
+torch.export.unflatten raises AssertionError for such a program: it expects a tensor or a ScriptObject.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x + torch.rand(1, generator=torch.Generator().manual_seed(3))
+
+
+def make():
+    return Model(), (torch.zeros(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    try:
+        program = torch.export.export(model, args, strict=False).module()
+    except torch._dynamo.exc.UserError as error:
+        print("ok: torch refuses in words:", str(error).partition("\n")[0])
+        sys.exit(0)
+    expected, seen = model(*args), [program(*args), program(*args)]
+    bug = any(not torch.equal(expected, each) for each in seen)
+    word = "BUG" if bug else "ok"
+    print(f"{word}: each call gives {expected} in eager, two calls of the program give {seen}")
+    sys.exit(bug)
