@@ -1,21 +1,30 @@
-"""The second device: memory is real, paths run on it, and where it cannot be built a command says so."""
+"""The second device: memory is real, paths run on it, and where it cannot be built a command says so.
+
+Processes of their own load it: autograd counts the devices at the first backward pass of a process.
+"""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 
 import pytest
 import torch
 
 from harness import second_device
-from harness.case import Case
+from harness.case import case_from_source
 from harness.cli import main
+from harness.judge.results import Verdict
 from harness.judge.verdict import judge
 from harness.paths import select_paths
+from harness.processes.calls import call_fresh
 
 BUILDS = pytest.mark.skipif(bool(second_device.why_not()), reason="needs g++ and ninja")
+SECONDS = 600
 MODEL = """
+import torch
+from torch import nn
+
+
 class Model(nn.Module):
     def __init__(self):
         super().__init__()
@@ -26,42 +35,65 @@ class Model(nn.Module):
         self.count.add_(1)
         x.mul_(self.count)
         return self.linear(x) * self.count, x.t()
+
+
+def make():
+    torch.manual_seed(0)
+    return Model(), (torch.ones(2, 3),)
 """
 
 
-@pytest.fixture(scope="module")
-def second() -> torch.device:
+def seen_of_memory() -> dict[str, object]:
+    """Do what only real memory shows."""
     second_device.load()
-    return torch.device("second")
-
-
-@BUILDS
-def test_memory_is_real(second: torch.device) -> None:
-    x = torch.zeros(2, 3, device=second)
-    x.t()[0] = 5  # through a view
-    assert x.cpu().tolist() == [[5, 0, 0], [5, 0, 0]]
+    x = torch.zeros(2, 3, device="second")
+    x.t()[0] = 5
+    written = x.cpu().tolist()
     x.t_()
-    assert (x.shape, x.stride()) == ((3, 2), (1, 3))
-    assert x[1:].untyped_storage()._cdata == x.untyped_storage()._cdata
-    assert x.resize_(4, 4).untyped_storage().nbytes() == 64
-    with pytest.raises(RuntimeError, match="on the same device"):
-        x + torch.ones(4)
+    part = x[1:].untyped_storage()._cdata == x.untyped_storage()._cdata
+    leaf = torch.ones(2, 2).to("second").requires_grad_()
+    torch.autograd.backward((leaf @ leaf).sum())
+    assert leaf.grad is not None
+    refused = ""
+    try:
+        x + torch.ones(3, 2)
+    except RuntimeError as error:
+        refused = str(error)
+    return {
+        "written through a view": written,
+        "strides": x.stride(),
+        "one storage": part,
+        "bytes": x.resize_(4, 4).untyped_storage().nbytes(),
+        "gradient": (leaf.grad.device.type, leaf.grad.cpu().tolist()),
+        "refused": "on the same device" in refused,
+    }
 
 
-@BUILDS
-def test_gradients_flow(second: torch.device) -> None:
-    x = torch.ones(2, 2).to(second).requires_grad_()
-    torch.autograd.backward((x @ x).sum())
-    assert x.grad is not None and x.grad.device.type == "second" and x.grad.cpu().tolist() == [[4, 4], [4, 4]]
-
-
-@BUILDS
-@pytest.mark.parametrize("path", ["nonstrict:*", "strict:module", "nonstrict+todevice:module"])
-def test_paths_run_on_it(case: Callable[[str, str], Case], path: str) -> None:
+def judged_on_it() -> Verdict:
+    """Judge a model on the device."""
     second_device.load()
-    verdict = judge(case(MODEL, "(torch.ones(2, 3),)"), select_paths([path], ["second"]))
-    assert verdict.valid and verdict.findings == ()
-    assert {(result.path.device, result.status) for result in verdict.paths} == {("second", "ok")}
+    globs = ["nonstrict:*", "strict:module", "nonstrict+todevice:module", "nonstrict+reload:module"]
+    return judge(case_from_source(MODEL), select_paths(globs, ["second"]))
+
+
+@BUILDS
+def test_memory_is_real() -> None:
+    assert call_fresh(SECONDS, seen_of_memory) == {
+        "written through a view": [[5, 0, 0], [5, 0, 0]],
+        "strides": (1, 3),
+        "one storage": True,
+        "bytes": 64,
+        "gradient": ("second", [[4, 4], [4, 4]]),
+        "refused": True,
+    }
+
+
+@BUILDS
+def test_paths_run_on_it() -> None:
+    verdict = call_fresh(SECONDS, judged_on_it)
+    assert isinstance(verdict, Verdict) and verdict.valid and verdict.findings == ()
+    seen = [(result.path.device, result.status) for result in verdict.paths]
+    assert seen == [("second", "ok")] * 5
 
 
 def test_a_machine_without_a_compiler_is_told_so(

@@ -27,7 +27,8 @@ def why_not() -> str:
 def load() -> None:
     """Build the device unless that is done, and register it with torch.
 
-    Raises UsageError if it cannot be built.
+    A process must do so before its first backward pass: autograd counts the devices then. Raises
+    UsageError if it cannot be built.
     """
     if reason := why_not():
         raise UsageError(reason)
