@@ -5,12 +5,16 @@ from __future__ import annotations
 import importlib.util
 import json
 import pathlib
+import re
+import shlex
 import subprocess
 import sys
 from types import ModuleType
 from typing import Any
 
 import pytest
+
+from harness.cli import make_parser
 
 FOLDER = pathlib.Path(__file__).parents[1] / ".github" / "nightly"
 
@@ -23,6 +27,34 @@ def script(name: str) -> ModuleType:
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
+
+
+def commands() -> list[str]:
+    """What the workflows call exportdiff with; variables are replaced by what they hold."""
+    text = "\n".join(file.read_text() for file in sorted((FOLDER.parent / "workflows").glob("*.yml")))
+    text = re.sub(r"\\\n\s*", " ", text)
+    held = {
+        "TIME": "4h",
+        "SHARDS": "4",
+        "SHARD": "1",
+        "SEED": "7",
+        "DEVICE": "auto",
+        "SINCE": "--since before",
+    }
+    found = []
+    for line in re.findall(r"^\s*(exportdiff .*?)(?: \|\| .*)?$", text, re.MULTILINE):
+        line = re.sub(r'"\$\{against\[@\]\}"', "--against python", line)
+        found.append(re.sub(r"\$(\w+)", lambda name: held.get(name[1], "file"), line))
+    return found
+
+
+@pytest.mark.parametrize("command", commands())
+def test_the_commands_of_the_workflows_exist(command: str) -> None:
+    make_parser().parse_args(shlex.split(command)[1:])
+
+
+def test_the_workflows_fuzz_merge_and_report() -> None:
+    assert [command.split()[1] for command in commands()] == ["fuzz", "merge", "report"]
 
 
 SETTINGS = {
