@@ -388,3 +388,11 @@ class Model(nn.Module):
 def test_an_input_that_is_a_size_is_one_in_the_longer_example(case: Callable[[str, str], Case]) -> None:
     sized = case(SIZED, "(torch.ones(3, 4), torch.Size([2, 3]))")
     assert judge(sized, select_paths(["nonstrict+dynamic:module"])).findings == ()
+
+
+def test_a_size_beyond_a_declared_range_is_refused_or_answered_rightly() -> None:
+    ranged = "torch.export.Dim('n', min=2, max=9)"
+    case = replace(program("x + 1 if x.shape[0] < 20 else x", ranged), thorough=True)
+    made = [one for seen in observed(case)[1:] for one in seen.deviations if one.deviation == "length"]
+    assert made and all(one.call.failure for one in made)
+    assert judge(case, EXPORTED).findings == ()

@@ -199,6 +199,13 @@ def test_an_overlapping_argument_is_another_tensor_in_the_same_memory() -> None:
     assert words[0] == "args[0] is in the memory of another argument"
 
 
+def test_a_length_beyond_the_range_of_a_dimension() -> None:
+    words, (longer,) = _deviation("length", torch.ones(2, 3))
+    assert longer.shape == (16, 3) and longer.is_contiguous()
+    assert words == ["args[0] is float32[16, 3] with stride [3, 1], not float32[2, 3] with stride [3, 1]"]
+    assert not _deviation("length", torch.ones(0, 3))[0] and not _deviation("length", torch.tensor(1.0))[0]
+
+
 def test_numbers_of_another_type_are_equal() -> None:
     assert _deviation("bool", 1, 0.0, 2, True)[0] == ["args[0] is True, not 1", "args[1] is False, not 0.0"]
     assert _deviation("int", True, 2.0, 0.5)[0] == ["args[0] is 1, not True", "args[1] is 2, not 2.0"]

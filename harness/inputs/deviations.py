@@ -116,6 +116,11 @@ DEVIATIONS: dict[str, DeviationKind] = {
         f"{_TENSOR} and leaf.dim() and leaf.numel() and leaf.is_contiguous()",
         "torch.cat([leaf, leaf[..., -1:]], -1)",
     ),
+    # The first dimension eight times as long: where it is dynamic, mostly beyond its range.
+    "length": DeviationKind(
+        f"{_TENSOR} and leaf.dim() and 0 < leaf.numel() < 10**6 and leaf.is_contiguous()",
+        "torch.cat([leaf] * 8)",
+    ),
     # One dimension more, at the end: the other dimensions keep their sizes.
     "rank": DeviationKind(
         f"{_TENSOR} and leaf.dtype is not torch.bool", "torch.stack([leaf, leaf + leaf], -1)"
