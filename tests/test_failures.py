@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 
 import pytest
@@ -30,7 +30,7 @@ from harness.processes.child import Death
 from harness.processes.executor import Places
 from harness.processes.limits import MIB, limited
 from harness.processes.script import run_file
-from harness.processes.server import server
+from harness.processes.server import server, server_pid
 from harness.processes.usage import PROC, fair_share, family, resident
 
 NONSTRICT = select_paths(["nonstrict:*"])
@@ -292,22 +292,16 @@ def hang() -> None:
     time.sleep(600)
 
 
-@pytest.fixture
-def server_pid() -> Iterator[int]:
-    from multiprocessing import forkserver
-
+@linux
+def test_the_fork_server_is_killed_and_started_again() -> None:
     call_fresh(60, os.getpid)
-    pid = vars(forkserver._forkserver)["_forkserver_pid"]
-    assert isinstance(pid, int)
-    yield pid
-
-
-def test_the_fork_server_is_killed_and_started_again(server_pid: int) -> None:
+    before = server_pid()
     with closing(Places([ReusableWorker()])) as places:
         task = places.submit(60, hang)
-        while len(family(server_pid)) < 2:
+        while len(family(before)) < 2:
             time.sleep(0.05)
-        os.kill(server_pid, signal.SIGKILL)
+        os.kill(before, signal.SIGKILL)
         answer = task.wait()
         assert isinstance(answer, Death) and answer.kind == "abort"
         assert isinstance(places.submit(60, os.getpid).wait(), int)
+    assert server_pid() != before

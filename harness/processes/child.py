@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from harness.processes.limits import MIB, Limits, end_first, limit_files, limits
 from harness.processes.network import leave_network
-from harness.processes.server import server
+from harness.processes.server import server, server_pid
 from harness.processes.usage import fair_share, usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
     from threading import Event
     from types import TracebackType
 
@@ -91,19 +92,21 @@ class Child:
         self._scratch = tempfile.TemporaryDirectory(prefix="exportdiff-", ignore_cleanup_errors=True)
         self._pipe, theirs = server().Pipe()
         folders = (pathlib.Path.cwd(), pathlib.Path(self._scratch.name))
-        setup = (theirs, output, self._limits, folders, body, args)
-        self._process = server().Process(target=_main, args=setup)
+        setup = (output, self._limits, folders, body, args)
         try:
-            self._start()
+            self._process = self._started(theirs, setup)
         except (EOFError, OSError):  # the server was killed at this moment
             time.sleep(END_SECONDS)
-            server()
-            self._start()
+            self._process = self._started(theirs, setup)
         theirs.close()
 
-    def _start(self) -> None:
+    @staticmethod
+    def _started(pipe: Connection, setup: tuple[Any, ...]) -> BaseProcess:
         with _processes:
-            self._process.start()
+            context = server()
+            process = context.Process(target=_main, args=(pipe, server_pid(), *setup))
+            process.start()
+        return process
 
     def __enter__(self) -> Child:
         """Do nothing: the process already runs."""
@@ -218,6 +221,7 @@ def waited_for_core(pid: int) -> float:
 
 def _main(
     pipe: Connection,
+    server: int,
     output: pathlib.Path | None,
     limits: Limits,
     folders: tuple[pathlib.Path, pathlib.Path],
@@ -227,7 +231,7 @@ def _main(
     os.setpgid(0, 0)
     if not limits.network:
         leave_network()
-    end_with_parent()
+    end_with_parent(server)
     end_first()
     limit_files(limits.file_size)
     if limits.devices is not None:
@@ -244,8 +248,8 @@ def enter_scratch(seen: pathlib.Path, scratch: pathlib.Path) -> None:
     os.chdir(scratch)
 
 
-def end_with_parent() -> None:
-    """Let this process end when the command is gone, even if that was killed.
+def end_with_parent(server: int) -> None:
+    """Let this process end when the command is gone, even if that was killed. ``server``: the fork server.
 
     The fork server ends when nobody holds the other end of its pipe; multiprocessing gives that end to every
     child as well. Linux is asked to kill this process when the server ends; elsewhere it ends when it next
@@ -257,6 +261,8 @@ def end_with_parent() -> None:
         forkserver._forkserver._forkserver_alive_fd = None  # type: ignore[attr-defined]  # private
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != server:  # it ended before Linux was asked
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def set_up(output: pathlib.Path | None) -> None:

@@ -33,6 +33,13 @@ def server(*modules: str) -> ForkServerContext:
     return context
 
 
+def server_pid() -> int:
+    """Return the id of the fork server's process, which must have been started."""
+    pid = vars(forkserver._forkserver)["_forkserver_pid"]
+    assert isinstance(pid, int)
+    return pid
+
+
 _starting = threading.Lock()
 """Held while the environment is not ours: several threads may start children."""
 
