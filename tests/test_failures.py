@@ -288,18 +288,18 @@ def test_where_the_machine_has_no_memory_left_a_child_ends_first() -> None:
     assert call_fresh(60, oom_score) == "1000"
 
 
-def hang() -> None:
+def hang(started: pathlib.Path) -> None:
+    started.touch()
     time.sleep(600)
 
 
 @linux
-def test_the_fork_server_is_killed_and_started_again() -> None:
-    call_fresh(60, os.getpid)
-    before = server_pid()
+def test_the_fork_server_is_killed_and_started_again(tmp_path: pathlib.Path) -> None:
     with closing(Places([ReusableWorker()])) as places:
-        task = places.submit(60, hang)
-        while len(family(before)) < 2:
+        task = places.submit(60, hang, tmp_path / "started")
+        while not (tmp_path / "started").exists():
             time.sleep(0.05)
+        before = server_pid()
         os.kill(before, signal.SIGKILL)
         answer = task.wait()
         assert isinstance(answer, Death) and answer.kind == "abort"
