@@ -163,3 +163,16 @@ def test_a_model_that_raises_leaves_nothing_behind() -> None:
     with pytest.raises(RuntimeError), CallRecorder(model := Watched())():
         model(torch.ones(5))
     assert nn.Module.__call__ is original
+
+
+def test_an_input_that_is_copied_elsewhere_is_read_as_itself() -> None:
+    graph = torch.fx.Graph()
+    x = graph.placeholder("x")
+    graph.output((x, graph.call_function(torch.ops.aten.relu.default, (x,))))
+    reader = Reader(stacks=False)
+    reader.copies = {"x": "w"}
+    seen = reader.read(nn.Module(), graph, ["input 0"], skip=1)
+    assert [(each.operator, each.operands) for each in seen.steps] == [
+        ("aten.copy_.default", ("w", "input 0")),
+        ("aten.relu.default", ("input 0",)),
+    ]

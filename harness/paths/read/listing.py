@@ -124,7 +124,10 @@ class Reader:
             elif node.op == "output":
                 return value(node.args[0])
             if node.name in self.copies:
-                env[node] = self._copied(self.copies[node.name], env[node], _recorded(node))
+                copied = self._copied(self.copies[node.name], env[node], _recorded(node))
+                # What reads an input that is copied elsewhere goes on reading that input.
+                if node.op != "placeholder":
+                    env[node] = copied
         raise BrokenError(f"the graph of {name or 'the root'} has no output")
 
     def _function(self, node: fx.Node, env: dict[fx.Node, object], frames: Frames | None) -> object:

@@ -126,7 +126,8 @@ class Follower:
             if node.name in copies:
                 text = f"aten.copy_.default {(copies[node.name], env[node])} {{}}"
                 self.add(text, False, recorded_frames(node))
-                env[node] = copies[node.name]
+                if node.op != "placeholder":  # who reads a copied input goes on reading that
+                    env[node] = copies[node.name]
         return None
 
     def add(self, text: str, pure: bool, where: Any) -> str:
