@@ -1,0 +1,48 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "run_decompositions: weight_norm of a vector divides by the norm of all of it"
+# severity = "C"
+# severity-because = "weight_norm on a parameter of one dimension, as of LayerNorm: silently wrong"
+# cause = """
+# The decomposition takes the norm over all dimensions but one; of a vector none is left, and norm takes an
+# empty list of dimensions for all of them."""
+# path = "nonstrict+decompose:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value"]]
+# fix = "weight_norm_of_a_vector_is_by_element"
+# upstream = "https://github.com/pytorch/pytorch/pull/191141"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/191141"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# at-fault = "torch/_decomp/decompositions.py, _weight_norm_interface: v.norm(2, keep_dim, ...)"
+# ///
+"""The weight of LayerNorm is a vector; weight_norm takes the norm of each element, decomposed that of all.
+
+Each element of the weight is its sign times `g`, and so eager computes. After run_decompositions it is also
+divided by the norm of the whole vector.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+def make():
+    model = nn.utils.parametrizations.weight_norm(nn.LayerNorm(3))
+    return model, (torch.tensor([1.0, 2.0, 4.0]),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    decomposed = torch.export.export(model, args).run_decompositions().module()
+    expected, seen = model(*args), decomposed(*args)
+    bug = not torch.allclose(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected.tolist()}, decomposed {seen.tolist()}")
+    raise SystemExit(bug)
