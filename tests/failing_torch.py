@@ -24,6 +24,7 @@ def torch_that_fails() -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         for owner, name in (
             (torch.export, "export"),
+            (torch.export, "draft_export"),
             (torch, "compile"),
             (torch.nn.Module, "compile"),
             (pipelining, "pipeline"),

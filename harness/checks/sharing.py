@@ -124,6 +124,8 @@ class CopyShares(WithoutCall):
     names: tuple[str, ...]
 
     stage = "lower"
+    # Where a call differs as well, that is what a reader wants to see.
+    relation = Relation.POSSIBLE_CAUSE
 
     def words(self) -> tuple[str, ...]:
         """Return one word."""
