@@ -246,7 +246,7 @@ _SPECIALS: dict[Maker, tuple[str, ...]] = {
     _region: tuple(f"region.{name}" for name in REGIONS),
     _control: tuple(f"region.{name}" for name in CONTROLS),
     draw_pair: ("op.pair",),
-    _results: ("op.results",),
+    _results: ("op.results", "op.results", "output.result"),
     _keep_then_rebind: ("update.rebind",),
     _flow: tuple(FLOWS),
     _own_method: (),

@@ -1,0 +1,58 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "run_decompositions: SpecViolationError for a torch.cond or while_loop that updates a buffer"
+# severity = "B"
+# severity-because = "a cache or a counter that one branch updates; eager and export take it under no_grad"
+# cause = """
+# What a branch writes to is copied by auto_functionalized_v2, so the branch still writes to the copy; the
+# verifier asks its graph for functional operators alone."""
+# path = "nonstrict+decompose:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# fix = "branches_may_write_when_decomposed"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_export/verifier.py, Verifier._check_graph_module: asks graphs of auto_functionalized_v2"
+# ///
+"""One branch counts; export takes the model, and run_decompositions raises SpecViolationError."""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", torch.zeros(1))
+
+    def counted(self, x):
+        self.count.add_(1)
+        return x * 2
+
+    def forward(self, x):
+        with torch.no_grad():
+            return torch.cond(x.sum() > 0, self.counted, torch.neg, (x,))
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    program = torch.export.export(model, args, strict=False)
+    try:
+        module = program.run_decompositions().module()
+    except torch._export.verifier.SpecViolationError as error:
+        print(f"BUG: run_decompositions raises SpecViolationError: {error}")
+        sys.exit(1)
+    seen, expected = (module(*args), module.count), (model(*args), model.count)
+    bug = any(not torch.equal(one, other) for one, other in zip(seen, expected, strict=True))
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the decomposed program {seen}")
+    sys.exit(bug)
