@@ -32,7 +32,7 @@ _SWITCHES: dict[str, int | Needing] = {
     "hierarchy.plain": 25,
     "hierarchy.copied": 25,
     "hierarchy.traced": 40,
-    "hierarchy.graph_root": 25,
+    "hierarchy.graph_root": 60,
     "hierarchy.hook": 25,
     # state
     "state.parameter": 45,
@@ -190,7 +190,7 @@ _SWITCHES: dict[str, int | Needing] = {
     "output.data": 15,
     "output.result": 75,
     "output.nested": 25,
-    "output.python": 25,
+    "output.python": 45,
     "output.view": 40,
     "output.argument": 30,
     "output.state": 45,

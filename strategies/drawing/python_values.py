@@ -11,10 +11,10 @@ from strategies.swarm import Chooser
 from strategies.values import Box, PythonValue, Value
 
 CONSTANTS: tuple[Literal, ...] = (
-    *(None, 3, True, "a", 2.5, Kind.A, ""),
-    *(Size((2, 3)), math.inf, math.nan, 0),
+    *(None, 3, True, "a", 2.5, Kind.A, Size((2, 3)), ""),
+    *(None, 0, math.inf, math.nan, Kind.B, Size(())),
 )
-"""The constants that a model returns, simplest first."""
+"""The constants that a model returns, simplest first; those that are one of a kind come twice."""
 
 EMPTY = ("tuple", "list", "dict")
 """The kinds of containers that may be empty."""

@@ -77,7 +77,9 @@ class Style:
             apart |= {"real", "negative"}
         if dtype != "complex64":
             apart.add("conjugate")
-        return ["", *(name for name in LAYOUTS if name not in apart)]
+        # Few tensors can be conjugated, so that those mostly are.
+        often = ["conjugate"] * 3 if dtype == "complex64" else []
+        return ["", *(name for name in LAYOUTS if name not in apart), *often]
 
     def _shape(self, choose: Chooser) -> Shape:
         if self.sizes:

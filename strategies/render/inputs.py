@@ -105,12 +105,11 @@ def _sizes_of(given: Input, name: str, program: Program, texts: dict[str, str]) 
     """The dynamic sizes of one input."""
     assert program.dynamic is not None
     if isinstance(given, GroupInput):
-        # A registered dataclass is described by the list of its fields.
-        return group(
-            "list" if given.kind == "data" else given.kind,
-            [_sizes_of(item, "", program, texts) for item in given.items],
-            given.keys,
-        )
+        # A registered dataclass is described by the list of its fields, without those that are None.
+        data = given.kind == "data"
+        items = [item for item in given.items if not (data and item == Lit(None))]
+        texts_of = [_sizes_of(item, "", program, texts) for item in items]
+        return group("list" if data else given.kind, texts_of, given.keys)
     if isinstance(given, Lit) and isinstance(given.value, Size):
         return group("tuple", ["None"] * len(given.value), ())
     places = [f"{dim}: {texts[symbol]}" for where, dim, symbol in program.dynamic.places if where == name]

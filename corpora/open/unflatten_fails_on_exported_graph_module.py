@@ -1,0 +1,69 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten: fails on, or returns something else than, an exported torch.fx.GraphModule"
+# severity = "B"
+# severity-because = "a model that torch.fx has traced, with one layer, is exported and unflattened"
+# cause = """
+# torch.fx.Tracer notes module stacks that begin with the called module. Non-strict export keeps them beside
+# its own, which begin with the root: unflatten finds no module that holds the code of the root."""
+# path = "nonstrict:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "run",
+#         "ValueError",
+#         "_pytree.py:tree_unflatten",
+#         "_pytree.py:unflatten",
+#     ],
+#     ["outputs", "mismatch", "shape", "fresh"],
+#     ["outputs", "mismatch", "value", "fresh"],
+# ]
+# trigger = ["hierarchy.graph_root"]
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/export/_trace.py, _aot_export_non_strict: it keeps stacks without the root"
+# ///
+"""The result of torch.fx.symbolic_trace, with one layer, exports. Its unflattened form raises ValueError.
+
+Where the numbers of outputs happen to agree, it returns others in silence. `ep.module()` is right.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.linear(x).relu()
+
+
+def make():
+    torch.manual_seed(0)
+    return torch.fx.symbolic_trace(Model()), (torch.ones(2, 3),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    expected = model(*args)
+    unflattened = torch.export.unflatten(torch.export.export(model, args, strict=False))
+    try:
+        seen = unflattened(*args)
+    except ValueError as error:
+        seen = error
+    bug = not torch.is_tensor(seen) or not torch.equal(expected, seen)
+    said = type(seen).__name__ if isinstance(seen, ValueError) else "another tensor" if bug else "the same"
+    print(f"{'BUG' if bug else 'ok'}: eager returns a tensor, the unflattened program {said}")
+    raise SystemExit(bug)
