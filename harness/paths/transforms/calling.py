@@ -156,7 +156,7 @@ def lifted(module: nn.Module, program: ExportedProgram) -> nn.Module:
                     returned.append(value)
                 else:  # what a functional graph writes back
                     written = inputs if spec.kind.name == "USER_INPUT_MUTATION" else state
-                    written[spec.target].copy_(value)
+                    written[spec.target].detach().copy_(value.detach())
             return torch.utils._pytree.tree_unflatten(returned, program.call_spec.out_spec)
 
     return Lifted()
