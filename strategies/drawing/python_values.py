@@ -12,7 +12,7 @@ from strategies.values import Box, PythonValue, Value
 
 CONSTANTS: tuple[Literal, ...] = (
     *(None, 3, True, "a", 2.5, Kind.A, Size((2, 3)), ""),
-    *(None, 0, math.inf, math.nan, Kind.B, Size(())),
+    *(None, "b", math.inf, math.nan, Kind.B, Size(())),
 )
 """The constants that a model returns, simplest first; those that are one of a kind come twice."""
 
