@@ -1,0 +1,51 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export(strict=True): RuntimeError for a parameter that is first read inside of torch.vmap"
+# severity = "B"
+# severity-because = "a layer applied to each example by vmap; non-strict export takes it"
+# cause = """
+# Dynamo wraps the parameter when it first meets it, which is inside of vmap, and clones it for that;
+# the clone's requires_grad_ is forbidden while the level of vmap is there."""
+# path = "strict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# fix = "dynamo_clones_outside_of_vmap"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_dynamo/utils.py, clone_input: requires_grad_ while a functorch level is active"
+# ///
+"""The function that vmap maps multiplies by a parameter; strict export raises RuntimeError."""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.ones(1))
+
+    def forward(self, x):
+        return torch.vmap(lambda row: row * self.w)(x)
+
+
+def make():
+    return Model(), (torch.ones(2, 1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    try:
+        program = torch.export.export(model, args, strict=True).module()
+    except RuntimeError as error:
+        print("BUG: torch.export raises RuntimeError:", str(error).partition(" (")[0])
+        sys.exit(1)
+    bug = not torch.equal(model(*args), program(*args))
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, the program {program(*args)}")
+    sys.exit(bug)
