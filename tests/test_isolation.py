@@ -14,6 +14,7 @@ from harness.case import Case
 from harness.judge.verdict import judge
 from harness.observe.isolation import Isolation
 from harness.observe.process_state import restore_modes
+from harness.observe.tensors import snapshot, storage_id
 from harness.paths import select_paths
 from harness.paths.run import exported as execute
 from harness.paths.run import leftovers
@@ -190,3 +191,28 @@ def test_the_copies_of_a_large_model_are_freed_before_the_next_path(
         tensors = [each for each in gc.get_objects() if type(each) in (torch.Tensor, nn.Parameter)]
         storages = {each.untyped_storage()._cdata for each in tensors if each.shape == (199, 211)}
         assert len(storages) == 1, "the exported program has one; unflattened and loaded ones have copies"
+
+
+def test_a_functorch_wrapper_in_a_program_is_observed_without_values() -> None:
+    """Export leaves such tensors in a program whose model calls torch.func.grad."""
+    kept: list[torch.Tensor] = []
+
+    def square(x: torch.Tensor) -> torch.Tensor:
+        kept.append(x)
+        return x * x
+
+    torch.func.grad(square)(torch.tensor(3.0))
+    isolation = Isolation(kept)
+    assert isolation.restore()
+    copied = snapshot(kept[0])
+    assert (copied.shape, copied.values) == ((), None)
+    assert storage_id(kept[0]) != storage_id(torch.tensor(3.0))
+
+
+def test_a_model_with_func_grad_is_judged(case: Callable[[str], Case]) -> None:
+    text = (
+        "class Model(nn.Module):\n    def forward(self, x):\n        return torch.func.grad(torch.sum)(x)\n"
+    )
+    built = case(text)
+    verdict = judge(built, select_paths(["nonstrict:module"]), ["outputs"])
+    assert [each.signature for each in verdict.findings] == [("outputs", "mismatch", "kind", "fresh")]

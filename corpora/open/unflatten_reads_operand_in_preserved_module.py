@@ -14,8 +14,9 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
-# # The caller computes again what only a preserved submodule has computed: no signature can return it.
+# # What only a preserved submodule has computed is computed again where it is read: no signature returns it.
 # unmasked = [
+#   ["structure", "mismatch", "steps", "extra", "operator"],
 #   ["structure", "mismatch", "steps", "owner"], ["structure", "mismatch", "steps", "arguments"],
 #   ["structure", "mismatch", "steps", "extra", "wrap_with_set_grad_enabled"],
 #   ["outputs", "crash", "run", "TypeError", "got multiple values for argument"],

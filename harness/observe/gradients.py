@@ -29,6 +29,8 @@ class Gradients:
     """Whether the model's own ``torch.autograd.Function`` has part in them."""
     recomputes: bool = False
     """Whether the backward pass calls modules once more, as torch.utils.checkpoint does."""
+    constants: frozenset[str] = frozenset()
+    """The outputs that require grad for parameters alone that no module has registered."""
 
 
 def gradients(named: Mapping[str, torch.Tensor]) -> Gradients:
@@ -39,8 +41,9 @@ def gradients(named: Mapping[str, torch.Tensor]) -> Gradients:
         for name, tensor in named.items()
         if not name.startswith(OUTPUT) and tensor.requires_grad and tensor.is_leaf
     }
+    constants = _of_unregistered(named)
     if not outputs or not leaves:
-        return Gradients()
+        return Gradients(constants=constants)
     customized = any(map(_of_program, _history(outputs)))
     called: list[str] = []
     hook = register_module_forward_pre_hook(lambda module, args: called.append(type(module).__name__))
@@ -49,11 +52,11 @@ def gradients(named: Mapping[str, torch.Tensor]) -> Gradients:
             outputs, tuple(leaves.values()), [weights(output) for output in outputs], allow_unused=True
         )
     except Exception as error:
-        return Gradients(failure=failure(error, "run"), customized=customized)
+        return Gradients(failure=failure(error, "run"), customized=customized, constants=constants)
     finally:
         hook.remove()
     flows = {n: None if flow is None else snapshot(flow) for n, flow in zip(leaves, flowing, strict=True)}
-    return Gradients(flows, customized=customized, recomputes=bool(called))
+    return Gradients(flows, customized=customized, recomputes=bool(called), constants=constants)
 
 
 def _history(outputs: Iterable[torch.Tensor]) -> set[object]:
@@ -66,6 +69,27 @@ def _history(outputs: Iterable[torch.Tensor]) -> set[object]:
             found.add(node)
             todo += [following for following, _ in node.next_functions]
     return found
+
+
+def _of_unregistered(named: Mapping[str, torch.Tensor]) -> frozenset[str]:
+    """Return the outputs that require grad for parameters alone that are no input and none of the state."""
+    others = {id(tensor) for name, tensor in named.items() if not name.startswith(OUTPUT)}
+
+    def is_unregistered(leaf: torch.Tensor) -> bool:
+        return isinstance(leaf, torch.nn.Parameter) and id(leaf) not in others
+
+    return frozenset(
+        name
+        for name, tensor in named.items()
+        if name.startswith(OUTPUT) and tensor.requires_grad and all(map(is_unregistered, _leaves(tensor)))
+    )
+
+
+def _leaves(tensor: torch.Tensor) -> list[torch.Tensor]:
+    """Return the leaf tensors that a tensor depends on: those that gradients are accumulated in."""
+    if tensor.grad_fn is None:
+        return [tensor]
+    return [node.variable for node in _history([tensor]) if hasattr(node, "variable")]
 
 
 def _of_program(node: object) -> bool:

@@ -49,8 +49,11 @@ class Isolation:
         self._values: dict[int, tuple[torch.UntypedStorage, torch.UntypedStorage | Content]] = {}
         self._views: list[_View] = []
         for tensor in tensors:
-            # A fake tensor, which a failed export may leave in the model, has no memory.
+            # A fake tensor, which a failed export may leave in the model, has no memory; nor has the wrapper
+            # of a functorch transform, which export may leave in a program.
             if tensor.layout is not torch.strided or tensor.is_meta or isinstance(tensor, FakeTensor):
+                continue
+            if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
                 continue
             storage = tensor.untyped_storage()
             if storage_id(tensor) not in self._values:

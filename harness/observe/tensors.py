@@ -98,7 +98,11 @@ _PLAIN = (torch.Tensor, nn.Parameter)
 
 
 def _values(tensor: torch.Tensor) -> Values | None:
-    if type(tensor) not in _PLAIN or tensor.is_meta:
+    if (
+        type(tensor) not in _PLAIN
+        or tensor.is_meta
+        or torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+    ):
         return None
     plain = tensor.detach()
     if plain.dtype not in _HAS_NUMPY:
@@ -295,6 +299,9 @@ def storage_id(tensor: torch.Tensor) -> int:
     """Return a number that is the same for tensors in one storage, as long as they live."""
     if tensor.layout is not torch.strided:
         return id(tensor)
+    while torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        # A functorch transform's wrapper, which export may leave in a program, has no memory of its own.
+        tensor = torch._C._functorch.get_unwrapped(tensor)
     return int(tensor.untyped_storage()._cdata)
 
 

@@ -15,6 +15,8 @@ from harness.checks.structure.call_order import CallsUnknown
 from harness.inputs.deviations import METADATA, PROMISED, SURROUNDINGS
 from harness.judge.documented_limits.limit import PROGRAMMING_MODEL, limit
 from harness.judge.documented_limits.replacing import SELECTS
+from harness.observe.aliasing import OUTPUT
+from harness.observe.observation import ExportedObservation
 
 if TYPE_CHECKING:
     from harness.judge.documented_limits.limit import Limit, Question
@@ -127,3 +129,19 @@ def custom_backward_is_not_kept(question: Question) -> bool:
     if isinstance(evidence, GradientLeaf | GradientFlow | BackwardRaised):
         return True
     return isinstance(evidence, OutputLeaf | InputLeaf) and evidence.leaf.word == "requires-grad"
+
+
+@limit(
+    LIMITS,
+    says="A parameter that no module has registered, as one in a list, is a constant without gradient.",
+    documented="torch/_export/passes/lift_constants_pass.py: 'it's not registered with register_parameter(). "
+    "export will treat it as a constant tensor'; torch/export/_unlift.py: 'torch.export will detach it'",
+)
+def unregistered_parameters_are_constants(question: Question) -> bool:
+    """Ask whether only the flag of an output differs, which eager's has for such parameters alone."""
+    flow, evidence = question.eager.gradients, question.evidence
+    if flow is None or not isinstance(question.seen, ExportedObservation):
+        return False
+    if not isinstance(evidence, OutputLeaf) or evidence.leaf.word != "requires-grad":
+        return False
+    return f"{OUTPUT}{evidence.place}" in flow.constants

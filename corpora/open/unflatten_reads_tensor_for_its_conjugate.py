@@ -1,0 +1,61 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten: reads a complex buffer for its conjugate, silently"
+# severity = "B"
+# severity-because = "rotations by complex numbers that are kept along with their inverses: silently wrong"
+# cause = """
+# _TensorID holds storage, sizes, strides and offset, but no dtype and no conjugate or negative bit:
+# a tensor and its lazy conjugate, or its view in another dtype, are taken for one."""
+# path = "nonstrict:unflatten@cpu"
+# check = "state"
+# kind = "mismatch"
+# status = "open"
+# signatures = [
+#   ["state", "mismatch", "value", "buffer", "at-start"],
+#   ["sharing", "mismatch", "several-tensors-became-one"],
+# ]
+# # A copy of a lazy conjugate is none: Tensor.__deepcopy__ computes it, in memory of its own.
+# unmasked = [
+#   ["sharing", "mismatch", "memory-no-longer-shared"],
+#   ["state", "mismatch", "conj-bit", "buffer", "at-start"],
+# ]
+# fix = "unflatten_tells_tensors_by_dtype"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, _id: no dtype and no bits in _TensorID"
+# ///
+"""`back` is the conjugate of `turn`: turning there and back changes nothing. After unflatten it turns twice.
+
+conj() is lazy: the conjugate has the memory, sizes and strides of the tensor, and one bit more. unflatten
+takes tensors for one that agree in memory, sizes, strides and offset, and the graph reads `turn` in place of
+`back`. Eager gives 1, unflatten gives -1.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x * self.turn * self.back
+
+
+def make():
+    model = Model()
+    model.register_buffer("turn", torch.tensor([1j]))
+    model.register_buffer("back", model.turn.conj())
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    expected = model(*args)
+    seen = torch.export.unflatten(torch.export.export(model, args))(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,47 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "A view of a buffer in another dtype becomes that buffer"
+# variant-of = "unflatten_reads_tensor_for_its_conjugate"
+# path = "nonstrict:unflatten@cpu"
+# check = "state"
+# kind = "mismatch"
+# status = "open"
+# signatures = [
+#   ["state", "mismatch", "dtype", "buffer", "at-start"],
+#   ["sharing", "mismatch", "several-tensors-became-one"],
+# ]
+# trigger = ["state.one_storage"]
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, _id: no dtype in _TensorID"
+# ///
+"""`bits` is `scale` viewed as int32; in the unflattened module it is `scale`, and the result is float32."""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x * self.scale, self.bits + 1
+
+
+def make():
+    model = Model()
+    model.register_buffer("scale", torch.ones(1))
+    model.register_buffer("bits", model.scale.view(torch.int32))
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    expected = model(*args)[1]
+    seen = torch.export.unflatten(torch.export.export(model, args))(*args)[1]
+    bug = expected.dtype != seen.dtype
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected.dtype}, unflatten gives {seen.dtype}")
+    raise SystemExit(bug)

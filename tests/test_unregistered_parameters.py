@@ -1,0 +1,43 @@
+"""A parameter that no module has registered: export documents that it is a constant, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from harness.case import Case
+from harness.judge.verdict import judge
+from harness.paths import select_paths
+
+MODEL = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.held = {{"v": nn.Parameter(torch.ones(3))}}
+
+    def forward(self, x):
+        return {result}
+"""
+LIMIT = "unregistered-parameters-are-constants"
+
+
+@pytest.mark.parametrize("result", ["self.held", "x * self.held['v']"])
+def test_that_its_results_require_no_gradient_is_documented(
+    result: str, case: Callable[[str, str], Case]
+) -> None:
+    model = case(MODEL.format(result=result), "(torch.ones(2, 3),)")
+    (judged,) = judge(model, select_paths(["nonstrict:module"]), ["outputs", "gradients"]).paths
+    assert judged.status == "ok" and LIMIT in judged.excused
+
+
+@pytest.mark.parametrize("tensor", ["x", "self.w"])
+def test_that_any_other_result_requires_none_is_not(tensor: str, case: Callable[[str, str], Case]) -> None:
+    changed = f"{tensor}.detach() if torch.compiler.is_exporting() else {tensor}"
+    model = MODEL.format(result=f"(self.held, ({changed}) * 2)")
+    model = model.replace("self.held =", "self.w = nn.Parameter(torch.ones(3))\n        self.held =")
+    built = case(model, "(torch.ones(2, 3, requires_grad=True),)")
+    verdict = judge(built, select_paths(["nonstrict:module"]), ["outputs"])
+    (finding,) = verdict.findings
+    assert finding.signature == ("outputs", "mismatch", "requires-grad", "fresh")
+    assert verdict.paths[0].excused == (LIMIT,)
