@@ -473,3 +473,14 @@ def test_export_promises_nothing_about_what_surrounds_a_call() -> None:
     around = {name for name, one in DEVIATIONS.items() if one.around}
     assert around <= PROMISED["compile"]
     assert not around & (PROMISED["nonstrict"] | PROMISED["strict"])
+
+
+def test_a_dict_in_another_order_may_be_answered_like_one_in_the_order_of_the_example() -> None:
+    def eager(ordinary: torch.Tensor) -> Observation:
+        made = left(call(ONE + 1), "order").deviations[0]
+        return as_eager(replace(left(call(), "order"), deviations=(replace(made, then=call(ordinary)),)))
+
+    assert whats("guards", eager(ONE), left(call(ONE), "order")) == []
+    assert whats("guards", eager(ONE), left(call(ONE + 2), "order")) == [("accepted", "order")]
+    compiled = replace(left(call(ONE), "order"), path=parse("compile:compiled@cpu"))
+    assert whats("guards", eager(ONE), compiled) == [("accepted", "order")]

@@ -29,6 +29,8 @@ class WrongAnswer(InCall):
     where: str
     """What differs: ``output[0]``, ``input args[0]``, or the name of a tensor of the state."""
     leaf: LeafDifference
+    as_example: bool = False
+    """Whether it is the answer that eager gives to an ordinary call."""
 
     @property
     def is_input(self) -> bool:
@@ -129,7 +131,15 @@ def _answered(
         unlike = [each for each in unlike if each[1].word not in ("rounding", "sign-of-zero")]
     if unlike:
         where, worst = min(unlike, key=lambda pair: SEVERITY.index(pair[1].word))
-        yield WrongAnswer(number, Altered.of(made), where, worst)
+        yield WrongAnswer(number, Altered.of(made), where, worst, _is_ordinary(expected, made))
+
+
+def _is_ordinary(expected: DeviatingCall, made: DeviatingCall) -> bool:
+    """Ask whether outputs and state are those of eager's ordinary call in the place of the deviating one."""
+    ordinary = expected.then
+    if ordinary is None or ordinary.outputs is None:
+        return False
+    return not any(not where.startswith(INPUT) for where, _ in _unlike(ordinary, made.call))
 
 
 def _afterwards(

@@ -133,6 +133,20 @@ def custom_backward_is_not_kept(question: Question) -> bool:
 
 @limit(
     LIMITS,
+    says="The order of a dict's keys is static; another one is accepted, and values are taken by key.",
+    documented="torch/export/_unlift.py, eq_spec: 'in the case of dict, the context is list of keys and we "
+    "allow the keys to be in any order'",
+)
+def order_of_keys_is_static(question: Question) -> bool:
+    """Ask whether a call with keys in another order is answered like one in the order of the example."""
+    evidence = question.evidence
+    if not isinstance(evidence, WrongAnswer) or evidence.altered.deviation != "order":
+        return False
+    return evidence.as_example and isinstance(question.seen, ExportedObservation)
+
+
+@limit(
+    LIMITS,
     says="A parameter that no module has registered, as one in a list, is a constant without gradient.",
     documented="torch/_export/passes/lift_constants_pass.py: 'it's not registered with register_parameter(). "
     "export will treat it as a constant tensor'; torch/export/_unlift.py: 'torch.export will detach it'",
