@@ -386,7 +386,7 @@ def test_a_wrong_path_needs_no_torch(models: pathlib.Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.stdout.split() == ["2", "False"]
-    assert "'x:*' names no path" in done.stderr
+    assert "'x:*' matches no listed path" in done.stderr
 
 
 def test_an_error_of_exportdiff_is_3(

@@ -126,7 +126,7 @@ def test_statements_are_added_and_dropped() -> None:
         exports=False,
         reseed="torch.manual_seed(0)",
         leaves_only=True,
-        done_to_eager=("retie",),
+        done_to_eager=("retie(eager)",),
         deviating=Deviating(attribute="l.scale", value="4.0"),
     )
     assert text.splitlines() == [
