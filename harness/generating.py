@@ -29,11 +29,31 @@ if TYPE_CHECKING:
     from harness.case import Case
     from harness.programs import Program
 
-__all__ = ["IN_PLACE", "DrawnModel", "models", "profile_names", "programs", "switch_names", "tag_names"]
+__all__ = [
+    "IN_PLACE",
+    "RANDOM",
+    "DrawnModel",
+    "models",
+    "profile_names",
+    "programs",
+    "switch_names",
+    "tag_names",
+]
 
-IN_PLACE = ("inplace.*", "op.inplace.*", "update.*", "state.own")
+IN_PLACE = (
+    "inplace.*",
+    "op.inplace.*",
+    "update.*",
+    "flow.*",
+    "calls.no_result",
+    "region.written",
+    "state.own",
+)
 """Patterns for ``forbid``: models whose forward changes nothing in place, neither tensors nor attributes.
 What ``nn`` layers do by themselves stays, such as the running statistics of a batch norm in training."""
+
+RANDOM = ("op.random", "op.seeded", "op.inplace.random", "model.training")
+"""Patterns for ``forbid``: models that draw no random numbers, so that two runs give the same."""
 
 
 def models(
