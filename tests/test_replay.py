@@ -44,7 +44,7 @@ DETAILS = {
     "no_make": "defines no make()",
     "imports_numpy": "imports numpy",
     "fixed": "exportdiff corpus close",
-    "endless": "time limit",
+    "endless": "no answer within 2 s",
     "segfault": "SIGSEGV",
     "odd_exit": "exit code 3",
     "no_header": "header",

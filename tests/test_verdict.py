@@ -134,6 +134,33 @@ def test_a_model_that_refuses_a_second_call_is_judged_on_the_first(case: Callabl
     assert not drawn.valid and "eager raised ValueError in call 1: once" in drawn.invalid_reason
 
 
+HELD = """
+class Child(nn.Module):
+    def forward(self, x):
+        return x * 2
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+        self.held = {held}
+
+    def forward(self, x):
+        self.calls += 1
+        return self.held[0](x)
+"""
+
+
+@pytest.mark.parametrize(("held", "excused"), [("[Child()]", True), ("nn.ModuleList([Child()])", False)])
+def test_a_module_in_a_plain_list_has_no_name_and_a_registered_one_has(
+    case: Callable[[str], Case], held: str, excused: bool
+) -> None:
+    verdict = judge(case(HELD.format(held=held)), select_paths(["strict:unflatten"]), ["structure"])
+    assert ("modules-in-lists-are-not-registered" in verdict.paths[0].excused) == excused
+    signatures = [finding.signature for finding in verdict.findings]
+    assert signatures == ([] if excused else [("structure", "mismatch", "calls", "unknown")])
+
+
 CHANGES = {
     "self.child.n.mul_(2)": True,
     # Without recomputing, autograd refuses to go back through the changed parameter.

@@ -12,7 +12,19 @@
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "crash"
+# stage = "lower"
 # status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "lower",
+#         "SpecViolationError",
+#         "verifier.py:check",
+#         "verifier.py:_check_graph_module",
+#         "verifier.py:_check_valid_op",
+#     ],
+# ]
 # fix = "branches_may_write_when_decomposed"
 # upstream = ""
 # affected = ["2.13.0"]

@@ -24,15 +24,6 @@
 #         "graph_signature.py:<listcomp>",
 #         "graph_signature.py:_make_argument_spec",
 #     ],
-#     [
-#         "outputs",
-#         "crash",
-#         "export",
-#         "TypeError",
-#         "proxy_tensor.py:<lambda>",
-#         "proxy_tensor.py:get_proxy_slot",
-#         "weak.py:get",
-#     ],
 # ]
 # fix = "members_of_enumerations_are_outputs"
 # affected = ["2.13.0"]

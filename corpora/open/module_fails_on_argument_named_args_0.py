@@ -19,9 +19,9 @@
 #         "crash",
 #         "lower",
 #         "SyntaxError",
-#         "graph_module.py:_forward_from_src",
-#         "graph_module.py:_method_from_src",
-#         "graph_module.py:_exec_with_source",
+#         "exported_program.py:module",
+#         "_unlift.py:_unlift_exported_program_lifted_states",
+#         "_unlift.py:_unlift",
 #     ],
 # ]
 # fix = "items_of_args_get_names_of_their_own"

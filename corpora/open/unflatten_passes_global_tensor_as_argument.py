@@ -9,7 +9,7 @@
 # cause = """
 # lift_constants_pass names a tensor that is no attribute of the model after the module that reads it first,
 # and unflatten passes it to the others as a further argument."""
-# path = "nonstrict+preserve+swap:unflatten@cpu"
+# path = "nonstrict+preserve+swap_one:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
 # status = "open"

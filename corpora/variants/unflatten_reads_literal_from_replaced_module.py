@@ -9,17 +9,7 @@
 # check = "outputs"
 # kind = "crash"
 # status = "open"
-# signatures = [
-#     [
-#         "outputs",
-#         "crash",
-#         "run",
-#         "RuntimeError",
-#         "interpreter.py:run_node",
-#         "interpreter.py:get_attr",
-#         "interpreter.py:fetch_attr",
-#     ],
-# ]
+# signatures = [["outputs", "crash", "run", "RuntimeError", "Node referenced nonexistent target"]]
 # fix = "literals_are_named_after_all_readers"
 # upstream = ""
 # affected = ["2.13.0"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental import proxy_tensor
+from torch.utils import _pytree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +30,14 @@ def forget_predictions() -> None:
     the programs that ran before.
     """
     FakeTensorMode.cache_clear()
+
+
+def forget_loaded_structures() -> None:
+    """Empty the cache of the structures of inputs and outputs that were loaded, by their JSON.
+
+    The function behind it may be one that a fix changes: what plain torch has loaded would hide the fix.
+    """
+    _pytree.treespec_loads.cache_clear()
 
 
 def forget_last_export() -> None:

@@ -100,7 +100,7 @@ def applied(fixes: Collection[Fix]) -> Iterator[None]:
     still find them: a hook, a compiled function, a finalizer. Nothing else of torch reads them.
     """
     # Imported here because it imports torch, and reading fixes (``corpus list``) does not need torch.
-    from harness.observe.caches import forget_predictions
+    from harness.observe.caches import forget_loaded_structures, forget_predictions
 
     patched = _patched(_ordered(fixes))
     missing = object()
@@ -110,12 +110,14 @@ def applied(fixes: Collection[Fix]) -> Iterator[None]:
             space[name] = value
         with exchanged(patched.codes):
             forget_predictions()
+            forget_loaded_structures()
             yield
     finally:
         for space, name, value in before:
             if value is not missing:
                 space[name] = value
         forget_predictions()
+        forget_loaded_structures()
 
 
 def blamed(error: BaseException, fixes: Collection[Fix]) -> tuple[str, ...]:

@@ -81,9 +81,12 @@ def other_metadata_is_static(question: Question) -> bool:
 def modules_in_lists_are_not_registered(question: Question) -> bool:
     """Ask whether all modules that eager does not have are named by an index or a key."""
     evidence = question.evidence
-    return isinstance(evidence, CallsUnknown) and all(
-        re.search(r"\[['\"\w]+\]", name) for name in evidence.names
-    )
+    return isinstance(evidence, CallsUnknown) and all(map(_IN_CONTAINER.match, evidence.names))
+
+
+# Such as layers[0] or block.layers['first']. Dynamo's own expressions, __dict__['_modules'] and getattr(...),
+# are no names: they stand for registered modules.
+_IN_CONTAINER = re.compile(r"(?!.*(?:\b__dict__\[|\bgetattr\())[\w.]+\[['\"\w]+\]")
 
 
 @limit(

@@ -211,12 +211,17 @@ _LAYOUT = ("stride", "conj-bit", "neg-bit")
 def checkpoints_recompute_from_changed_state(question: Question) -> bool:
     """Ask whether a gradient differs where eager recomputes modules and the call has changed the state.
 
-    Without recomputing, autograd refuses to go back through what was changed in place.
+    Without recomputing, autograd refuses to go back through what was changed in place. What raises while it
+    recomputes is no such refusal.
     """
     flow, eager, evidence = question.eager.gradients, question.eager, question.evidence
     if flow is None or eager.before is None:
         return False
-    refused = isinstance(evidence, BackwardRaised) and evidence.failure.name == RuntimeError.__name__
+    refused = (
+        isinstance(evidence, BackwardRaised)
+        and evidence.failure.name == RuntimeError.__name__
+        and not any(frame.startswith("checkpoint.py:") for frame in evidence.failure.frames)
+    )
     if not refused and not isinstance(evidence, GradientLeaf | GradientFlow):
         return False
     before, after = eager.before.tensors, eager.calls[0].state.tensors

@@ -1,0 +1,66 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile(backend='eager'): backward raises for an instance norm inside a checkpoint"
+# variant-of = "compile_fails_on_batch_norm_in_checkpoint"
+# path = "compile:compiled@cpu"
+# check = "gradients"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "gradients",
+#         "crash",
+#         "backward",
+#         "run",
+#         "RuntimeError",
+#         "checkpoint.py:unpack_hook",
+#         "checkpoint.py:get_inputs",
+#         "checkpoint.py:<listcomp>",
+#     ],
+# ]
+# fix = "checkpoint_saves_no_written_state"
+# upstream = "https://github.com/pytorch/pytorch/pull/160883"
+# upstream-match = "place"
+# affected = ["2.13.0"]
+# at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint_impl: checkpoint(..., *args)"
+# ///
+"""Eager trains; compiled, "one of the variables needed for gradient computation has been modified".
+
+With momentum=1.0 the running statistics are those of the last batch, however often it is run.
+"""
+
+import sys
+
+import torch
+from torch.utils.checkpoint import checkpoint
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = torch.nn.InstanceNorm1d(3, momentum=1.0, affine=True, track_running_stats=True)
+
+    def forward(self, x):
+        return checkpoint(self.norm, x, use_reentrant=False)
+
+
+def make():
+    return Model(), (torch.ones(2, 3, 2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    model(*args).sum().backward()
+    out = torch.compile(model, backend="eager")(*args)
+    try:
+        out.sum().backward()
+    except RuntimeError as error:
+        if "modified by an inplace operation" not in str(error):
+            raise
+        print(f"BUG: eager trains, compiled the backward pass raises {error}")
+        raise SystemExit(1) from None
+    print("ok: both train")

@@ -1,0 +1,66 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: a member of an IntEnum among the outputs: TypeError"
+# variant-of = "export_fails_on_member_of_enumeration_returned"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# stage = "export"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "TypeError",
+#         "proxy_tensor.py:<lambda>",
+#         "proxy_tensor.py:get_proxy_slot",
+#         "weak.py:get",
+#     ],
+# ]
+# fix = "members_of_enumerations_are_outputs"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/fx/experimental/proxy_tensor.py, get_proxy_slot: looks the member up in a weak dict"
+# ///
+"""Export fails on a model that returns a member of an IntEnum: "cannot create weak reference to 'Status'".
+
+A plain int in its place is exported.
+"""
+
+import enum
+import sys
+
+import torch
+
+
+class Status(enum.IntEnum):
+    DONE = 1
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x + 1, Status.DONE
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    expected = model(*args)
+    try:
+        seen = torch.export.export(model, args).module()(*args)
+    except TypeError as error:
+        seen = error
+    except RuntimeError as error:
+        print(f"ok: export refuses the model: {error}")
+        raise SystemExit(0) from None
+    bug = isinstance(seen, TypeError) or seen[1] is not Status.DONE
+    print(f"{'BUG' if bug else 'ok'}: eager returns {expected}, the exported program {seen!r}")
+    raise SystemExit(bug)

@@ -1,0 +1,51 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten: an exported torch.fx.GraphModule with two outputs returns its weight and input"
+# variant-of = "unflatten_fails_on_exported_graph_module"
+# path = "nonstrict:unflatten@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value", "fresh"]]
+# trigger = ["hierarchy.graph_root"]
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/export/_trace.py, _aot_export_non_strict: it keeps stacks without the root"
+# ///
+"""The unflattened root takes what it handed to the layer for its outputs. Here the shapes are right too.
+
+Nothing raises, and no shape differs: the caller gets the weight and the input in place of two results.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(3, 3, bias=False)
+
+    def forward(self, x):
+        y = self.linear(x)
+        return y, y + 1
+
+
+def make():
+    torch.manual_seed(0)
+    return torch.fx.symbolic_trace(Model()), (torch.ones(3, 3),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(model, args, strict=False))
+    expected, seen = model(*args), unflattened(*args)
+    bug = not all(torch.equal(one, other) for one, other in zip(expected, seen, strict=True))
+    rows = [outputs[0][0].tolist() for outputs in (expected, seen)]
+    print(f"{'BUG' if bug else 'ok'}: eager returns {rows[0]} first, the unflattened program {rows[1]}")
+    raise SystemExit(bug)
