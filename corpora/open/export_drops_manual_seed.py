@@ -13,6 +13,10 @@
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
+# signatures = [
+#     ["outputs", "mismatch", "value", "fresh"],
+#     ["purity", "mismatch", "export", "global", "global random number generator"],
+# ]
 # fix = "export_refuses_manual_seed"
 # upstream = ""
 # affected = ["2.13.0"]

@@ -13,6 +13,18 @@
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
+# signatures = [
+#     ["outputs", "mismatch", "value", "fresh"],
+#     [
+#         "outputs",
+#         "crash",
+#         "lower",
+#         "AssertionError",
+#         "unflatten.py:unflatten",
+#         "unflatten.py:__init__",
+#         "unflatten.py:_sink_params",
+#     ],
+# ]
 # fix = "export_refuses_generators_of_forward"
 # upstream = ""
 # affected = ["2.13.0"]
