@@ -13,6 +13,7 @@
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
+# signatures = [["outputs", "mismatch", "value", "fresh"]]
 # signatures = [
 #     ["outputs", "mismatch", "value", "fresh"],
 #     [

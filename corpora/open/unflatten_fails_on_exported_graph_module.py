@@ -23,7 +23,7 @@
 #         "_pytree.py:unflatten",
 #     ],
 # ]
-# trigger = ["hierarchy.graph_root"]
+# fix = "graph_modules_have_a_root"
 # affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/export/_trace.py, _aot_export_non_strict: it keeps stacks without the root"

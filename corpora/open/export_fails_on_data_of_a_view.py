@@ -1,0 +1,63 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: a size \"is not tracked with proxy\" if x.data is read and the input x is a view"
+# severity = "C"
+# severity-because = "`.data` in forward(), and an example input that is a view"
+# cause = """
+# The getter of Tensor.data calls the fake tensor without its mode. Its cache compares the memory of a view
+# with the size of the base of the input, under the proxy mode, to which the size of a base is unknown."""
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "RuntimeError",
+#         "proxy_tensor.py:_compute_proxy",
+#         "proxy_tensor.py:<genexpr>",
+#         "proxy_tensor.py:get_proxy_slot",
+#     ],
+# ]
+# fix = "cached_views_ask_no_proxy"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_subclasses/fake_tensor.py, _get_output_tensor_from_cache_entry: traced set_"
+# ///
+"""The model asks for the rank of `x.data`. With a view as its example input, export raises RuntimeError.
+
+Nothing is dynamic here. Yet export gives the base of the view a symbolic size, which no proxy stands for.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x + x.data.dim()
+
+
+def make():
+    return Model(), (torch.ones(4).view(2, 2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    model(*args)
+    try:
+        torch.export.export(model, args, strict=False)
+        seen = "nothing"
+    except RuntimeError as error:
+        if "is not tracked with proxy" not in str(error):
+            raise
+        seen = str(error)
+    print(f"{'ok' if seen == 'nothing' else 'BUG'}: eager raises nothing, export raises {seen}")
+    raise SystemExit(seen != "nothing")

@@ -1,0 +1,62 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: spectral_norm on a GRU is updated less often than in eager"
+# severity = "C"
+# severity-because = "spectral_norm on a recurrent layer, exported in training mode"
+# cause = """
+# RNNBase reads its weights until one is another object than before. Export replaces all of them, so that it
+# stops before the parametrized weight, whose reading updates buffers."""
+# path = "nonstrict:module@cpu"
+# check = "state"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["state", "mismatch", "value", "buffer"]]
+# fix = "rnn_reads_all_weights"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/nn/modules/rnn.py, RNNBase._weights_have_changed: stops at the first weight"
+# ///
+"""A GRU whose recurrent weight has spectral_norm: a call makes four steps of the power method, exported two.
+
+The steps change the buffers `_u` and `_v`. RNNBase reads the weight to see whether it has changed, and again
+if so. The exported program leaves out the first reading.
+"""
+
+import sys
+import warnings
+
+import torch
+from torch.nn.utils.parametrizations import spectral_norm
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.GRU(3, 3)
+        spectral_norm(self.layer, "weight_hh_l0")
+
+    def forward(self, x):
+        return self.layer(x)[0]
+
+
+def make():
+    torch.manual_seed(0)
+    return Model(), (torch.ones(1, 3),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    warnings.simplefilter("ignore")
+    model, args = make()
+    program = torch.export.export(model, args, strict=False).module()
+    eager, args = make()
+    eager(*args)
+    program(*args)
+    name = "layer.parametrizations.weight_hh_l0.0._u"
+    expected, seen = eager.get_buffer(name), program.get_buffer(name)
+    bug = not torch.allclose(expected, seen, atol=1e-6)
+    print(f"{'BUG' if bug else 'ok'}: eager leaves {expected}, the exported program {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,64 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export.save: ValueError if the model returns an empty tuple"
+# severity = "C"
+# severity-because = "a model that only updates a buffer and returns (); with None it works"
+# cause = """
+# canonicalize unzips the outputs of the graph into two sequences, which fails where there are none. It takes
+# care of a program without inputs."""
+# path = "nonstrict+reload:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "lower",
+#         "ValueError",
+#         "serialize.py:serialize",
+#         "serialize.py:serialize",
+#         "serialize.py:canonicalize",
+#     ],
+# ]
+# fix = "canonicalize_no_outputs"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_export/serde/serialize.py, canonicalize: zip of no outputs"
+# ///
+"""The model counts its calls and returns an empty tuple. It exports; save: "not enough values to unpack"."""
+
+import io
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, x):
+        self.calls.add_(1)
+        return ()
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    program = torch.export.export(model, args)
+    try:
+        torch.export.save(program, io.BytesIO())
+        seen = "nothing"
+    except ValueError as error:
+        seen = str(error)
+    print(f"{'ok' if seen == 'nothing' else 'BUG'}: export raises nothing, save raises {seen}")
+    raise SystemExit(seen != "nothing")

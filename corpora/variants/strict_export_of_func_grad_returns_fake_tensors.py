@@ -1,0 +1,48 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "strict export of torch.func.grad over captured tensors returns fake tensors"
+# variant-of = "export_of_func_grad_returns_fake_tensors"
+# path = "strict:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "kind"]]
+# trigger = ["region.func_grad"]
+# upstream = "https://github.com/pytorch/pytorch/issues/146719"
+# upstream-match = "symptom"
+# affected = ["2.13.0"]
+# at-fault = "torch/_functorch/eager_transforms.py, _wrap_tensor_for_grad: a C function that no mode sees"
+# ///
+"""The model returns the derivative of sin. Strict export raises nothing; the program returns a FakeTensor.
+
+In the graph, sin and cos read two lifted constants, and nothing reads the input. Each constant is a
+GradTrackingTensor around a fake tensor: unflatten, run_decompositions and save raise an error on it.
+"""
+
+import sys
+import warnings
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.func.grad(torch.sin)(x)
+
+
+def make():
+    return Model(), (torch.tensor(1.0),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    warnings.simplefilter("ignore")
+    model, args = make()
+    expected = model(*args)
+    seen = torch.export.export(model, args, strict=True).module()(*args)
+    bug = type(seen) is not type(expected)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the exported program gives {seen!r}")
+    raise SystemExit(bug)

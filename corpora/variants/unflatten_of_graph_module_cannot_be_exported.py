@@ -1,0 +1,59 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "export again: ValueError on the unflattened form of an exported torch.fx.GraphModule"
+# variant-of = "unflatten_fails_on_exported_graph_module"
+# path = "nonstrict+reexport_unflattened:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "lower",
+#         "ValueError",
+#         "_symbolic_trace.py:forward",
+#         "_pytree.py:tree_unflatten",
+#         "_pytree.py:unflatten",
+#     ],
+# ]
+# fix = "graph_modules_have_a_root"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/export/_trace.py, _aot_export_non_strict: it keeps stacks without the root"
+# ///
+"""The result of torch.fx.symbolic_trace is exported and unflattened. To export that raises ValueError."""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.linear(x).relu()
+
+
+def make():
+    torch.manual_seed(0)
+    return torch.fx.symbolic_trace(Model()), (torch.ones(2, 3),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(model, args, strict=False))
+    try:
+        torch.export.export(unflattened, args, strict=False)
+        seen = "nothing"
+    except ValueError as error:
+        seen = str(error)
+    print(f"{'ok' if seen == 'nothing' else 'BUG'}: the first export raises nothing, the second {seen}")
+    raise SystemExit(seen != "nothing")
