@@ -14,7 +14,6 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["gradients", "mismatch", "value", "state"]]
-# signatures = [["gradients", "mismatch", "value", "state"]]
 # fix = "export_refuses_hooks_on_tensors"
 # upstream = ""
 # affected = ["2.13.0"]

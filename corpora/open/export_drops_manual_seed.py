@@ -13,7 +13,6 @@
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["outputs", "mismatch", "value", "fresh"]]
 # signatures = [
 #     ["outputs", "mismatch", "value", "fresh"],
 #     ["purity", "mismatch", "export", "global", "global random number generator"],

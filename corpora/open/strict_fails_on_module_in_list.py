@@ -23,16 +23,6 @@
 #         "_trace.py:_replace_param_buffer_names",
 #     ],
 # ]
-# signatures = [
-#     [
-#         "outputs",
-#         "crash",
-#         "export",
-#         "KeyError",
-#         "_trace.py:_strict_export",
-#         "_trace.py:_replace_param_buffer_names",
-#     ],
-# ]
 # fix = "parameters_in_lists_are_constants"
 # upstream = ""
 # affected = ["2.13.0"]

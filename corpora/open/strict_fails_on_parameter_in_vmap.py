@@ -24,17 +24,6 @@
 #         "utils.py:torch_clone",
 #     ],
 # ]
-# signatures = [
-#     [
-#         "outputs",
-#         "crash",
-#         "export",
-#         "RuntimeError",
-#         "builder.py:_clone_input",
-#         "utils.py:clone_input",
-#         "utils.py:torch_clone",
-#     ],
-# ]
 # fix = "dynamo_clones_outside_of_vmap"
 # upstream = ""
 # affected = ["2.13.0"]
