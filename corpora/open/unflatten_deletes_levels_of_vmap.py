@@ -1,0 +1,57 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten: RuntimeError from a model that uses torch.vmap"
+# severity = "B"
+# severity-because = "a model that calls torch.vmap, as for ensembles or per-sample work, and is unflattened"
+# cause = """
+# unflatten removes dead code, and Node.is_impure takes _vmap_increment_nesting and _vmap_decrement_nesting,
+# whose results nobody reads, for pure: they are deleted."""
+# path = "nonstrict:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     ["outputs", "crash", "run", "RuntimeError", "Either your tensor may have escaped from inside"],
+# ]
+# fix = "vmap_levels_are_side_effects"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/fx/node.py, Node.is_impure: knows the levels of jvp alone (_side_effectful_functions)"
+# ///
+"""`ep.module()` is right; the unflattened program raises "your tensor may have escaped".
+
+The graph enters and leaves the level of vmap with two calls whose results nobody reads.
+unflatten deletes both.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.vmap(lambda row: row * row)(x)
+
+
+def make():
+    return Model(), (torch.ones(2, 1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    ep = torch.export.export(model, args, strict=False)
+    expected, unflattened = ep.module()(*args), torch.export.unflatten(ep)
+    try:
+        seen = unflattened(*args)
+    except RuntimeError as error:
+        if "may have escaped" not in str(error):
+            raise
+        print("BUG: ep.module() returns a tensor, the unflattened program raises RuntimeError")
+        raise SystemExit(1) from None
+    print(f"ok: ep.module() returns {expected.tolist()}, the unflattened program {seen.tolist()}")
+    raise SystemExit(0 if torch.equal(expected, seen) else 3)
