@@ -46,6 +46,7 @@ IN_PLACE = (
     "update.*",
     "flow.*",
     "calls.no_result",
+    "hierarchy.hook",
     "region.written",
     "state.own",
 )

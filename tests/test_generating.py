@@ -192,6 +192,7 @@ def check_pass(
 
 def test_a_right_pass_passes() -> None:
     plain = [*exportdiff.strategies.IN_PLACE, *exportdiff.strategies.RANDOM, "output.*", "calls.group*"]
+    plain.append("region.func_grad")  # torch.export of these returns fake tensors: an entry of the corpus
     check_pass(drop_double_negation, 40, forbid=plain)
 
 
