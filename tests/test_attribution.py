@@ -28,7 +28,7 @@ from harness.known.leftovers import Leftover, sort_leftovers
 from harness.known.standing import NEW, Standing
 from harness.patching.held import hold, only, plain
 from harness.path import Path
-from harness.paths import cost, parse
+from harness.paths import parse
 
 Judge: TypeAlias = Callable[..., Verdict]
 
@@ -305,16 +305,22 @@ def test_a_finding_says_when_attribution_ended_early(
     assert part.causes == (UNRESOLVED,) and "one of 5 fixes" in part.remark
 
 
-def test_a_finding_may_cost_only_so_much(corpora: pathlib.Path, judging: Callable[..., Judge]) -> None:
+def test_all_findings_share_the_judgements(corpora: pathlib.Path, judging: Callable[..., Judge]) -> None:
     calls: list[int] = []
     judge = judging(calls, value=lambda a, b, **_: a or b)
     found = judge(CASE, ())
-    path = cost(parse("nonstrict:module@cpu"))
     calls.clear()
-    (part,) = explain(CASE, found, (), knowledge(corpora), judge, affordable=path)
-    assert (part.causes, part.remark) == ((), "attribution ran out of judgements")
+    parts = explain(
+        CASE,
+        replace(found, findings=found.findings * 2),
+        (),
+        knowledge(corpora),
+        judge,
+        judgements=1,
+    )
+    assert [part.remark for part in parts] == ["attribution ran out of judgements"] * 2
     assert len(calls) == 1
-    (part,) = explain(CASE, found, (), knowledge(corpora), judge, affordable=100 * path)
+    (part,) = explain(CASE, found, (), knowledge(corpora), judge, judgements=100)
     assert part.causes and not part.remark
 
 

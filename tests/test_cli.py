@@ -15,9 +15,10 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.cli import main
+from harness.cli import main, make_parser
 from harness.cli.arguments import duration, shard
 from harness.faults import FAULTS
+from harness.known.entry import FIXES
 from harness.processes.usage import family
 from strategies.tags import TAGS
 
@@ -111,6 +112,15 @@ def test_paths_are_listed_with_what_they_found(
     assert "pipeline:stages@cpu" in printed and "aoti:package@cpu" in printed
 
 
+def test_in_any_folder_the_corpus_that_was_installed_is_known(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
+) -> None:
+    # Without it, every known bug would be reported as new.
+    monkeypatch.chdir(tmp_path)
+    chosen = make_parser().parse_args(["fuzz"]).corpora
+    assert chosen.is_absolute() and (chosen / FIXES).is_dir()
+
+
 def test_features_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["features", "--examples", "6", "--seed", "1", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
@@ -183,7 +193,7 @@ def test_faults_missed_are_1_and_json_says_so(capsys: pytest.CaptureFixture[str]
 def test_help_does_not_import_torch() -> None:
     code = """
 import sys
-from harness.cli import main
+from harness.cli import main, make_parser
 try:
     main(["--help"])
 finally:

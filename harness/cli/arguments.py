@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from harness import second_device
 from harness.durations import seconds_of
 from harness.errors import UsageError
+from harness.known.entry import CORPORA, default_corpora
 from harness.processes.limits import most_of_the_machine
 from harness.processes.processors import processors
 from harness.programs import DEFAULT_PROFILE, profile_names, switches_needing
@@ -52,6 +53,17 @@ def positive(text: str) -> int:
     if not natural(text):
         raise argparse.ArgumentTypeError("must be at least 1")
     return int(text)
+
+
+def add_corpora_option(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add ``--corpora``; its default is the corpus here, or else the one that was installed."""
+    parser.add_argument(
+        "--corpora",
+        type=pathlib.Path,
+        default=default_corpora() or CORPORA,
+        metavar="DIR",
+        help=f"{what} (default: corpora/ here, or the one that was installed)",
+    )
 
 
 def workers(text: str) -> int:

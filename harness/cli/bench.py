@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from harness.cli.arguments import add_seed_option, workers
 from harness.errors import UsageError
-from harness.known.entry import CORPORA
+from harness.known.entry import default_corpora
 
 # Functions import the modules that import torch or rich, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
@@ -69,8 +69,13 @@ def run(arguments: argparse.Namespace) -> int:
     chosen = _chosen(arguments.only)
     if arguments.out is not None and not arguments.out.absolute().parent.is_dir():
         raise UsageError(f"--out {arguments.out}: its folder does not exist")
-    corpora = CORPORA.resolve() if CORPORA.is_dir() else None
-    context = Context(FULL if arguments.full else QUICK, arguments.workers, arguments.seed, corpora)
+    corpora = default_corpora()
+    context = Context(
+        FULL if arguments.full else QUICK,
+        arguments.workers,
+        arguments.seed,
+        corpora.resolve() if corpora else None,
+    )
     machine = describe()
     measured: list[Measured] = []
     for each in measure_all(chosen, context):

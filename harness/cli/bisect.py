@@ -8,9 +8,9 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from harness.cli.arguments import duration, workers
+from harness.cli.arguments import add_corpora_option, duration, workers
 from harness.errors import UsageError
-from harness.known.entry import CORPORA, find_files, read_entry
+from harness.known.entry import find_files, read_entry
 
 # Functions import the modules that import torch or rich, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
@@ -92,13 +92,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         metavar="TIME",
         help="time limit for each run, e.g. 90s (default: 2m)",
     )
-    parser.add_argument(
-        "--corpora",
-        type=pathlib.Path,
-        default=CORPORA,
-        metavar="DIR",
-        help="the corpus with the fixes that files name (default: corpora/)",
-    )
+    add_corpora_option(parser, "the corpus with the fixes that files name")
 
 
 def run(arguments: argparse.Namespace) -> int:

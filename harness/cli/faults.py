@@ -18,7 +18,7 @@ from harness.cli.arguments import (
 )
 from harness.cli.trying import try_first
 from harness.errors import UsageError
-from harness.known.entry import CORPORA
+from harness.known.entry import default_corpora
 
 # Functions import the modules that import torch or rich, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
@@ -108,12 +108,13 @@ def _detect(arguments: argparse.Namespace, faults: Sequence[Fault]) -> list[Dete
     from harness.engine.detection import Settings, detect_all
     from harness.engine.worker import Job
 
+    corpora = default_corpora()
     seconds = None if arguments.examples else arguments.time or SECONDS
     job = Job(
         arguments.seed,
         chosen_paths(arguments.paths, arguments.device, expensive=False),
         # Known bugs hide planted ones, so their fixes are in place.
-        corpora=CORPORA.resolve() if CORPORA.is_dir() else None,
+        corpora=corpora.resolve() if corpora else None,
     )
     try_first(job.corpora, arguments.workers)
     results = []

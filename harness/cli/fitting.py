@@ -10,9 +10,8 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from harness.cli.arguments import workers
+from harness.cli.arguments import add_corpora_option, workers
 from harness.errors import UsageError
-from harness.known.entry import CORPORA
 from harness.known.fit import Row, statuses, subjects
 
 # Functions import the modules that import torch or rich, so that ``exportdiff --help`` starts fast.
@@ -53,13 +52,7 @@ def add_parser(actions: Subparsers) -> None:
         metavar="N",
         help="number of processes; auto: one for each core (default: auto)",
     )
-    parser.add_argument(
-        "--corpora",
-        type=pathlib.Path,
-        default=CORPORA,
-        metavar="DIR",
-        help="the corpus with the fixes (default: corpora/)",
-    )
+    add_corpora_option(parser, "the corpus with the fixes")
     parser.set_defaults(run=run)
 
 

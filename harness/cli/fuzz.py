@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from harness.cli.arguments import (
     add_around_option,
+    add_corpora_option,
     add_file_options,
     add_path_options,
     add_profile_option,
@@ -126,13 +127,7 @@ def add(commands: Subparsers) -> None:
         help="stop minimizing after TIME; as many findings as there are workers are minimized at a time "
         f"(default: {MINIMIZED} times the time of --minimize)",
     )
-    parser.add_argument(
-        "--corpora",
-        type=pathlib.Path,
-        default=CORPORA,
-        metavar="DIR",
-        help="the corpus of the known bugs (default: corpora/)",
-    )
+    add_corpora_option(parser, "the corpus of the known bugs")
     parser.add_argument(
         "--plain",
         action="store_true",

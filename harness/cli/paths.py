@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import pathlib
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from harness.cli.arguments import add_path_options, chosen_paths
+from harness.cli.arguments import add_corpora_option, add_path_options, chosen_paths
 from harness.known.entry import find_files, read_entry
 
 # Functions import the modules that import torch or rich, so that ``exportdiff --help`` starts fast.
@@ -26,13 +25,7 @@ def add(commands: Subparsers) -> None:
         description="List the ways to run a model: what each path promises, what it costs, how often a "
         "campaign uses it, and how many open bugs of the corpus it shows.",
     )
-    parser.add_argument(
-        "--corpora",
-        type=pathlib.Path,
-        default=pathlib.Path("corpora"),
-        metavar="DIR",
-        help="the corpus whose open bugs are counted (default: corpora)",
-    )
+    add_corpora_option(parser, "the corpus whose open bugs are counted")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     add_path_options(parser)
     parser.set_defaults(run=run)

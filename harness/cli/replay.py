@@ -7,9 +7,9 @@ from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
-from harness.cli.arguments import duration
+from harness.cli.arguments import add_corpora_option, duration
 from harness.errors import UsageError
-from harness.known.entry import CORPORA, EXPECTED, find_files, read_entry
+from harness.known.entry import EXPECTED, find_files, read_entry
 from harness.known.needed import fixes_named
 from harness.patching.fixes import applied
 from harness.processes.script import run_file
@@ -36,13 +36,7 @@ def add(commands: Subparsers) -> None:
     parser.add_argument(
         "files", nargs="*", type=pathlib.Path, metavar="FILE", help="files or folders (default: the corpus)"
     )
-    parser.add_argument(
-        "--corpora",
-        type=pathlib.Path,
-        default=CORPORA,
-        metavar="DIR",
-        help="the corpus with the fixes that files name (default: corpora/)",
-    )
+    add_corpora_option(parser, "the corpus with the fixes that files name")
     parser.add_argument(
         "--limit",
         type=duration,

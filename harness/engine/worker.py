@@ -23,6 +23,7 @@ from harness.known.standing import Standing
 from harness.observe.caches import forget_predictions
 from harness.patching.fixes import blamed
 from harness.patching.held import hold, plain
+from harness.paths import cost
 from harness.programs import DEFAULT_PROFILE, program_source
 
 if TYPE_CHECKING:
@@ -39,9 +40,11 @@ if TYPE_CHECKING:
     from harness.path import Path
 
 
-SAMPLE_COST = 3000.0
-"""Milliseconds that it may cost to find out which known bug a sampled finding is. On paths that compile with
-Inductor this is one judgement, with the likeliest fix; what that does not mend stays unresolved."""
+SAMPLE_JUDGEMENTS = 12
+"""So often a sampled program may be judged again to find out which known bugs it shows."""
+SAMPLE_COST = 6000.0
+"""Milliseconds, by the usual cost of the paths, that this may take. On paths that compile with Inductor it is
+one judgement, with the likeliest fix; what that does not mend stays unresolved."""
 
 
 @dataclass(frozen=True)
@@ -204,9 +207,7 @@ def _on_mended_torch(
     if _is_sampled(job, index):
         with plain():
             unmended = judge_case(case, paths)
-        parts = explain(case, on_first_paths(unmended), tags, known, mended=verdict, affordable=SAMPLE_COST)
-        # What stays unexplained is not lost: mended torch shows something on its paths too.
-        sample = tuple(part for part in parts if part.causes)
+        sample = _sample(case, unmended, verdict, tags, known)
     sorted_ = sort_leftovers(case, verdict, tags, known, plain=unmended, search=False)
     left = [each for each in sorted_ if isinstance(each, Leftover)]
     return ExampleResult(
@@ -218,6 +219,30 @@ def _on_mended_torch(
         sampled=unmended is not None,
         plain=_compared(job, index, unmended),
     )
+
+
+def _sample(
+    case: Case, plain: Verdict, mended: Verdict, tags: tuple[str, ...], known: Knowledge
+) -> tuple[Explained, ...]:
+    """Say which known bugs plain torch shows, as far as a few judgements can tell.
+
+    What stays unexplained is not lost: mended torch shows something on its paths too.
+    """
+    unknown = {(path, each.signature) for each in mended.findings for path in each.shown_on}
+    found = on_first_paths(plain).findings
+    found = tuple(each for each in found if (each.path, each.signature) not in unknown)
+    if not found:
+        return ()
+    affordable = round(SAMPLE_COST / max(cost(each.path) for each in found))
+    parts = explain(
+        case,
+        replace(plain, findings=found),
+        tags,
+        known,
+        mended=mended,
+        judgements=max(1, min(SAMPLE_JUDGEMENTS, affordable)),
+    )
+    return tuple(part for part in parts if part.causes)
 
 
 def _is_sampled(job: Job, index: int) -> bool:

@@ -23,7 +23,7 @@ from harness.known.knowledge import Knowledge, knowledge
 from harness.known.resemblance import resembling, shows_as
 from harness.known.smallest import LADDER, Smallest
 from harness.known.trial import Budget, OutOfBudget, Trial
-from harness.paths import cost, parse
+from harness.paths import parse
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -55,15 +55,14 @@ def explain(
     judge: Judge = judge_case,
     *,
     mended: Verdict | None = None,
-    affordable: float | None = None,
+    judgements: int | None = None,
 ) -> tuple[Explained, ...]:
     """Say which root causes explain the findings that plain torch shows.
 
     Each finding of the verdict comes back once, or once for each part of its paths that has other causes.
     ``features``: the tags of the program. ``mended``: the verdict with all fixes in place, if there is one.
-    ``affordable``: milliseconds that the judgements for one finding may cost, by the usual cost of its paths,
-    so that the answer is the same on every machine; None: no limit but ``JUDGEMENTS``. Judges the case again,
-    a few times, for at most ``SECONDS`` of CPU.
+    ``judgements``: how often the case may be judged again, for all findings together; None: up to
+    ``JUDGEMENTS`` times for each. It takes at most ``SECONDS`` of CPU.
     """
     if not verdict.findings:
         return ()
@@ -72,7 +71,7 @@ def explain(
     trial.put(frozenset(), paths, verdict)
     if mended is not None:
         trial.put(frozenset(known.together), [result.path for result in mended.paths], mended)
-    search = _Search(trial, features, affordable)
+    search = _Search(trial, features, judgements)
     return tuple(part for finding in verdict.findings for part in search.parts(finding))
 
 
@@ -92,9 +91,9 @@ def recorded(finding: Finding, fixes: Collection[str], known: Knowledge) -> Entr
 class _Search:
     """Looks for the causes of the findings of one program, one finding after the other."""
 
-    def __init__(self, trial: Trial, features: Collection[str], affordable: float | None) -> None:
+    def __init__(self, trial: Trial, features: Collection[str], judgements: int | None) -> None:
         self._trial = trial
-        self._affordable = affordable
+        self._left = judgements
         self._known = trial.known
         self._features = features
         self._until = time.process_time() + SECONDS
@@ -114,7 +113,8 @@ class _Search:
     def _part(self, finding: Finding) -> Explained:
         """Explain a finding on as many of its paths as have one explanation."""
         order = likely_order(finding, self._trial.case, self._known)
-        budget = Budget(self._judgements(finding), self._until - time.process_time())
+        judgements = JUDGEMENTS if self._left is None else min(JUDGEMENTS, self._left)
+        budget = Budget(judgements, self._until - time.process_time())
         best = _Sufficient()
         remark = ""
         try:
@@ -123,6 +123,9 @@ class _Search:
                 self._reduce(finding, budget, best)
         except OutOfBudget as spent:
             remark = f"attribution {spent}"
+        finally:
+            if self._left is not None:
+                self._left -= budget.spent
         if not best.names:
             alike = resembling(finding, self._trial.case, self._features, self._known)
             return alike or Explained(finding, remark=remark)
@@ -133,12 +136,6 @@ class _Search:
             return Explained(part, (UNRESOLVED,), remark)
         self._answers.append(best.names)
         return Explained(part, self._causes(part, best.names))
-
-    def _judgements(self, finding: Finding) -> int:
-        if self._affordable is None:
-            return JUDGEMENTS
-        judgements = self._affordable / sum(cost(path) for path in finding.shown_on)
-        return min(JUDGEMENTS, max(1, round(judgements)))
 
     def _find(self, finding: Finding, order: Sequence[str], budget: Budget, best: _Sufficient) -> None:
         """Find fixes that mend the finding on all paths, or on as many as possible."""

@@ -22,7 +22,7 @@ FIXES = "fixes"
 
 def default_corpora() -> pathlib.Path | None:
     """Return the corpus in the current folder, or else the one that was installed; None: there is none."""
-    installed = pathlib.Path(__file__).parents[2] / CORPORA
+    installed = pathlib.Path(__file__).resolve().parents[2] / CORPORA
     return next((folder for folder in (CORPORA, installed) if (folder / FIXES).is_dir()), None)
 
 

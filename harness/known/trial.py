@@ -35,16 +35,17 @@ class Budget:
     judgements: int
     seconds: float
     """Of CPU: on a busy machine, the answer must not be another one."""
-    _spent: int = 0
+    spent: int = 0
+    """Judgements so far."""
     _started: float = field(default_factory=time.process_time)
 
     def spend(self) -> None:
         """Count one judgement. Raises OutOfBudget if there is none left, or no time."""
-        if self._spent >= self.judgements:
+        if self.spent >= self.judgements:
             raise OutOfBudget("ran out of judgements")
         if time.process_time() - self._started > self.seconds:
             raise OutOfBudget("ran out of time")
-        self._spent += 1
+        self.spent += 1
 
 
 @dataclass(frozen=True)

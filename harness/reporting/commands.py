@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from harness.known.entry import CORPORA
+from harness.known.entry import default_corpora
 
 if TYPE_CHECKING:
     import pathlib
@@ -20,5 +20,8 @@ def showing(file: pathlib.Path, fixes: Sequence[str], corpora: pathlib.Path) -> 
     name = shlex.quote(str(file))
     if not fixes:
         return f"python {name}"
-    corpus = "" if corpora == CORPORA else f" --corpora {shlex.quote(str(corpora))}"
+    default = default_corpora()
+    corpus = (
+        "" if default is not None and corpora.samefile(default) else f" --corpora {shlex.quote(str(corpora))}"
+    )
     return f"exportdiff replay {name}{corpus}"

@@ -19,6 +19,7 @@ from harness.engine.events import (
     MinimizingStarted,
 )
 from harness.engine.own_errors import SAME_ERRORS
+from harness.known.entry import FIXES
 from harness.programs import DEFAULT_PROFILE
 from harness.reporting.live_view import LastNew, LiveView, Numbers
 from harness.reporting.screen import end_lines
@@ -120,6 +121,8 @@ class ConsoleReport:
             self._print(Text(f"what is found is compared with torch {event.against}"))
         if line := left_out_line(event.torch, event.left_out):
             self._print(Text(line))
+        if not (self._tally.corpora / FIXES).is_dir():
+            self._print(Text("there is no corpus here, so known bugs are reported as new"))
         self._print(Text(f"each finding is written at once to {self._folder.findings}"))
         self._view.begins(event)
         if self._console.is_interactive:

@@ -7,6 +7,7 @@ from strategies.ops import OPS
 from strategies.program import (
     Assign,
     Attr,
+    AttributePath,
     Call,
     Child,
     ClassDef,
@@ -69,16 +70,23 @@ def _traceable_at_root(node: object, owner: Instance) -> bool:
     if isinstance(node, Attr):
         holder = resolve(owner, node.path[:-1])
         step = node.path[-1]
-        if not isinstance(holder, Instance) or step in holder.parametrized:
+        if not isinstance(holder, Instance) or step in holder.parametrized or _unnamed(owner, node.path):
             return False
         return holder.slots.get(step) in ("parameter", "buffer", "scratch")
     if isinstance(node, Call):
-        return not node.method and node.form != "checkpoint" and node.callee != ()
+        named = node.callee != () and not _unnamed(owner, node.callee)
+        return named and not node.method and node.form != "checkpoint"
     if isinstance(node, Lit):
         return _plain(node)
     if isinstance(node, Group):
         return node.kind in ("tuple", "list", "dict")
     return isinstance(node, Var | Item | Loop | Do | Assign | Return)
+
+
+def _unnamed(owner: Instance, path: AttributePath) -> bool:
+    """Whether a path leads through a plain list or dict: a tracer finds no name for what is in there."""
+    holders = (resolve(owner, path[:length]) for length in range(len(path)))
+    return any(isinstance(holder, Instance) and holder.kind in ("list", "dict") for holder in holders)
 
 
 _TRACED_GROUPS = frozenset({"map", "zip", "activation", "reduce", "matmul", "view"})
