@@ -42,9 +42,15 @@ class Argument:
     """Of the parameter of ``forward``."""
     place: str
     """``args[0]`` or ``kwargs["mask"]``."""
-    tensor: Tensor | None
-    """None: it is no tensor. Its text is the name."""
     keyword: bool
+
+
+@dataclass(frozen=True)
+class TensorArgument(Argument):
+    """An argument that is a tensor."""
+
+    tensor: Tensor
+    """Its text is the name."""
 
 
 @dataclass(frozen=True)
@@ -80,9 +86,19 @@ class Facts:
         return ", ".join(f"{each.name}={text}" if each.keyword else text for each, text in texts)
 
     @property
-    def tensors(self) -> tuple[Argument, ...]:
+    def tensors(self) -> tuple[TensorArgument, ...]:
         """The arguments that are tensors."""
-        return tuple(each for each in self.arguments if each.tensor is not None)
+        return tuple(each for each in self.arguments if isinstance(each, TensorArgument))
+
+    @property
+    def floating(self) -> tuple[TensorArgument, ...]:
+        """The arguments that are tensors of real numbers."""
+        return tuple(each for each in self.tensors if each.tensor.floating)
+
+    @property
+    def floating_outputs(self) -> tuple[Tensor, ...]:
+        """The outputs that hold real numbers."""
+        return tuple(each for each in self.outputs if each.floating)
 
 
 def facts_of(case: Case) -> Facts:
@@ -113,9 +129,9 @@ def _arguments(
     ]
     for number, value in enumerate(args):
         name = names[number] if number < len(names) else f"x{number}"
-        yield Argument(name, f"args[{number}]", _tensor(name, value), keyword=False)
+        yield _argument(name, f"args[{number}]", value, keyword=False)
     for name, value in kwargs.items():
-        yield Argument(name, f'kwargs["{name}"]', _tensor(name, value), keyword=True)
+        yield _argument(name, f'kwargs["{name}"]', value, keyword=True)
 
 
 def _flags(signature: inspect.Signature, given: set[str]) -> Iterator[tuple[str, bool]]:
@@ -137,11 +153,16 @@ def _leaves(value: object, text: str) -> Iterator[Tensor]:
             yield from _leaves(each, f"{text}[{number}]")
 
 
-def _tensor(name: str, value: object) -> Tensor | None:
+def _argument(name: str, place: str, value: object, *, keyword: bool) -> Argument:
     if (
         isinstance(value, torch.Tensor)
         and value.layout == torch.strided
         and not isinstance(value, nn.Parameter)
     ):
-        return Tensor(name, tuple(value.shape), value.dtype)
-    return None
+        return TensorArgument(name, place, keyword, Tensor(name, tuple(value.shape), value.dtype))
+    return Argument(name, place, keyword)
+
+
+def module_at(root: str, name: str) -> str:
+    """Return the expression that reaches a submodule by its name; the empty name is the root itself."""
+    return f'{root}.get_submodule("{name}")' if name else root
