@@ -61,12 +61,43 @@ def add(commands: Subparsers) -> None:
         "that the corpus does not explain. Exit code: 0 nothing new, 1 new findings, 2 an argument is wrong, "
         "3 exportdiff itself failed.",
     )
+    _add_budget(parser)
+    _add_engine(parser)
+    add_path_options(parser)
+    add_profile_option(parser)
+    add_around_option(parser)
+    _add_results(parser)
+    _add_known(parser)
+    add_file_options(parser)
+    parser.add_argument(
+        "--resume",
+        type=pathlib.Path,
+        metavar="DIR",
+        help="go on with the campaign that was interrupted or killed, in its folder DIR, with its settings; "
+        "only --workers, --engine, --address, --summary and --junit may be others",
+    )
+    parser.set_defaults(run=run, parser=parser)
+
+
+def _add_budget(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which programs are drawn, and how many."""
     budget = parser.add_mutually_exclusive_group()
     budget.add_argument("--examples", type=positive, metavar="N", help="stop after N programs")
     budget.add_argument(
         "--time", type=duration, metavar="TIME", help="stop after 90s, 10m, 1h (default: never)"
     )
     add_seed_option(parser)
+    parser.add_argument(
+        "--shard",
+        type=shard,
+        default=(1, 1),
+        metavar="I/N",
+        help="split the examples into N parts, and run part I only",
+    )
+
+
+def _add_engine(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say where programs run."""
     parser.add_argument(
         "--workers",
         type=workers_or_auto,
@@ -95,22 +126,16 @@ def add(commands: Subparsers) -> None:
         help="a program that takes more memory than 800M or 4G is ended, and is a finding (default: "
         f"{Limits().memory // 1024}G)",
     )
-    add_path_options(parser)
-    add_profile_option(parser)
-    add_around_option(parser)
+
+
+def _add_results(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say where findings go, and how long they are minimized."""
     parser.add_argument(
         "--out",
         type=pathlib.Path,
         default=pathlib.Path("exportdiff-out"),
         metavar="DIR",
         help="write summary.json, events.ndjson and findings/ to this folder (default: exportdiff-out)",
-    )
-    parser.add_argument(
-        "--shard",
-        type=shard,
-        default=(1, 1),
-        metavar="I/N",
-        help="split the examples into N parts, and run part I only",
     )
     parser.add_argument(
         "--minimize",
@@ -127,6 +152,10 @@ def add(commands: Subparsers) -> None:
         help="stop minimizing after TIME; as many findings as there are workers are minimized at a time "
         f"(default: {MINIMIZED} times the time of --minimize)",
     )
+
+
+def _add_known(parser: argparse.ArgumentParser) -> None:
+    """Add the options about known bugs, and about another torch."""
     add_corpora_option(parser, "the corpus of the known bugs")
     parser.add_argument(
         "--plain",
@@ -148,15 +177,6 @@ def add(commands: Subparsers) -> None:
         help="the Python interpreter of an environment with another torch: say which findings it shows, what "
         "broke since, and what was fixed",
     )
-    add_file_options(parser)
-    parser.add_argument(
-        "--resume",
-        type=pathlib.Path,
-        metavar="DIR",
-        help="go on with the campaign that was interrupted or killed, in its folder DIR, with its settings; "
-        "only --workers, --engine, --address, --summary and --junit may be others",
-    )
-    parser.set_defaults(run=run, parser=parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

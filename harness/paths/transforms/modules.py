@@ -79,7 +79,7 @@ def load_strictly(module: nn.Module, model: nn.Module) -> nn.Module:
     return module
 
 
-@transform(
+_replacing = transform(
     "module",
     "nonstrict+preserve:unflatten",
     wants_model=True,
@@ -88,35 +88,22 @@ def load_strictly(module: nn.Module, model: nn.Module) -> nn.Module:
     drops=("hierarchy",),
     cost=15,
 )
+
+
+@_replacing
 def swap(module: nn.Module, model: nn.Module) -> nn.Module:
     """All children of an unflattened model can be replaced by their eager originals."""
     return _replaced(module, model, [name for name, child in model._modules.items() if child is not None])
 
 
-@transform(
-    "module",
-    "nonstrict+preserve:unflatten",
-    wants_model=True,
-    runner="unflatten",
-    after="preserve",
-    drops=("hierarchy",),
-    cost=15,
-)
+@_replacing
 def swap_leaves(module: nn.Module, model: nn.Module) -> nn.Module:
     """All modules without children of an unflattened model can be replaced by their eager originals."""
     named = model.named_modules(remove_duplicate=False)
     return _replaced(module, model, [name for name, m in named if name and not m._modules])
 
 
-@transform(
-    "module",
-    "nonstrict+preserve:unflatten",
-    wants_model=True,
-    runner="unflatten",
-    after="preserve",
-    drops=("hierarchy",),
-    cost=15,
-)
+@_replacing
 def swap_one(module: nn.Module, model: nn.Module) -> nn.Module:
     """One submodule of an unflattened model can be replaced by its eager original."""
     names = [name for name, _ in model.named_modules() if name]
