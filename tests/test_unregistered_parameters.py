@@ -31,6 +31,18 @@ def test_that_its_results_require_no_gradient_is_documented(
     assert judged.status == "ok" and LIMIT in judged.excused
 
 
+@pytest.mark.parametrize("kept", ["self.buffer.copy_(self.held['v'])", "x.mul_(self.held['v'])"])
+@pytest.mark.parametrize("path", ["nonstrict:module", "pipeline:stages"])
+def test_that_what_they_are_written_into_requires_no_gradient_is_documented(
+    kept: str, path: str, case: Callable[[str, str], Case]
+) -> None:
+    text = MODEL.format(result="x + self.buffer")
+    text = text.replace("self.held =", "self.register_buffer('buffer', torch.ones(3))\n        self.held =")
+    model = case(text.replace("return", f"{kept}\n        return"), "(torch.ones(2, 3),)")
+    (judged,) = judge(model, select_paths([path]), ["outputs", "inputs", "state"]).paths
+    assert judged.status == "ok" and LIMIT in judged.excused
+
+
 @pytest.mark.parametrize("tensor", ["x", "self.w"])
 def test_that_any_other_result_requires_none_is_not(tensor: str, case: Callable[[str, str], Case]) -> None:
     changed = f"{tensor}.detach() if torch.compiler.is_exporting() else {tensor}"

@@ -55,15 +55,13 @@ class MutationProbe:
 
 
 def named_tensors(outputs: object, inputs: Inputs, model: nn.Module) -> dict[str, torch.Tensor]:
-    """Return the outputs, the inputs and the state of a call, by name; nothing without an output tensor."""
+    """Return the outputs, the inputs and the state of a call, by name."""
     leaves, places, _ = flatten(outputs)
     named = {
         f"{OUTPUT}{place}": leaf
         for leaf, place in zip(leaves, places, strict=True)
         if isinstance(leaf, torch.Tensor)
     }
-    if not named:
-        return {}
     for leaf, place in zip(inputs.leaves, inputs.places, strict=True):
         if isinstance(leaf, torch.Tensor):
             named[f"{INPUT}{argument(place)}"] = leaf

@@ -29,8 +29,6 @@ class Gradients:
     """Whether the model's own ``torch.autograd.Function`` has part in them."""
     recomputes: bool = False
     """Whether the backward pass calls modules once more, as torch.utils.checkpoint does."""
-    constants: frozenset[str] = frozenset()
-    """The outputs that require grad for parameters alone that no module has registered."""
 
 
 def gradients(named: Mapping[str, torch.Tensor]) -> Gradients:
@@ -41,9 +39,8 @@ def gradients(named: Mapping[str, torch.Tensor]) -> Gradients:
         for name, tensor in named.items()
         if not name.startswith(OUTPUT) and tensor.requires_grad and tensor.is_leaf
     }
-    constants = _of_unregistered(named)
     if not outputs or not leaves:
-        return Gradients(constants=constants)
+        return Gradients()
     customized = any(map(_of_program, _history(outputs)))
     called: list[str] = []
     hook = register_module_forward_pre_hook(lambda module, args: called.append(type(module).__name__))
@@ -52,11 +49,11 @@ def gradients(named: Mapping[str, torch.Tensor]) -> Gradients:
             outputs, tuple(leaves.values()), [weights(output) for output in outputs], allow_unused=True
         )
     except Exception as error:
-        return Gradients(failure=failure(error, "run"), customized=customized, constants=constants)
+        return Gradients(failure=failure(error, "run"), customized=customized)
     finally:
         hook.remove()
     flows = {n: None if flow is None else snapshot(flow) for n, flow in zip(leaves, flowing, strict=True)}
-    return Gradients(flows, customized=customized, recomputes=bool(called), constants=constants)
+    return Gradients(flows, customized=customized, recomputes=bool(called))
 
 
 def _history(outputs: Iterable[torch.Tensor]) -> set[object]:
@@ -71,8 +68,11 @@ def _history(outputs: Iterable[torch.Tensor]) -> set[object]:
     return found
 
 
-def _of_unregistered(named: Mapping[str, torch.Tensor]) -> frozenset[str]:
-    """Return the outputs that require grad for parameters alone that are no input and none of the state."""
+def of_unregistered(named: Mapping[str, torch.Tensor]) -> frozenset[str]:
+    """Return the names of those that require grad for parameters alone that are no input and none of the state.
+
+    ``named`` are the outputs, the inputs and the state after a call.
+    """
     others = {id(tensor) for name, tensor in named.items() if not name.startswith(OUTPUT)}
 
     def is_unregistered(leaf: torch.Tensor) -> bool:
@@ -81,7 +81,7 @@ def _of_unregistered(named: Mapping[str, torch.Tensor]) -> frozenset[str]:
     return frozenset(
         name
         for name, tensor in named.items()
-        if name.startswith(OUTPUT) and tensor.requires_grad and all(map(is_unregistered, _leaves(tensor)))
+        if tensor.requires_grad and all(map(is_unregistered, _leaves(tensor)))
     )
 
 

@@ -11,12 +11,13 @@ from harness.checks.guards.deviations import WrongAnswer
 from harness.checks.inputs import InputLeaf
 from harness.checks.outputs import OutputLeaf, OutputStructure, PathRaised
 from harness.checks.purity import Printed
+from harness.checks.state import StateLeaf
 from harness.checks.structure.call_order import CallsUnknown
 from harness.inputs.deviations import METADATA, PROMISED, SURROUNDINGS
 from harness.judge.documented_limits.limit import PROGRAMMING_MODEL, limit
 from harness.judge.documented_limits.replacing import SELECTS
-from harness.observe.aliasing import OUTPUT
-from harness.observe.observation import ExportedObservation
+from harness.observe.aliasing import INPUT, OUTPUT
+from harness.observe.observation import ExportedObservation, PipelinedObservation
 
 if TYPE_CHECKING:
     from harness.judge.documented_limits.limit import Limit, Question
@@ -155,10 +156,19 @@ def order_of_keys_is_static(question: Question) -> bool:
     "export will treat it as a constant tensor'; torch/export/_unlift.py: 'torch.export will detach it'",
 )
 def unregistered_parameters_are_constants(question: Question) -> bool:
-    """Ask whether only the flag of an output differs, which eager's has for such parameters alone."""
-    flow, evidence = question.eager.gradients, question.evidence
-    if flow is None or not isinstance(question.seen, ExportedObservation):
+    """Ask whether only the flag of a tensor differs, which eager's has for such parameters alone."""
+    evidence = question.evidence
+    if not isinstance(question.seen, ExportedObservation | PipelinedObservation):
         return False
-    if not isinstance(evidence, OutputLeaf) or evidence.leaf.word != "requires-grad":
+    if not isinstance(evidence, OutputLeaf | InputLeaf | StateLeaf) or evidence.leaf.word != "requires-grad":
         return False
-    return f"{OUTPUT}{evidence.place}" in flow.constants
+    if evidence.call is None:
+        return False
+    match evidence:
+        case OutputLeaf():
+            name = f"{OUTPUT}{evidence.place}"
+        case InputLeaf():
+            name = f"{INPUT}{evidence.argument}"
+        case StateLeaf():
+            name = evidence.name
+    return name in question.eager.calls[evidence.call].unregistered

@@ -11,7 +11,7 @@ from harness.inputs.deviations import DEVIATIONS, PROMISED
 from harness.inputs.edits import edit, plan_edits
 from harness.observe.aliasing import OUTPUT, memory, mutation_probes, named_tensors
 from harness.observe.failure import failure
-from harness.observe.gradients import gradients
+from harness.observe.gradients import gradients, of_unregistered
 from harness.observe.isolation import Start
 from harness.observe.observation import Call, DeviatingCall
 from harness.observe.process_state import restore_modes
@@ -130,7 +130,7 @@ class ModelCaller:
                 flatten(outputs)  # raises for an object that was never initialised
             except Exception as error:
                 failed = failure(error, "run")
-        named = {} if failed else named_tensors(outputs, inputs, self.model)
+        named = named_tensors(None if failed else outputs, inputs, self.model)
         call = Call(
             inputs=inputs.snapshot(),
             state=state_snapshot(self.model, identity=False),
@@ -138,6 +138,7 @@ class ModelCaller:
             failure=failed,
             probe=probe,
             memory=memory(named),
+            unregistered=of_unregistered(named) if self._roles else frozenset(),
         )
         return call, named
 
