@@ -199,6 +199,24 @@ def test_a_size_may_be_read_later_but_not_after_a_change_of_metadata() -> None:
     assert compared(early, ran("aten.t_.default", "aten.sym_size.int", *zeros))
 
 
+@pytest.mark.parametrize(("other", "same"), [("input 1", True), ("input 2", False), ("c.t", False)])
+def test_a_size_may_be_read_from_another_tensor_that_has_it(other: str, *, same: bool) -> None:
+    sizes: dict[Operand, tuple[str, ...]] = {
+        "input 0": ("3", "s77"),
+        "input 1": ("s77",),
+        "input 2": ("s12 + 1",),
+    }
+
+    def reading(operand: str, dimension: int) -> Listing:
+        size = step("aten.sym_size.int", operand, dimension=dimension)
+        return listing(size, step("aten.zeros.default", 0), returns=1)
+
+    exported = replace(EXPORTED, listing=replace(reading("input 0", 1), sizes=sizes))
+    rebuilt = replace(REBUILT, listing=reading(other, 0))
+    found = list(translation(exported, rebuilt, EAGER.before))
+    assert [each.words()[:2] for each in found] == ([] if same else [("steps", "operands")])
+
+
 def test_an_operator_that_holds_graphs_is_told_by_name() -> None:
     region = step("wrap_with_set_grad_enabled", "c.t", writes=("c.t",))
     exported = replace(EXPORTED, listing=listing(*STEPS, region, returns=2))

@@ -70,6 +70,8 @@ class Step(NamedTuple):
     """Whether it holds graphs without being a region, so that the calls inside are unknown."""
     reshapes: bool = False
     """Whether what it changes in place is the metadata of its operands."""
+    dimension: int | None = None
+    """For a reading of a size: of which dimension of its operand."""
 
     def __str__(self) -> str:
         """Write the operator and its arguments in one line, for people."""
@@ -100,6 +102,8 @@ class Listing:
 
     steps: tuple[Step, ...]
     returns: Step
+    sizes: Mapping[Operand, tuple[str, ...]] = field(default_factory=dict)
+    """The sizes that export recorded for operands of dynamic sizes, as expressions such as ``s77``."""
 
     def live(self) -> Listing:
         """Drop the steps that nothing depends on, and renumber the others."""
@@ -108,7 +112,7 @@ class Listing:
             return self
         number_of = {old: new for new, old in enumerate(sorted(wanted))}
         steps = tuple(_renumbered(self.steps[old], number_of) for old in number_of)
-        return Listing(steps, _renumbered(self.returns, number_of))
+        return Listing(steps, _renumbered(self.returns, number_of), _kept(self.sizes, number_of))
 
     def _wanted(self) -> set[int]:
         memory = self.memory()
@@ -159,12 +163,14 @@ class Listing:
             # The result of set_ shares the memory of its source too, but it is the first operand.
             if len(step.writes) == 1 and step.writes == step.shares[:1] and _IN_PLACE.search(step.operator):
                 changed[number] = changed.get(step.writes[0], step.writes[0])
-        return Listing(tuple(steps), settle(self.returns))
+        return Listing(tuple(steps), settle(self.returns), self.sizes)
 
-    def sized(self) -> Listing:
+    def sized(self, recorded: Mapping[Operand, tuple[str, ...]] | None = None) -> Listing:
         """Write what is computed from sizes where it is read, instead of as steps of its own.
 
         Two readings of a size are the same unless an operator has changed the tensor's metadata in between.
+        Readings from two tensors are the same if export recorded one expression for both sizes; ``recorded``
+        are the ``sizes`` of the exported graph, sized, if this is not it.
         """
         memory = self.memory()
         reshaped: Counter[Operand] = Counter()
@@ -181,17 +187,24 @@ class Listing:
             )
             return step._replace(operands=operands, writes=writes, shares=shares)
 
+        def known(operand: Operand) -> tuple[str, ...]:
+            return self.sizes.get(operand, ()) if recorded is None else recorded.get(now(operand), ())
+
         for number, step in enumerate(self.steps):
             computes = "." not in step.operator and all(o in sizes for o in step.operands)
             if step.operator == _READS_SIZE or (step.operands and computes):
                 before = sum(reshaped[memory[o]] for o in step.operands if o not in sizes)
-                sizes[number] = f"{renamed(step)}{f' after {before} changes' if before else ''}"
+                shape = known(step.operands[0]) if step.dimension is not None else ()
+                if shape and not before:
+                    sizes[number] = f"size {shape[step.dimension or 0]}"
+                else:
+                    sizes[number] = f"{renamed(step)}{f' after {before} changes' if before else ''}"
                 continue
             number_of[number] = len(steps)
             steps.append(renamed(step))
             if step.reshapes:
                 reshaped.update({memory[o]: 1 for o in step.writes})
-        return Listing(tuple(steps), renamed(self.returns))
+        return Listing(tuple(steps), renamed(self.returns), _kept(self.sizes, number_of))
 
     @property
     def text(self) -> str:
@@ -210,6 +223,13 @@ def _renumbered(step: Step, number_of: Mapping[int, int]) -> Step:
         for operands in (step.operands, step.writes, step.shares)
     )
     return step._replace(operands=operands, writes=writes, shares=shares)
+
+
+def _kept(
+    sizes: Mapping[Operand, tuple[str, ...]], number_of: Mapping[Operand, int]
+) -> dict[Operand, tuple[str, ...]]:
+    """Return the sizes of what is an input, a piece of state or a step that has a new number."""
+    return {number_of.get(o, o): shape for o, shape in sizes.items() if isinstance(o, str) or o in number_of}
 
 
 class Spec(NamedTuple):

@@ -78,6 +78,7 @@ class Reader:
         self.ran: list[nn.Module] = []
         self.copies: dict[str, str] = {}
         """By name of a node: the piece of state that its result is copied to."""
+        self.sizes: dict[Operand, tuple[str, ...]] = {}
         self._stacks = stacks
         self._inline = inline
         self._turns: dict[int, int] = {}
@@ -94,7 +95,7 @@ class Reader:
             raise BrokenError(f"it reads what is not there: {error!r}") from error
         operands: list[Operand] = []
         text = _text(result[skip:] if skip else result, operands)
-        return Listing(tuple(self.steps), Step("return", text, tuple(operands), ()))
+        return Listing(tuple(self.steps), Step("return", text, tuple(operands), ()), self.sizes)
 
     def _run(
         self,
@@ -123,12 +124,22 @@ class Reader:
                 env[node] = self._module(owner, node.target, name, frames, given, named)
             elif node.op == "output":
                 return value(node.args[0])
+            if self._stacks:
+                self._note_sizes(node, env.get(node))
             if node.name in self.copies:
                 copied = self._copied(self.copies[node.name], env[node], _recorded(node))
                 # What reads an input that is copied elsewhere goes on reading that input.
                 if node.op != "placeholder":
                     env[node] = copied
         raise BrokenError(f"the graph of {name or 'the root'} has no output")
+
+    def _note_sizes(self, node: fx.Node, value: object) -> None:
+        """Note the sizes that export recorded for a node, if some of them are dynamic."""
+        recorded = node.meta.get("val")
+        if isinstance(value, _Value) and isinstance(recorded, torch.Tensor):
+            shape: tuple[object, ...] = tuple(recorded.shape)
+            if any(isinstance(size, torch.SymInt) for size in shape):
+                self.sizes.setdefault(value.operand, tuple(map(str, shape)))
 
     def _function(self, node: fx.Node, env: dict[fx.Node, object], frames: Frames | None) -> object:
         target: Any = node.target
@@ -150,7 +161,8 @@ class Reader:
         if node.kwargs:
             text += _text(node.kwargs, operands, env, bodies)
         name, impure, writes, shares, reshapes = effects_of(target)
-        step = Step(name, text, tuple(operands), frames, impure, reshapes=reshapes)
+        dimension: Any = node.args[1] if target is torch.ops.aten.sym_size.int else None
+        step = Step(name, text, tuple(operands), frames, impure, reshapes=reshapes, dimension=dimension)
         if bodies:
             step = _with_bodies(step, bodies)
         elif writes or shares:

@@ -118,6 +118,8 @@ class Follower:
                 env[node] = node.target(*args)
             elif getattr(node.target, "__name__", "") == "getitem" and not isinstance(args[0], str):
                 env[node] = args[0][args[1]]
+            elif node.target is torch.ops.aten.sym_size.int and "val" in node.args[0].meta:
+                env[node] = f"size {node.args[0].meta['val'].shape[args[1]]}"
             else:
                 text = f"{node.target} {args} {kwargs}"
                 where = recorded_frames(node) if above is None else above
