@@ -17,9 +17,9 @@
 # ///
 """The unflattened model runs the Tanh of the expert twice, and `act`, a ReLU, not at all.
 
-The expert is in a dict: it is not registered, and should be traced without a name. But where any module has two
-names, the tracer takes what is read from a real module for a child of the root. So the expert's `act` counts as
-a call of the model's `act`, and unflatten has one graph for both.
+The expert is in a dict: it is not registered, and should be traced without a name. But where any module has
+two names, the tracer takes what is read from a real module for a child of the root. So the expert's `act`
+counts as the model's `act`, and unflatten has one graph for both.
 """
 
 import sys
@@ -55,7 +55,8 @@ def make():
 if __name__ == "__main__":
     sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
-    expected, seen = model(*args), torch.export.unflatten(torch.export.export(model, args, strict=False))(*args)
+    expected = model(*args)
+    seen = torch.export.unflatten(torch.export.export(model, args, strict=False))(*args)
     bug = not torch.equal(expected, seen)
     print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten {seen}")
     raise SystemExit(bug)

@@ -69,9 +69,9 @@ def _history(outputs: Iterable[torch.Tensor]) -> set[object]:
 
 
 def of_unregistered(named: Mapping[str, torch.Tensor]) -> frozenset[str]:
-    """Return the names of those that require grad for parameters alone that are no input and none of the state.
+    """Return the names of the tensors that require grad for parameters alone that no module registers.
 
-    ``named`` are the outputs, the inputs and the state after a call.
+    ``named`` are the outputs, the inputs and the state after a call: such a parameter is none of these.
     """
     others = {id(tensor) for name, tensor in named.items() if not name.startswith(OUTPUT)}
 

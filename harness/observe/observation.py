@@ -58,7 +58,7 @@ class Call:
     memory: Memory = NO_MEMORY
     """Which outputs are other tensors, or share memory with them."""
     unregistered: frozenset[str] = frozenset()
-    """In eager, the outputs, inputs and state that require grad for parameters alone that no module registers."""
+    """In eager, the outputs, inputs and state that require grad for unregistered parameters alone."""
     compiled: tuple[Compilation, ...] = ()
     """On a path that compiles as it runs: what it compiled in this call."""
     aftermath: Aftermath | None = None
