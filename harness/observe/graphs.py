@@ -112,7 +112,7 @@ class Listing:
             return self
         number_of = {old: new for new, old in enumerate(sorted(wanted))}
         steps = tuple(_renumbered(self.steps[old], number_of) for old in number_of)
-        return Listing(steps, _renumbered(self.returns, number_of), _kept(self.sizes, number_of))
+        return Listing(steps, _renumbered(self.returns, number_of), _kept(self.sizes, {**number_of}))
 
     def _wanted(self) -> set[int]:
         memory = self.memory()
