@@ -110,9 +110,9 @@ class Listing:
         wanted = self._wanted()
         if len(wanted) == len(self.steps):
             return self
-        number_of = {old: new for new, old in enumerate(sorted(wanted))}
-        steps = tuple(_renumbered(self.steps[old], number_of) for old in number_of)
-        return Listing(steps, _renumbered(self.returns, number_of), _kept(self.sizes, {**number_of}))
+        number_of: dict[Operand, int] = {old: new for new, old in enumerate(sorted(wanted))}
+        steps = tuple(_renumbered(self.steps[old], number_of) for old in sorted(wanted))
+        return Listing(steps, _renumbered(self.returns, number_of), _kept(self.sizes, number_of))
 
     def _wanted(self) -> set[int]:
         memory = self.memory()
@@ -217,7 +217,7 @@ _READS_SIZE = "aten.sym_size.int"
 _IN_PLACE = re.compile(r"[a-z]_(\.\w+)?$")
 
 
-def _renumbered(step: Step, number_of: Mapping[int, int]) -> Step:
+def _renumbered(step: Step, number_of: Mapping[Operand, int]) -> Step:
     operands, writes, shares = (
         tuple(number_of[o] if isinstance(o, int) else o for o in operands)
         for operands in (step.operands, step.writes, step.shares)
