@@ -40,6 +40,47 @@ def test_paths_do_not_see_each_other(case: Callable[[str], Case]) -> None:
     assert judge(case(COUNTS), PATHS).findings == ()
 
 
+HIDES = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.held = {"norm": nn.BatchNorm1d(2)}
+
+    def forward(self, x, y):
+        y = self.held["norm"](y)
+        return y - self.held["norm"].running_mean, x + y
+"""
+
+
+def test_state_that_no_module_registers_is_restored_after_a_call_that_raises(
+    case: Callable[[str, str], Case],
+) -> None:
+    # An input of another size raises where it is added: eager has changed the running mean by then.
+    example = "(torch.linspace(0.5, 1.5, 6).view(3, 2), torch.linspace(0.5, 1.5, 6).view(3, 2))"
+    assert judge(case(HIDES, example), PATHS).findings == ()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda t, large: t.add_(1),
+        lambda t, large: t.t_(),
+        lambda t, large: t.set_(torch.zeros(2, 3)),
+        lambda t, large: large[0].zero_(),
+    ],
+    ids=["value", "layout", "memory", "large"],
+)
+def test_what_changed_is_no_longer_as_it_was_saved(
+    change: Callable[[torch.Tensor, torch.Tensor], object],
+) -> None:
+    kept, large = torch.ones(2, 3), torch.ones(300, 300)
+    saved = Isolation([kept, large])
+    assert saved.is_unchanged()
+    change(kept, large)
+    assert not saved.is_unchanged()
+    assert saved.restore() and saved.is_unchanged()
+
+
 class Careless(Isolation):
     def restore(self) -> bool:
         return True

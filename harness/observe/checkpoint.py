@@ -35,6 +35,10 @@ class Checkpoint:
                 self._containers.append((value, value.copy()))
         self._isolation = Isolation(tensors)
 
+    def is_unchanged(self) -> bool:
+        """Whether all tensors are as they were."""
+        return self._isolation.is_unchanged()
+
     def restore(self) -> bool:
         """Restore everything. Return False if some tensor does not allow it; the model is undefined then."""
         for container, contents in self._containers:

@@ -41,6 +41,16 @@ def _kind(tensor: torch.Tensor) -> tuple[torch.dtype, torch.layout, torch.device
     return tensor.dtype, tensor.layout, tensor.device
 
 
+def _layout(tensor: torch.Tensor) -> tuple[int, int, torch.Size, tuple[int, ...]]:
+    """Return what ``set_`` restores."""
+    return (
+        tensor.untyped_storage()._cdata,
+        int(tensor.storage_offset()),
+        tensor.shape,
+        tensor.stride(),
+    )
+
+
 class Isolation:
     """Saves tensors, and restores them as often as needed."""
 
@@ -70,6 +80,13 @@ class Isolation:
                 )
             )
 
+    def is_unchanged(self) -> bool:
+        """Whether all tensors have the values that they had, in the same memory and layout."""
+        return all(_is_as_saved(storage, values) for storage, values in self._values.values()) and all(
+            _layout(view.tensor) == (view.storage._cdata, view.offset, view.shape, view.stride)
+            for view in self._views
+        )
+
     def restore(self) -> bool:
         """Restore values and metadata, and drop the autograd history that in-place operators left.
 
@@ -87,12 +104,7 @@ class Isolation:
             for tensor in moved:
                 tensor.detach_()
             for tensor, storage, offset, shape, stride, requires_grad, _ in self._views:
-                if (
-                    tensor.shape != shape
-                    or tensor.stride() != stride
-                    or tensor.storage_offset() != offset
-                    or tensor.untyped_storage()._cdata != storage._cdata
-                ):
+                if _layout(tensor) != (storage._cdata, offset, shape, stride):
                     tensor.set_(storage, offset, shape, stride)
                 if tensor.requires_grad != requires_grad:
                     tensor.requires_grad_(requires_grad)
@@ -112,6 +124,10 @@ class Start:
         self._modules = [(module, _attributes(module)) for module in model.modules()]
         state, _ = live_state(model)
         self._tensors = Isolation((*state.values(), *(tensor for _, tensor in named_constants(model))))
+
+    def is_unchanged(self) -> bool:
+        """Whether all tensors of the model are as they were."""
+        return self._tensors.is_unchanged()
 
     def restore(self) -> bool:
         """Restore the model. Return False if that is impossible; the model is undefined then."""
@@ -136,6 +152,21 @@ def _saved(storage: torch.UntypedStorage) -> torch.UntypedStorage | Content:
         return content(readable)
     copy: torch.UntypedStorage = storage.clone()  # type: ignore[no-untyped-call]  # torch leaves it bare
     return copy
+
+
+def _is_as_saved(storage: torch.UntypedStorage, saved: torch.UntypedStorage | Content) -> bool:
+    """Whether the bytes are those that were saved; where nobody can read them, they may not be."""
+    if isinstance(saved, torch.UntypedStorage):
+        if storage.device.type != "cpu":
+            return torch.equal(_on_device(storage), _on_device(saved))
+        before, now = _bytes(saved), _bytes(storage)
+        return before is not None and now is not None and before.tobytes() == now.tobytes()
+    now = _bytes(storage)
+    return now is not None and now.nbytes == saved.nbytes and holds(saved, now)
+
+
+def _on_device(storage: torch.UntypedStorage) -> torch.Tensor:
+    return torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage)
 
 
 def _write(storage: torch.UntypedStorage, saved: torch.UntypedStorage | Content) -> None:

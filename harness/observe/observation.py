@@ -81,8 +81,8 @@ class DeviatingCall:
     value: str = ""
     """Of an attribute: what it is instead, as Python text."""
     then: Call | None = None
-    """If it raised: an ordinary call right after it, with nothing restored in between. In eager, if it did
-    not raise: an ordinary call in its place."""
+    """If it raised and changed nothing: an ordinary call right after it, with nothing restored in between.
+    In eager: an ordinary call in its place."""
 
 
 @dataclass(frozen=True)

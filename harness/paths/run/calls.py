@@ -10,6 +10,7 @@ from harness.inputs.copies import CALLS
 from harness.inputs.deviations import DEVIATIONS, PROMISED
 from harness.inputs.edits import edit, plan_edits
 from harness.observe.aliasing import OUTPUT, memory, mutation_probes, named_tensors
+from harness.observe.checkpoint import Checkpoint
 from harness.observe.failure import failure
 from harness.observe.gradients import gradients, of_unregistered
 from harness.observe.isolation import Start
@@ -148,7 +149,8 @@ def _deviations(
 ) -> tuple[tuple[DeviatingCall, ...], bool]:
     """Make the deviating calls; also return whether the model is restored to the state before them."""
     wanted = [one for one in plan.deviations if not mode or one.deviation in plan.names.get(mode, ())]
-    start = Start(caller.model)
+    # Eager's state may be anywhere; a module that export made leads into graphs and fake tensors.
+    start = Start(caller.model) if mode else Checkpoint(caller.model)
     if not wanted:  # restoring drops the autograd history, as eager does here for the calls of all modes
         return (), start.restore()
     before = state_snapshot(caller.model, identity=False)
@@ -161,10 +163,10 @@ def _deviations(
             call, _ = caller(inputs, 0)
         value = repr(one.leaf) if isinstance(one.place, str) else ""
         then, restored = None, True
-        if call.failure is None and not mode:  # what an ordinary call gives in its place
+        if not mode:  # what an ordinary call gives in its place
             restored = start.restore()
             then = caller(examples.fresh(), 0)[0] if restored else None
-        elif call.failure is not None and not isinstance(one.place, str):
+        elif call.failure is not None and not isinstance(one.place, str) and start.is_unchanged():
             then = caller(examples.fresh(), 0)[0]
         restored = restored and start.restore()
         made.append(
