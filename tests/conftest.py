@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from harness.case import Case, case_from_source
+from harness.processes.processors import processors
 
 HEADER = "import torch\nfrom torch import nn\n\n"
 
@@ -25,6 +26,11 @@ def pytest_configure(config: pytest.Config) -> None:
     """Before Hypothesis's own plugin, which loads the profile of its option and takes the seed."""
     hypothesis_profiles.register(os.environ)
     hypothesis_profiles.load(config, os.environ)
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Return the processes of ``-n auto``: three for two cores, because many tests wait for a process."""
+    return processors() * 3 // 2
 
 
 @pytest.fixture
