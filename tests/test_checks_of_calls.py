@@ -302,6 +302,17 @@ def test_an_edit_has_to_act() -> None:
     assert whats("sharing", eager, replace(path, edited=call(failed=raised))) == [("edit", "raises")]
 
 
+def test_what_the_ordinary_calls_show_is_no_effect_of_an_edit_or_a_refusal() -> None:
+    eager = replace(observed(call()), edited=call())
+    path = replace(observed(call(ONE + 1)), edited=call(ONE + 2))
+    assert whats("sharing", eager, path) == []
+    assert whats("sharing", eager, replace(path, edited=call(ONE[:1]))) == [("edit", "shape")]
+    asked = replace(eager, deviations=left(call()).deviations)
+    answered = left(call(ONE + 2)).deviations
+    assert whats("guards", asked, replace(path, deviations=answered)) == []
+    assert whats("guards", asked, replace(eager, deviations=answered)) == [("accepted", "flag")]
+
+
 # --- purity: prints ---
 
 

@@ -176,3 +176,24 @@ def test_an_input_that_is_copied_elsewhere_is_read_as_itself() -> None:
         ("aten.copy_.default", ("w", "input 0")),
         ("aten.relu.default", ("input 0",)),
     ]
+
+
+class Nested(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.a, self.b, self.c = nn.Tanh(), nn.ReLU(), nn.Sigmoid()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            x = self.a(x)
+            with torch.autocast("cpu", dtype=torch.float16):
+                x = self.b(x)
+            y: torch.Tensor = self.c(x)
+            return y
+
+
+def test_the_calls_in_a_region_come_in_the_order_of_its_graph() -> None:
+    ep = torch.export.export(Nested(), (torch.ones(1),), strict=False)
+    listing = Reader(stacks=True).read(ep.graph_module, ep.graph, ["x"])
+    inside = [frames[-1].module for step in listing.steps for frames in step.inside]
+    assert inside == ["a", "b", "c"]

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from harness.checks.compare.crash import crash_lines
 from harness.checks.compare.groups import listed, not_together
-from harness.checks.compare.leaves import compare_leaf
+from harness.checks.compare.ordinary import beyond_ordinary, unlike_outputs
 from harness.checks.evidence import InCall, OfLeaf, WithoutCall
 from harness.checks.state import sort_of
 from harness.findings import Evidence, Relation
 from harness.inputs.edits import FACTOR, plan_edits
+from harness.observe.aliasing import OUTPUT
 from harness.observe.observation import ExportedObservation
 
 if TYPE_CHECKING:
@@ -232,6 +233,6 @@ def _edited(reference: Observation, candidate: Observation) -> Iterator[Evidence
         return
     if ours.outputs is None or theirs.outputs is None:
         return
-    for expected, seen in zip(ours.outputs.leaves, theirs.outputs.leaves, strict=False):
-        if (found := compare_leaf(expected.value, seen.value)) is not None:
-            yield EditDiffers(number, expected.where, found)
+    # What the ordinary calls show as well is no effect of the edit.
+    for place, found in beyond_ordinary(unlike_outputs(ours.outputs, theirs.outputs), reference, candidate):
+        yield EditDiffers(number, place.removeprefix(OUTPUT), found)

@@ -52,6 +52,28 @@ class Checkpoint:
         return self._isolation.restore()
 
 
+def tensor_places(model: nn.Module) -> dict[str, torch.Tensor]:
+    """Return the tensors that a model can reach, also those in lists and dicts, each under all its places.
+
+    The keys have no meaning, but each stays the same as long as the container does.
+    """
+    found: dict[str, torch.Tensor] = {}
+    seen: set[int] = set()
+    waiting: list[object] = [model]
+    while waiting:
+        value = waiting.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        parts = value.items() if isinstance(value, dict) else enumerate(_parts(value))
+        for key, part in parts:
+            if isinstance(part, torch.Tensor):
+                found[f"{id(value)}[{key!r}]"] = part
+            else:
+                waiting.append(part)
+    return found
+
+
 def _restore_class(owner: type, attributes: dict[str, object]) -> None:
     for name in [name for name in vars(owner) if name not in attributes]:
         delattr(owner, name)

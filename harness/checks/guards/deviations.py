@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING
 
 from harness.checks.compare.deviating import Altered
 from harness.checks.compare.leaves import SEVERITY, LeafDifference, compare_leaf
+from harness.checks.compare.ordinary import STRUCTURE, beyond_ordinary, unlike_calls, unlike_states
 from harness.checks.compare.refusals import is_guard_failure
 from harness.checks.evidence import InCall
-from harness.observe.aliasing import INPUT, OUTPUT
+from harness.observe.aliasing import INPUT
 from harness.observe.tensors import argument
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
+    from harness.checks.compare.ordinary import Unlike
     from harness.findings import Evidence
-    from harness.observe.observation import Call, DeviatingCall, Observation
-    from harness.observe.tensors import State
+    from harness.observe.observation import DeviatingCall, Observation
+
+    Beyond = Callable[[Iterable[Unlike]], list[Unlike]]
 
 
 @dataclass(frozen=True)
@@ -108,30 +111,40 @@ def deviations(reference: Observation, candidate: Observation) -> Iterator[Evide
     But an ordinary call after one that raised has a right answer, if that one changed nothing.
     """
     number = len(reference.calls)
+
+    def beyond(unlike: Iterable[Unlike]) -> list[Unlike]:
+        # What the ordinary calls show as well is theirs to report, or a documented limit.
+        if rounds:  # other operators do (the documented limit other-operators-round)
+            unlike = (each for each in unlike if each[1].word not in ("rounding", "sign-of-zero"))
+        return beyond_ordinary(unlike, reference, candidate)
+
     ours = {made.description: made for made in reference.deviations}
     rounds = not candidate.same_operators
     for made in candidate.deviations:
         expected = ours.get(made.description)
         if expected is None:
             continue
-        yield from _afterwards(expected, made, number, rounds=rounds)
+        yield from _afterwards(expected, made, number, beyond)
         if expected.call.failure is not None:
             continue
         if made.call.failure is None:
-            yield from _answered(expected, made, number, rounds=rounds)
+            yield from _answered(expected, made, number, beyond)
         elif is_guard_failure(made.call):
             yield from _changed(made, number)
 
 
 def _answered(
-    expected: DeviatingCall, made: DeviatingCall, number: int, *, rounds: bool
+    expected: DeviatingCall, made: DeviatingCall, number: int, beyond: Beyond
 ) -> Iterator[Evidence]:
-    unlike = list(_unlike(expected.call, made.call))
-    if rounds:  # other operators do (the documented limit other-operators-round)
-        unlike = [each for each in unlike if each[1].word not in ("rounding", "sign-of-zero")]
-    if unlike:
-        where, worst = min(unlike, key=lambda pair: SEVERITY.index(pair[1].word))
-        yield WrongAnswer(number, Altered.of(made), where, worst, _is_ordinary(expected, made))
+    for where, difference in _worst(beyond(unlike_calls(expected.call, made.call))):
+        yield WrongAnswer(number, Altered.of(made), where, difference, _is_ordinary(expected, made))
+
+
+def _worst(unlike: list[Unlike]) -> Iterator[Unlike]:
+    """Yield the difference of structure, which may be a documented limit, and the worst of the others."""
+    yield from (each for each in unlike if each[0] == STRUCTURE)
+    others = [each for each in unlike if each[0] != STRUCTURE]
+    yield from sorted(others, key=lambda each: SEVERITY.index(each[1].word))[:1]
 
 
 def _is_ordinary(expected: DeviatingCall, made: DeviatingCall) -> bool:
@@ -139,55 +152,31 @@ def _is_ordinary(expected: DeviatingCall, made: DeviatingCall) -> bool:
     ordinary = expected.then
     if ordinary is None or ordinary.outputs is None:
         return False
-    return not any(not where.startswith(INPUT) for where, _ in _unlike(ordinary, made.call))
+    return not any(not where.startswith(INPUT) for where, _ in unlike_calls(ordinary, made.call))
 
 
 def _afterwards(
-    expected: DeviatingCall, made: DeviatingCall, number: int, *, rounds: bool
+    expected: DeviatingCall, made: DeviatingCall, number: int, beyond: Beyond
 ) -> Iterator[Evidence]:
     """Compare the ordinary calls after a deviating call that raised here, and changed nothing anywhere."""
     ours, theirs = expected.then, made.then
     if ours is None or theirs is None or made.call.failure is None or ours.failure is not None:
         return
     for each in (made, expected) if expected.call.failure is not None else (made,):
-        if any(_unlike_state(each.state_before, each.call.state)):
+        if any(unlike_states(each.state_before, each.call.state)):
             return
     if theirs.failure is not None:
         raised = f"{theirs.failure.name}: {theirs.failure.message.strip().partition(chr(10))[0]}"
         yield BrokenByRefusal(number, Altered.of(made), "", LeafDifference("kind", "returns", raised))
         return
-    unlike = list(_unlike(ours, theirs))
-    if rounds:
-        unlike = [each for each in unlike if each[1].word not in ("rounding", "sign-of-zero")]
-    if unlike:
-        where, worst = min(unlike, key=lambda pair: SEVERITY.index(pair[1].word))
-        yield BrokenByRefusal(number, Altered.of(made), where, worst)
-
-
-def _unlike(ours: Call, theirs: Call) -> Iterator[tuple[str, LeafDifference]]:
-    if ours.outputs is not None and theirs.outputs is not None:
-        if ours.outputs.structure != theirs.outputs.structure:
-            yield "output", LeafDifference("kind", ours.outputs.structure, theirs.outputs.structure)
-            return
-        for expected, seen in zip(ours.outputs.leaves, theirs.outputs.leaves, strict=True):
-            if (found := compare_leaf(expected.value, seen.value)) is not None:
-                yield f"{OUTPUT}{expected.where}", found
-    for expected, seen in zip(ours.inputs.leaves, theirs.inputs.leaves, strict=False):
-        if (found := compare_leaf(expected.value, seen.value)) is not None:
-            yield f"{INPUT}{argument(expected.where)}", found
-    yield from _unlike_state(ours.state, theirs.state)
-
-
-def _unlike_state(ours: State, theirs: State) -> Iterator[tuple[str, LeafDifference]]:
-    for name in ours.tensors.keys() & theirs.tensors.keys():
-        if (found := compare_leaf(ours.tensors[name], theirs.tensors[name])) is not None:
-            yield name, found
+    for where, difference in _worst(beyond(unlike_calls(ours, theirs))):
+        yield BrokenByRefusal(number, Altered.of(made), where, difference)
 
 
 def _changed(made: DeviatingCall, number: int) -> Iterator[Evidence]:
     """Look for what a refused call has changed nevertheless."""
     before = zip(made.inputs_before.leaves, made.call.inputs.leaves, strict=True)
     changed = [argument(leaf.where) for leaf, later in before if compare_leaf(leaf.value, later.value)]
-    changed += [name for name, _ in _unlike_state(made.state_before, made.call.state)]
+    changed += [name for name, _ in unlike_states(made.state_before, made.call.state)]
     if changed:
         yield RefusedButChanged(number, Altered.of(made), changed[0])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from harness.checks.gradients import BackwardRaised, GradientFlow, GradientLeaf
 from harness.checks.guards.check import CallRefused
-from harness.checks.guards.deviations import WrongAnswer
+from harness.checks.guards.deviations import BrokenByRefusal, WrongAnswer
 from harness.checks.inputs import InputLeaf
 from harness.checks.outputs import OutputLeaf, OutputStructure, PathRaised
 from harness.checks.purity import Printed
@@ -33,10 +33,13 @@ LIMITS: list[Limit] = []
 )
 def size_becomes_tuple(question: Question) -> bool:
     """Ask whether two structures are the same but for torch.Size."""
-    evidence = question.evidence
-    if not isinstance(evidence, OutputStructure):
-        return False
-    structures = (evidence.expected, evidence.seen)
+    match question.evidence:
+        case OutputStructure(expected=expected, seen=seen):
+            structures = expected, seen
+        case WrongAnswer(leaf=leaf) | BrokenByRefusal(leaf=leaf) if leaf.word == "kind":
+            structures = leaf.expected, leaf.seen
+        case _:
+            return False
     one, other = (text.replace("TreeSpec(Size,", "TreeSpec(tuple,") for text in structures)
     return one == other
 

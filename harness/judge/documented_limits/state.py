@@ -72,7 +72,8 @@ def copied_parameters_are_packed(question: Question) -> bool:
     }
     if isinstance(evidence, StateLeaf):
         return strides and evidence.name in packed
-    return isinstance(evidence, OutputLeaf | WrongRecord | WrongAnswer) and strides and bool(packed)
+    made = isinstance(evidence, OutputLeaf | WrongRecord | WrongAnswer | WriteDiffers)
+    return made and strides and bool(packed)
 
 
 @limit(

@@ -44,8 +44,9 @@ class _Body:
         reader = Reader(stacks=True)
         listing = reader.read(module, module.graph)
         # The calls inside a region are known. Other operators with graphs are opaque.
-        self.inside = [step.frames for step in reader.steps if step.frames]
+        self.inside: list[Frames] = []
         for step in reader.steps:
+            self.inside += [step.frames] if step.frames else []
             self.inside += step.inside
         self.opaque = any(step.opaque for step in reader.steps)
         self.listing = listing.live()

@@ -17,6 +17,7 @@ from harness.observe.isolation import Start
 from harness.observe.observation import Call, DeviatingCall
 from harness.observe.process_state import restore_modes
 from harness.observe.tensors import Roles, flatten, state_snapshot, tree_snapshot
+from harness.paths.modes import MODES
 from harness.paths.run.informative import informative_first
 
 if TYPE_CHECKING:
@@ -149,8 +150,9 @@ def _deviations(
 ) -> tuple[tuple[DeviatingCall, ...], bool]:
     """Make the deviating calls; also return whether the model is restored to the state before them."""
     wanted = [one for one in plan.deviations if not mode or one.deviation in plan.names.get(mode, ())]
-    # Eager's state may be anywhere; a module that export made leads into graphs and fake tensors.
-    start = Start(caller.model) if mode else Checkpoint(caller.model)
+    # The model itself may change what is in its lists and dicts; what export made has that as constants.
+    exports = bool(mode) and MODES[mode].export is not None
+    start = Start(caller.model) if exports else Checkpoint(caller.model)
     if not wanted:  # restoring drops the autograd history, as eager does here for the calls of all modes
         return (), start.restore()
     before = state_snapshot(caller.model, identity=False)

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from harness.inputs.copies import build
 from harness.observe.caches import forget_compiled
+from harness.observe.checkpoint import tensor_places
 from harness.observe.environment import held_objects, plain_attributes
 from harness.observe.observation import EagerObservation
 from harness.observe.printing import capture_output
 from harness.observe.process_state import restore_modes
-from harness.observe.tensors import named_constants, named_state, partition, state_snapshot, storage_id
+from harness.observe.tensors import named_state, partition, state_snapshot, storage_id
 from harness.path import Path
 from harness.paths.read.hierarchy import CallRecorder
 from harness.paths.run.calls import ModelCaller, plan_calls, run_calls
@@ -113,8 +114,8 @@ def _objects(model: nn.Module) -> dict[str, object]:
 
 
 def _sharing_memory(model: nn.Module) -> tuple[frozenset[str], ...]:
-    """Return the groups of parameters, buffers and plain attributes that are in one storage."""
-    return partition({**dict(named_constants(model)), **dict(named_state(model))}, storage_id)
+    """Return the groups of tensors in one storage, also of those in the model's lists and dicts."""
+    return partition(tensor_places(model), storage_id)
 
 
 def _reshaped(before: State, after: State) -> frozenset[str]:

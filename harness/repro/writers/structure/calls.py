@@ -48,7 +48,7 @@ def fits(ours: list[Any], theirs: list[Any]) -> bool:
 def module_stacks(owner: Any, graph: Any) -> Iterator[list[tuple[str, str]]]:
     """Yield the module stack that export recorded of each node, and of the nodes of a region in its place."""
     for node in graph.nodes:
-        if node.op == "get_attr" and any("wrap_with" in str(user) for user in node.users):
+        if node.op == "get_attr" and any("wrap_with" in str(user.target) for user in node.users):
             body = getattr(owner, node.target)
             yield from module_stacks(body, body.graph)
         elif node.op == "call_function":
