@@ -78,7 +78,7 @@ CONTAINERS = {
 }
 """Kind of container -> the name of its attribute."""
 
-USUAL_PARAMETRIZATIONS = [*PARAMETRIZATIONS, "LowRank", "weight_norm", *["spectral_norm"] * 3]
+USUAL_PARAMETRIZATIONS = [*PARAMETRIZATIONS, "LowRank", *["weight_norm"] * 2, *["spectral_norm"] * 3]
 """The names of parametrizations; those that fit few parameters more often."""
 
 WHOLE = ("no_grad", "no_grad", "no_grad", "autocast", "enable_grad")

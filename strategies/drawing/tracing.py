@@ -70,22 +70,28 @@ def _traceable_at_root(node: object, owner: Instance) -> bool:
     if isinstance(node, Attr):
         holder = resolve(owner, node.path[:-1])
         step = node.path[-1]
-        if not isinstance(holder, Instance) or step in holder.parametrized or _unnamed(owner, node.path):
+        if (
+            not isinstance(holder, Instance)
+            or step in holder.parametrized
+            or _leads_through_plain(owner, node.path[:-1])
+        ):
             return False
         return holder.slots.get(step) in ("parameter", "buffer", "scratch")
     if isinstance(node, Call):
-        named = node.callee != () and not _unnamed(owner, node.callee)
+        named = node.callee != () and not _leads_through_plain(owner, node.callee[:-1])
         return named and not node.method and node.form != "checkpoint"
+    if isinstance(node, Loop):
+        return not _leads_through_plain(owner, node.container)
     if isinstance(node, Lit):
         return _plain(node)
     if isinstance(node, Group):
         return node.kind in ("tuple", "list", "dict")
-    return isinstance(node, Var | Item | Loop | Do | Assign | Return)
+    return isinstance(node, Var | Item | Do | Assign | Return)
 
 
-def _unnamed(owner: Instance, path: AttributePath) -> bool:
-    """Whether a path leads through a plain list or dict: a tracer finds no name for what is in there."""
-    holders = (resolve(owner, path[:length]) for length in range(len(path)))
+def _leads_through_plain(owner: Instance, path: AttributePath) -> bool:
+    """Whether a path goes through a plain list or dict: a tracer finds no name for what is in there."""
+    holders = (resolve(owner, path[:length]) for length in range(1, len(path) + 1))
     return any(isinstance(holder, Instance) and holder.kind in ("list", "dict") for holder in holders)
 
 
