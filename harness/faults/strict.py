@@ -12,9 +12,14 @@ from torch._dynamo.variables.tensor import TensorVariable
 from harness.faults.exporting import TRANSPOSE
 from harness.faults.registry import fault
 from harness.patching.editing import edited
+from harness.torch_versions import has
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+GETATTR = "torch._dynamo.variables.tensor.TensorVariable.tp_getattro_impl"
+read_attribute = getattr(TensorVariable, "tp_getattro_impl" if has(GETATTR) else "var_getattr")
+"""What Dynamo calls where a model reads an attribute of a tensor; the older name is that of torch 2.13."""
 
 UNUSED = """
 class Model(nn.Module):
@@ -114,7 +119,7 @@ def dynamic_shapes():
 def dynamo_traces_in_place_views_of_inputs() -> Iterator[None]:
     """Tracing applies an in-place view to an input, and records the changed shape as the input's shape."""
     with edited(
-        TensorVariable.var_getattr,
+        read_attribute,
         "if self.source is not None and hasattr(torch.ops.aten, name):",
         "if False:",
     ):
@@ -124,7 +129,7 @@ def dynamo_traces_in_place_views_of_inputs() -> Iterator[None]:
 @fault(check="outputs", paths="strict:*", source=REQUIRES_GRAD, cites="PR 167583")
 def dynamo_keeps_old_metadata_after_mutation() -> Iterator[None]:
     """Dynamo does not update its metadata of a tensor after an in-place operator."""
-    with edited(TensorVariable._sync_if_inplace_mutation, "if has_tensor_arg:", "if False:"):
+    with edited(TensorVariable._sync_if_inplace_mutation, "self.synchronize_attributes(tx)", "pass"):
         yield
 
 
