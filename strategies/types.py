@@ -92,7 +92,11 @@ DEFAULT = "float32"
 
 _RANKS = ("bool", "int", "float", "complex")
 _SCALARS: dict[type, str] = {bool: "bool", int: "int64", float: DEFAULT, complex: "complex64"}
-_WIDER = {"complex32": "complex", "complex128": "complex"}
+UNSETTLED = "bcomplex32"
+"""What bfloat16 becomes with a complex number or a complex tensor without dimensions; before torch 2.14, which
+has this dtype, it became complex64."""
+
+_WIDER = {"complex32": "complex", "complex128": "complex", UNSETTLED: "complex"}
 """Dtype -> category, for dtypes that are not in DTYPES but may result from promotion."""
 
 
@@ -124,7 +128,7 @@ def _pair(first: str, second: str) -> str:
 
 
 _PAIRS = {(a, b): _pair(a, b) for a in DTYPES for b in DTYPES}
-_COMPLEX = {"float16": "complex32", "bfloat16": "complex64", "float32": "complex64", "float64": "complex128"}
+_COMPLEX = {"float16": "complex32", "bfloat16": UNSETTLED, "float32": "complex64", "float64": "complex128"}
 
 
 def _prefer(higher: str, lower: str) -> str:

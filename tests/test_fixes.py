@@ -29,6 +29,7 @@ from harness.patching.fixes import (
     read_fix,
     read_fixes,
 )
+from harness.patching.placing import chunks_of
 
 CORPORA = pathlib.Path(__file__).parents[1] / "corpora"
 
@@ -109,6 +110,19 @@ def patch(tmp_path: pathlib.Path, module: ModuleType) -> Patch:
         return read_fix(file)
 
     return make
+
+
+def test_a_function_that_is_added_stands_below_the_imports_that_its_annotations_name(
+    patch: Patch, module: ModuleType
+) -> None:
+    added = "def added(x: functools.partial[int]) -> None: ...\n"
+    here = module.__name__.replace(".", "/") + ".py"
+    elsewhere = patch(("import this\n", f"{added}import this\n"), base="import antigravity\nimport this\n")
+    (chunk,) = chunks_of(here, str(module.__file__), [elsewhere])
+    (edit,) = chunk.edits
+    lines = SOURCE.splitlines(keepends=True)
+    assert edit.lines == (added.strip(),)
+    exec("".join((*lines[: edit.start], added, *lines[edit.start :])), {})
 
 
 def test_a_fix_has_the_name_message_and_versions_of_its_patch(patch: Patch) -> None:

@@ -22,6 +22,7 @@ from strategies.ops.basic_index import indexed, indices
 from strategies.regions import PREAMBLES
 from strategies.types import (
     DTYPES,
+    UNSETTLED,
     TensorType,
     castable,
     category,
@@ -357,7 +358,10 @@ def test_promotion_is_that_of_torch() -> None:
         for right in PARTS:
             if isinstance(left, TensorType) or isinstance(right, TensorType):
                 wanted = torch.result_type(real(left), real(right))
-                assert f"torch.{promote(left, right)}" == str(wanted), (left, right)
+                dtype = promote(left, right)
+                if dtype == UNSETTLED and not hasattr(torch, UNSETTLED):
+                    dtype = "complex64"
+                assert f"torch.{dtype}" == str(wanted), (left, right)
 
 
 def test_castable_is_that_of_torch() -> None:

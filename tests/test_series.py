@@ -13,6 +13,7 @@ from email.policy import default
 
 import pytest
 import torch
+from of_this_torch import held, skip_unless_tried
 
 from harness.cli import main
 from harness.known.entry import FIXES
@@ -93,7 +94,9 @@ def test_the_fixes_of_one_file_are_put_together() -> None:
 
 def test_torch_can_be_imported_with_all_fixes_in_its_files(tmp_path: pathlib.Path) -> None:
     """As files: held in place, a fix may name what is defined below it, or never be compiled as a module."""
-    fixes = list(read_fixes(ROOT / "corpora" / FIXES).values())
+    skip_unless_tried()
+    fixes = held()
+    assert fixes
     paths = sorted({path for fix in fixes for path, _ in fix.files})
     for path in paths:
         file = tmp_path / path

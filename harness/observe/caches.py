@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental import proxy_tensor
-from torch.utils import _pytree
+
+from harness.torch_versions.running import forget_structures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +38,7 @@ def forget_loaded_structures() -> None:
 
     The function behind it may be one that a fix changes: what plain torch has loaded would hide the fix.
     """
-    _pytree.treespec_loads.cache_clear()
+    forget_structures()
 
 
 def forget_last_export() -> None:

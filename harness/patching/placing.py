@@ -108,9 +108,13 @@ def _added_at_top_level(hunk: Hunk) -> tuple[str, ...]:
 def _at_free_places(
     source: Source, taken: Iterable[Edit], added: Iterable[tuple[tuple[str, ...], Fix]]
 ) -> dict[Edit, Fix]:
-    """Put each of these additions before a top-level statement where nothing else is changed."""
+    """Put each of these additions before a top-level statement where nothing else is changed.
+
+    Below the imports, if a place is free there: an annotation of what is added may name what they bind.
+    """
     busy = [range(edit.start - 1, edit.stop + 1) for edit in taken]
-    free = (each.start for each in source.statements if not any(each.start in lines for lines in busy))
+    starts = sorted((each.start for each in source.statements), key=lambda at: at < source.first_definition)
+    free = (at for at in starts if not any(at in lines for lines in busy))
     found: dict[Edit, Fix] = {}
     places: dict[tuple[str, ...], int] = {}
     for lines, fix in added:

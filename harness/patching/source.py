@@ -16,6 +16,8 @@ class Source:
     lines: tuple[str, ...]
     statements: tuple[range, ...]
     """The lines (counted from 0) of each top-level statement, including decorators."""
+    first_definition: int
+    """The line of the first function or class; what is above imports what they use."""
     flags: int
     """The compiler flags of the file's ``from __future__`` imports."""
 
@@ -33,7 +35,10 @@ def source_of(file: str) -> Source:
     ]
     flags = sum(getattr(__future__, name).compiler_flag for name in futures)
     spans = (range(lines_of(node).start - 1, lines_of(node).stop - 1) for node in tree.body)
-    return Source(tuple(text.splitlines()), tuple(spans), flags)
+    lines = tuple(text.splitlines())
+    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    first = (lines_of(node).start - 1 for node in tree.body if isinstance(node, definitions))
+    return Source(lines, tuple(spans), next(first, len(lines)), flags)
 
 
 def lines_of(node: ast.stmt) -> range:

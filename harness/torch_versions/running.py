@@ -13,6 +13,7 @@ import torch
 from torch._dynamo import guards
 from torch._export import utils as export_utils
 from torch.export.graph_signature import OutputKind
+from torch.utils import _pytree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,6 +87,13 @@ def operators_loaded_once() -> Iterator[None]:
         return
     with mock.patch.object(export_utils, "_materialize_cpp_cia_ops", _load_new_operators):
         yield
+
+
+def forget_structures() -> None:
+    """Empty the cache of the structures that were loaded by their JSON; older ones have none."""
+    empty = getattr(_pytree.treespec_loads, "cache_clear", None)
+    if empty is not None:
+        empty()
 
 
 _load_operators: Any = getattr(export_utils, "_materialize_cpp_cia_ops", None)

@@ -1,0 +1,55 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "ep.module(): NameError where a guard is about what **kwargs takes"
+# variant-of = "export_fails_on_dynamic_keyword_arguments"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "export", "AssertionError", "non_strict_utils.py:make_constraints"]]
+# fix = "order_further_keywords_as_traced"
+# affected = ["2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/issues/150022"
+# upstream-match = "symptom"
+# at-fault = "torch/export/_unlift.py, _force_gm_signature_match: renames the items of *args alone"
+# ///
+"""A model that halves one of its `**options`, of a dynamic size, cannot be exported, or cannot be called.
+
+torch 2.13 fails at an assertion in export. Since torch 2.14 export works, with guards on the size. They are
+written for L['options']['scale'], but in the exported module the argument is called `scale`: the guards are not
+rewritten for it, and the call raises NameError.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, **options):
+        return options["scale"].chunk(2)[1]
+
+
+def make():
+    return Model(), (), {"scale": torch.ones(5)}
+
+
+def dynamic_shapes():
+    return {"options": {"scale": {0: torch.export.Dim.AUTO}}}
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args, kwargs = make()
+    try:
+        torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes()).module()(*args, **kwargs)
+        print("ok: neither eager nor the exported module raises")
+    except (AssertionError, NameError) as error:
+        if "when there might be a mismatch" not in str(error) and "'L' is not defined" not in str(error):
+            raise
+        print(f"BUG: eager raises nothing, the exported module {error!r}")
+        raise SystemExit(1) from None
