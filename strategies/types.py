@@ -93,8 +93,9 @@ DEFAULT = "float32"
 _RANKS = ("bool", "int", "float", "complex")
 _SCALARS: dict[type, str] = {bool: "bool", int: "int64", float: DEFAULT, complex: "complex64"}
 UNSETTLED = "bcomplex32"
-"""What bfloat16 becomes with a complex number or a complex tensor without dimensions; before torch 2.14, which
-has this dtype, it became complex64."""
+"""What bfloat16 becomes with a complex number or a complex tensor without dimensions, since torch 2.14.
+
+Older ones have no such dtype, and make it complex64."""
 
 _WIDER = {"complex32": "complex", "complex128": "complex", UNSETTLED: "complex"}
 """Dtype -> category, for dtypes that are not in DTYPES but may result from promotion."""

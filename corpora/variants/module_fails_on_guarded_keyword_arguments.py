@@ -19,8 +19,8 @@
 """A model that halves one of its `**options`, of a dynamic size, cannot be exported, or cannot be called.
 
 torch 2.13 fails at an assertion in export. Since torch 2.14 export works, with guards on the size. They are
-written for L['options']['scale'], but in the exported module the argument is called `scale`: the guards are not
-rewritten for it, and the call raises NameError.
+written for L['options']['scale'], but in the exported module the argument is called `scale`. The guards are
+not rewritten for it, and the call raises NameError.
 """
 
 import sys
