@@ -281,3 +281,16 @@ def test_what_a_list_holds_starts_from_one_state_too(change: str, case: Callable
     model = case(HELD.replace("CHANGE", change), "(torch.ones(2, 3), torch.ones(3))")
     paths = select_paths(["nonstrict:module", "compile:compiled"])
     assert judge(model, paths, ["sharing", "guards"]).findings == ()
+
+
+def test_what_a_failed_export_leaves_behind_is_observed(case: Callable[[str], Case]) -> None:
+    """A literal within torch.func.grad fails while its level is there; tensors made then are wrappers."""
+    built = case(
+        "class Model(nn.Module):\n    def forward(self, x):\n"
+        "        return torch.func.grad(lambda x: (x * 2 + torch.tensor(1.0)).sum())(x)\n"
+    )
+    verdict = judge(built, select_paths(["strict:module"]), ["purity"])
+    assert [each.signature for each in verdict.findings] == [
+        ("purity", "mismatch", "export", "global", "functorch level")
+    ]
+    assert torch._C._functorch.peek_interpreter_stack() is None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 from torch import nn
+from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.utils import _pytree as pytree
 
 from harness.observe.observation import Aftermath, Environment
@@ -23,14 +24,18 @@ if TYPE_CHECKING:
 def read_environment(model: nn.Module, inputs: Inputs, program: ExportedProgram | None = None) -> Environment:
     """Record what an export, or lowering its ``program``, must not change."""
     modules = list(model.named_modules(remove_duplicate=False))
+    process_state = read_process_state()
+    # On a level that a failed export has left, every new tensor is a wrapper, whose data cannot be read.
+    with temporarily_clear_interpreter_stack():
+        state, given = state_snapshot(model), inputs.snapshot()
     return Environment(
-        state=state_snapshot(model),
+        state=state,
         training={name: module.training for name, module in modules},
         hooks={name: _count_hooks(module) for name, module in modules},
         attributes=plain_attributes(model),
-        inputs=inputs.snapshot(),
+        inputs=given,
         process_state={
-            **read_process_state(),
+            **process_state,
             "sizes marked on the example inputs": [
                 _marks(leaf) for leaf in inputs.leaves if isinstance(leaf, torch.Tensor)
             ],

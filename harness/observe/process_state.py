@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import torch
 from torch._C import _len_torch_function_stack
+from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.nn.modules.module import _global_buffer_registration_hooks
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 def read_process_state() -> dict[str, object]:
     """Return the settings of the whole process, by name."""
+    with temporarily_clear_interpreter_stack():  # on a level that was left, new tensors are wrappers
+        random_numbers = torch.get_rng_state().numpy().tobytes()
     return {
         "grad mode": torch.is_grad_enabled(),
         "default dtype": str(torch.get_default_dtype()),
@@ -31,7 +34,7 @@ def read_process_state() -> dict[str, object]:
         "functorch level": _functorch_level(),
         "whether export is running": is_exporting(),
         "hooks on all modules": len(_global_buffer_registration_hooks),
-        "global random number generator": torch.get_rng_state().numpy().tobytes(),
+        "global random number generator": random_numbers,
     }
 
 
