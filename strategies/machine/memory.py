@@ -45,6 +45,10 @@ def reachable_storages(frame: Frame) -> set[Storage]:
     return found
 
 
+LAZY_OPERAND = "a control-flow operator takes no tensor that is conjugated or negated when it is read"
+"""No kernel of such an operator for the dispatch keys Conjugate and Negative: eager raises."""
+
+
 class OperatorMemory:
     """What the local functions of a control-flow operator must respect while they run.
 
@@ -63,6 +67,8 @@ class OperatorMemory:
         self._existing = existing
         self._writes = spec.writes and not grad
         self._inputs = {operand.storage: operand for operand in operands}
+        if any(operand.lazy for operand in operands) and not spec.transforms:
+            raise Rejected(LAZY_OPERAND)
         self.trains = False
         """Whether a tensor that the functions have read requires grad: then the result does."""
 
@@ -86,6 +92,8 @@ class OperatorMemory:
         if self.spec.transforms:
             self.trains |= tensor.grad
             return
+        if tensor.lazy:
+            raise Rejected(LAZY_OPERAND)
         if self._inputs.setdefault(tensor.storage, tensor) is not tensor:
             raise Rejected("a control-flow operator does not take two tensors that share memory")
         if tensor.storage in self._rows:
