@@ -24,6 +24,7 @@ from structure_cases import (
 )
 
 from harness.checks.structure.check import structure
+from harness.checks.structure.enumeration import OrderDiffers
 from harness.checks.structure.translation import translation
 from harness.findings import Evidence, Relation
 from harness.observe.graphs import Exported, Frame, Listing, Operand, Spec, Step, Visit
@@ -257,3 +258,11 @@ def test_names_of_slices_are_a_documented_limit() -> None:
 
     assert excuse("seq.slice(None, 1, None).0") == "slices-have-names-of-their-own"
     assert excuse("seq.none") == ""
+
+
+@pytest.mark.parametrize(("dropped", "excused"), [("mean", True), ("other", False)])
+def test_a_dropped_buffer_may_come_in_another_place(dropped: str, *, excused: bool) -> None:
+    seen = replace(running(*MADE), dropped=frozenset({dropped}))
+    evidence = OrderDiffers("buffers", ("mean", "hidden", "other"), ("hidden", "mean", "other"))
+    assert bool(limit_name(evidence, EAGER, seen)) is excused
+    assert limit_name(replace(evidence, what="parameters"), EAGER, seen) == ""

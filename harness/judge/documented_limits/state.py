@@ -14,6 +14,7 @@ from harness.checks.guards.deviations import BrokenByRefusal, WrongAnswer
 from harness.checks.outputs import OutputIdentity, OutputLeaf
 from harness.checks.sharing import MemorySplit
 from harness.checks.state import StateLeaf, StateMissing
+from harness.checks.structure.enumeration import OrderDiffers
 from harness.judge.documented_limits.limit import UNFLATTEN, limit
 
 if TYPE_CHECKING:
@@ -238,6 +239,10 @@ def checkpoints_recompute_from_changed_state(question: Question) -> bool:
     "tensors, and ignore unused tensors'",
 )
 def unused_names_are_dropped(question: Question) -> bool:
-    """Ask whether a missing name is one that the graph does not take as input."""
+    """Ask whether what is missing, or a buffer in another place, is no input of the graph."""
     evidence = question.evidence
+    if isinstance(evidence, OrderDiffers) and evidence.what == "buffers":
+        orders = evidence.expected, evidence.seen
+        ours, theirs = ([name for name in names if name not in question.dropped] for names in orders)
+        return ours == theirs
     return isinstance(evidence, StateMissing) and evidence.name in question.dropped

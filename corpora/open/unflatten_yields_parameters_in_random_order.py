@@ -1,0 +1,57 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten yields the parameters of a module with preserved signature in random order"
+# severity = "B"
+# severity-because = "a module that is called twice with its signature preserved, as to swap it, then trained"
+# cause = """
+# UnflattenedModule._dispatch_modules collects the names of parameters in sets, and
+# InterpreterModuleDispatcher takes the parameters over in the order of such a set."""
+# path = "nonstrict+preserve:unflatten@cpu"
+# check = "structure"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["structure", "mismatch", "order", "parameters"]]
+# fix = "dispatcher_yields_state_in_order"
+# upstream = ""
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# unaffected = ["2.5.1"]
+# regression-since = "2.9.1"
+# at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: attrs_map = defaultdict(set)"
+# ///
+"""The parameters of the LSTM come in another order in each process.
+
+An optimizer numbers parameters in the order in which it is given them. So its state, saved in one process,
+belongs to other parameters in the next one, and in eager.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(4, 2, bidirectional=True)
+
+    def forward(self, x):
+        return self.lstm(self.lstm(x)[0])[0]
+
+
+def make():
+    return Model(), (torch.ones(2, 4),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    ep = torch.export.export(model, args, strict=False, preserve_module_call_signature=("lstm",))
+    expected = [name for name, _ in model.named_parameters()]
+    seen = [name for name, _ in torch.export.unflatten(ep).named_parameters()]
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: eager yields {expected[:3]}, unflatten {seen[:3]}")
+    raise SystemExit(bug)

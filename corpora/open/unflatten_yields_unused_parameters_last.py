@@ -1,0 +1,53 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten of a strict export yields unused parameters last"
+# severity = "B"
+# severity-because = "a parameter that forward does not read, then an optimizer's state loaded for the result"
+# cause = """
+# UnflattenedModule.__init__ assigns the parameters that the graph uses and then the others."""
+# path = "strict:unflatten@cpu"
+# check = "structure"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["structure", "mismatch", "order", "parameters"]]
+# fix = "unflatten_keeps_unused_parameters_in_place"
+# upstream = ""
+# affected = ["2.5.1", "2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: restore aliased/unused params"
+# ///
+"""The model has `weight` before `bias`, the unflattened one `bias` before `weight`, which nothing reads.
+
+The state of an optimizer goes by the places of parameters: loaded for the unflattened model, the momentum of
+one parameter becomes that of the other.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(1))
+        self.bias = torch.nn.Parameter(torch.ones(1))
+
+    def forward(self, x):
+        return x + self.bias
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(model, args, strict=True))
+    expected, seen = ([name for name, _ in m.named_parameters()] for m in (model, unflattened))
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: the parameters of eager are {expected}, those of unflatten {seen}")
+    raise SystemExit(bug)
