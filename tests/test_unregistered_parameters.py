@@ -53,3 +53,31 @@ def test_that_any_other_result_requires_none_is_not(tensor: str, case: Callable[
     (finding,) = verdict.findings
     assert finding.signature == ("outputs", "mismatch", "requires-grad", "fresh")
     assert verdict.paths[0].excused == (LIMIT,)
+
+
+PRODUCT = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.held = [nn.Linear(64, 64)]
+
+    def forward(self, x):
+        w = self.held[0].weight
+        return {result}
+"""
+
+
+def test_that_a_product_with_one_may_round_otherwise_is_documented(case: Callable[[str, str], Case]) -> None:
+    # at::matmul makes one matrix of the first operand if the second requires grad, and a batch if not.
+    result = "nn.functional.linear(x.transpose(0, 1), w)"
+    model = case(PRODUCT.format(result=result), "(torch.randn(2, 3, 64),)")
+    (judged,) = judge(model, select_paths(["nonstrict:module"]), ["outputs"]).paths
+    assert judged.status == "ok"  # whether the two kernels round alike depends on the processor
+
+
+def test_that_it_gives_another_value_is_not(case: Callable[[str, str], Case]) -> None:
+    other = "x @ w + 1 if torch.compiler.is_exporting() else x @ w"
+    model = case(PRODUCT.format(result=other), "(torch.randn(5, 64),)")
+    verdict = judge(model, select_paths(["nonstrict:module"]), ["outputs"])
+    assert [finding.signature[:3] for finding in verdict.findings] == [("outputs", "mismatch", "value")]

@@ -171,6 +171,8 @@ class EagerObservation(Observation):
     """Whether an infinity or NaN makes the case invalid, as the case says."""
     prints: bool = False
     """Whether the model itself prints."""
+    unregistered: bool = False
+    """Whether the model holds a parameter with gradient that no module registers."""
 
 
 @dataclass(frozen=True)

@@ -175,3 +175,18 @@ def unregistered_parameters_are_constants(question: Question) -> bool:
         case StateLeaf():
             name = evidence.name
     return name in question.eager.calls[evidence.call].unregistered
+
+
+@limit(
+    LIMITS,
+    says="A product with a constant may round otherwise than one with a parameter: it takes another kernel.",
+    documented="aten/src/ATen/native/LinearAlgebra.cpp, should_fold: a tensor that requires grad is folded; "
+    "torch/_export/passes/lift_constants_pass.py: an unregistered parameter is 'a constant tensor'",
+)
+def constants_take_other_kernels(question: Question) -> bool:
+    """Ask whether only rounding differs, and eager has parameters that are constants in the program."""
+    evidence = question.evidence
+    if not question.eager.unregistered or not isinstance(question.seen, ExportedObservation):
+        return False
+    leaves = OutputLeaf | InputLeaf | StateLeaf
+    return isinstance(evidence, leaves) and evidence.leaf.word in ("rounding", "sign-of-zero")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import torch
+
 from harness.inputs.copies import build
 from harness.observe.caches import forget_compiled
 from harness.observe.checkpoint import tensor_places
@@ -89,6 +91,7 @@ def _observe(
         first_call_only=bool(changed),
         finite_only=case.finite_only,
         prints=bool(printed.texts()),
+        unregistered=_holds_unregistered(model),
         **ran._asdict(),
     )
 
@@ -116,6 +119,14 @@ def _objects(model: nn.Module) -> dict[str, object]:
 def _sharing_memory(model: nn.Module) -> tuple[frozenset[str], ...]:
     """Return the groups of tensors in one storage, also of those in the model's lists and dicts."""
     return partition(tensor_places(model), storage_id)
+
+
+def _holds_unregistered(model: nn.Module) -> bool:
+    registered = {id(parameter) for parameter in model.parameters()}
+    return any(
+        isinstance(tensor, torch.nn.Parameter) and tensor.requires_grad and id(tensor) not in registered
+        for tensor in tensor_places(model).values()
+    )
 
 
 def _reshaped(before: State, after: State) -> frozenset[str]:
