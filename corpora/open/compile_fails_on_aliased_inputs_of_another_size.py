@@ -1,0 +1,59 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile: RuntimeError for aliased inputs, one written to, in the second call with other sizes"
+# severity = "B"
+# severity-because = "a cache and a detached view of it given to one compiled function, called with two sizes"
+# cause = """
+# merge_view_inputs gives the base that it makes of aliased inputs their storage with set_, which reads the size
+# of a storage as an integer; since the second size it is symbolic."""
+# path = "compile:aot_eager@cpu"
+# check = "guards"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     ["guards", "crash", "served", "run", "BackendCompilerFailed", "Expected to be true but got Could this"],
+# ]
+# fix = "aliased_inputs_of_dynamic_size_get_a_base"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/_functorch/_aot_autograd/runtime_wrappers.py, merge_view_inputs: set_ of a storage"
+# ///
+"""The first call is right; one with another size raises "Expected !size_bytes_is_heap_allocated_ to be true".
+
+The inputs share memory and have no base that autograd knows, as detached tensors have none.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x, y):
+        x.add_(1)
+        return y * 2
+
+
+def make():
+    x = torch.ones(4, 2)
+    return Model(), (x, x.t().detach())
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    model.compile(backend="aot_eager")
+    model(*args)
+    x = torch.ones(6, 2)
+    seen = "what eager gives"
+    try:
+        model(x, x.t().detach())
+    except torch._dynamo.exc.BackendCompilerFailed as error:
+        seen = type(error).__name__
+    bug = seen == "BackendCompilerFailed"
+    print(f"{'BUG' if bug else 'ok'}: for another size, torch.compile gives {seen}")
+    raise SystemExit(bug)
