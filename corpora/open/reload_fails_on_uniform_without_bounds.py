@@ -1,0 +1,62 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export.load: RuntimeError (KeyError: 'from') for a program that calls uniform_()"
+# severity = "B"
+# severity-because = "a model that draws noise with uniform_(), and is saved and loaded"
+# cause = """
+# deserialize_inputs appends an argument whose name is a keyword of Python, as from is, without asking whether
+# it was saved; an argument that has its default is not saved."""
+# path = "nonstrict+reload:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     ["outputs", "crash", "lower", "RuntimeError", "We ran into an error when deserializing the"],
+# ]
+# fix = "load_leaves_keywords_at_their_default"
+# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/pull/136036"
+# upstream-match = "place"
+# at-fault = "torch/_export/serde/serialize.py, deserialize_inputs: args.append of a keyword"
+# ///
+"""The program is saved, and cannot be loaded: the log shows KeyError: 'from'.
+
+The schema of aten.uniform_ has the arguments from and to, which have defaults.
+"""
+
+import io
+import logging
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x + torch.zeros(1).uniform_()
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    file = io.BytesIO()
+    torch.export.save(torch.export.export(*make()), file)
+    file.seek(0)
+    logging.disable(logging.CRITICAL)
+    seen = "nothing"
+    try:
+        torch.export.load(file)
+    except RuntimeError as error:
+        if "error when deserializing" not in str(error):
+            raise
+        seen = "RuntimeError"
+    bug = seen != "nothing"
+    print(f"{'BUG' if bug else 'ok'}: torch.export.load raises {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,64 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export.save: SerializeError for math.floor, math.ceil or round of a dynamic size"
+# severity = "A"
+# severity-because = "a size that is computed with math.floor or math.ceil, in a program that is saved"
+# cause = """
+# _SYM_OPS lists the functions of numbers that can be saved, and lacks math.floor, math.ceil, round, abs and
+# torch.sym_sum, which the verifier of programs allows."""
+# path = "nonstrict+reload:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs", "crash", "lower", "SerializeError", "serialize.py:serialize", "serialize.py:serialize",
+#         "serialize.py:serialize_graph",
+#     ],
+# ]
+# fix = "save_takes_all_functions_of_sizes"
+# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/issues/136113"
+# upstream-match = "place"
+# at-fault = "torch/_export/serde/serialize.py, _SYM_OPS: less than allowed_builtin_ops of the verifier"
+# ///
+"""The program is exported and runs; saving it raises "op <built-in function floor> is not in _SYM_OPS".
+
+The size that math.floor is taken of is dynamic, so the graph holds a call of it.
+"""
+
+import io
+import math
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x[: math.floor(x.shape[0] / 2)]
+
+
+def make():
+    return Model(), (torch.ones(4),)
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim("n", min=2, max=64)}}
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    ep = torch.export.export(*make(), dynamic_shapes=dynamic_shapes())
+    seen = "nothing"
+    try:
+        torch.export.save(ep, io.BytesIO())
+    except torch._export.serde.serialize.SerializeError as error:
+        seen = f"{type(error).__name__}: {str(error).partition(':')[0]}"
+    bug = seen != "nothing"
+    print(f"{'BUG' if bug else 'ok'}: torch.export.save raises {seen}")
+    raise SystemExit(bug)
