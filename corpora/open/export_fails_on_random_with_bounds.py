@@ -7,8 +7,8 @@
 # severity = "B"
 # severity-because = "a model that draws random integers with Tensor.random_"
 # cause = """
-# add_global writes an operator by its qualified name, and the overload of random_ with two bounds is called from,
-# a keyword of Python."""
+# add_global writes an operator by its qualified name, and the overload of random_ with two bounds is called
+# from, a keyword of Python."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
