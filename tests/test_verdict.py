@@ -325,3 +325,21 @@ class Model(nn.Module):
         return x + self.weight.view(3)
 """
     assert judge(case(body), select_paths(["nonstrict+deepcopy:module"])).findings == ()
+
+
+@pytest.mark.parametrize(("mode", "status"), [("draft", "ok"), ("nonstrict", "finding")])
+def test_draft_export_alone_may_draw_random_numbers(
+    mode: str, status: str, case: Callable[[str], Case], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = case("class Model(nn.Module):\n    def forward(self, x):\n        return x + torch.randn(3)\n")
+    if mode != "draft":
+        export = torch.export.export
+
+        def drawing(*args: object, **kwargs: object) -> object:
+            program = export(*args, **kwargs)  # type: ignore[arg-type]  # passed on as it came
+            torch.rand(1)
+            return program
+
+        monkeypatch.setattr(torch.export, "export", drawing)
+    (judged,) = judge(model, select_paths([f"{mode}:module"]), ["purity"]).paths
+    assert judged.status == status

@@ -10,7 +10,7 @@ from harness.checks.guards.check import CallRefused
 from harness.checks.guards.deviations import BrokenByRefusal, WrongAnswer
 from harness.checks.inputs import InputLeaf
 from harness.checks.outputs import OutputLeaf, OutputStructure, PathRaised
-from harness.checks.purity import Printed
+from harness.checks.purity import Printed, ProcessChanged
 from harness.checks.state import StateLeaf
 from harness.checks.structure.call_order import CallsUnknown
 from harness.inputs.deviations import METADATA, PROMISED, SURROUNDINGS
@@ -119,6 +119,20 @@ def failed_export_shows_its_graph(question: Question) -> bool:
     if not isinstance(evidence, Printed):
         return False
     return evidence.failed and evidence.stage == "export" and evidence.stream == "standard error"
+
+
+@limit(
+    LIMITS,
+    says="Draft export runs operators on real tensors as well, so random ones draw numbers.",
+    documented="torch/export/_draft_export.py: 'fake_tensor_propagate_real_tensors=True'; torch/_functorch/"
+    "config.py on that: 'when you provide a real tensor to fakeify, we will clone it'",
+)
+def draft_export_draws_random_numbers(question: Question) -> bool:
+    """Ask whether draft export has changed the random number generator, and nothing else of the process."""
+    evidence = question.evidence
+    if not isinstance(evidence, ProcessChanged) or question.path.mode != "draft":
+        return False
+    return evidence.stage == "export" and evidence.names == ("global random number generator",)
 
 
 @limit(
