@@ -343,3 +343,20 @@ def test_draft_export_alone_may_draw_random_numbers(
         monkeypatch.setattr(torch.export, "export", drawing)
     (judged,) = judge(model, select_paths([f"{mode}:module"]), ["purity"]).paths
     assert judged.status == status
+
+
+def test_a_view_whose_history_autograd_does_not_tell_is_judged(case: Callable[[str], Case]) -> None:
+    model = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(3))
+        self.register_buffer("kept", torch.zeros(2, 3))
+
+    def forward(self, x):
+        with torch.no_grad():
+            view = self.kept.view(-1)
+        self.kept.copy_(x * self.w)
+        return view
+"""
+    assert judge(case(model), select_paths(["nonstrict:module"]), ["outputs", "gradients"]).valid

@@ -11,6 +11,7 @@ from torch.nn.modules.module import register_module_forward_pre_hook
 
 from harness.observe.aliasing import OUTPUT
 from harness.observe.failure import Failure, failure
+from harness.observe.history import has_history, node_of
 from harness.observe.tensors import TensorSnapshot, snapshot
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def gradients(named: Mapping[str, torch.Tensor]) -> Gradients:
     leaves = {
         name: tensor
         for name, tensor in named.items()
-        if not name.startswith(OUTPUT) and tensor.requires_grad and tensor.is_leaf
+        if not name.startswith(OUTPUT) and tensor.requires_grad and not has_history(tensor)
     }
     if not outputs or not leaves:
         return Gradients()
@@ -59,7 +60,7 @@ def gradients(named: Mapping[str, torch.Tensor]) -> Gradients:
 def _history(outputs: Iterable[torch.Tensor]) -> set[object]:
     """The nodes of autograd's graph that the outputs depend on."""
     found: set[object] = set()
-    todo: list[Any] = [output.grad_fn for output in outputs]
+    todo: list[Any] = [node_of(output) for output in outputs]
     while todo:
         node = todo.pop()
         if node is not None and node not in found:
@@ -87,7 +88,7 @@ def of_unregistered(named: Mapping[str, torch.Tensor]) -> frozenset[str]:
 
 def _leaves(tensor: torch.Tensor) -> list[torch.Tensor]:
     """Return the leaf tensors that a tensor depends on: those that gradients are accumulated in."""
-    if tensor.grad_fn is None:
+    if not has_history(tensor):
         return [tensor]
     return [node.variable for node in _history([tensor]) if hasattr(node, "variable")]
 

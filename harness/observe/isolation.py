@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 
+from harness.observe.history import has_history
 from harness.observe.tensors import live_state, named_constants, storage_id
 from harness.observe.values import LARGE, content, holds
 
@@ -75,7 +76,7 @@ class Isolation:
                     int(tensor.storage_offset()),
                     tensor.shape,
                     tensor.stride(),
-                    tensor.requires_grad and tensor.is_leaf,
+                    tensor.requires_grad and not has_history(tensor),
                     _kind(tensor),
                 )
             )
@@ -93,7 +94,7 @@ class Isolation:
         Return False if some tensor does not allow it; the tensors are undefined then.
         """
         # Also tensors with the history that they had at first: whether they keep it depends on what ran.
-        moved = [view.tensor for view in self._views if view.tensor.grad_fn is not None]
+        moved = [view.tensor for view in self._views if has_history(view.tensor)]
         if any(tensor._is_view() for tensor in moved):  # "Can't detach views in-place"
             return False
         if any(_kind(view.tensor) != view.kind for view in self._views):

@@ -12,6 +12,7 @@ from torch import fx, nn
 from torch._C._autograd import _get_sequence_nr as sequence_number
 
 from harness.observe.graphs import Hierarchy, Visit
+from harness.observe.history import node_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -87,7 +88,7 @@ class CallRecorder:
         found: set[int] = set()
         if not self._calls:
             return found
-        todo = [output.grad_fn for output in outputs]
+        todo = [node_of(output) for output in outputs]
         seen: set[Any] = set()
         while todo:
             node = todo.pop()
