@@ -16,7 +16,7 @@
 # signatures = [["outputs", "crash", "export", "RuntimeError", "meta_utils.py:__call__"]]
 # fix = "draft_export_copies_each_place_once"
 # upstream = ""
-# affected = ["2.13.0"]
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_subclasses/meta_utils.py, _safe_copy: dst.copy_(src)"
 # ///
 """torch.export.export takes this input, draft_export raises RuntimeError.

@@ -16,7 +16,7 @@
 # signatures = [["gradients", "mismatch", "value", "state"]]
 # fix = "export_refuses_hooks_on_tensors"
 # upstream = ""
-# affected = ["2.13.0"]
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_tensor.py, Tensor.register_hook: does not say that export records no hook"
 # ///
 """The hook doubles the gradient in eager; the exported program has no hook, and says nothing."""

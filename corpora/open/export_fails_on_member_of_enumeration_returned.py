@@ -26,7 +26,9 @@
 #     ],
 # ]
 # fix = "members_of_enumerations_are_outputs"
-# affected = ["2.13.0"]
+# affected = ["2.13.0", "2.14.1"]
+# unaffected = ["2.9.1", "2.11.0"]
+# regression-since = "2.13.0"
 # upstream = ""
 # at-fault = "torch/export/graph_signature.py, _make_argument_spec; and get_proxy_slot of proxy_tensor.py"
 # ///

@@ -25,7 +25,7 @@
 #     ],
 # ]
 # fix = "nan_is_an_output"
-# affected = ["2.13.0"]
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_export/verifier.py, _verify_exported_program_signature: NaN is unequal to itself"
 # ///

@@ -22,7 +22,7 @@
 #     ],
 # ]
 # fix = "graph_modules_take_keywords_by_name"
-# affected = ["2.13.0"]
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/_trace.py, _aot_export_non_strict: args = (*args, *kwargs.values())"
 # ///

@@ -23,7 +23,7 @@
 #     ],
 # ]
 # fix = "text_is_loaded_as_an_output"
-# affected = ["2.13.0"]
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_export/serde/serialize.py, deserialize_graph_output: as_string is missing"
 # ///

@@ -25,7 +25,7 @@
 #     ],
 # ]
 # fix = "keys_are_loaded_as_tuples"
-# affected = ["2.13.0"]
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/utils/_pytree.py, _json_to_treespec: the keys of a dict are taken as JSON gives them"
 # ///

@@ -26,7 +26,7 @@
 # ]
 # fix = "canonicalize_no_outputs"
 # upstream = ""
-# affected = ["2.13.0"]
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/serde/serialize.py, canonicalize: zip of no outputs"
 # ///
 """The model counts its calls and returns an empty tuple. It exports; save: "not enough values to unpack"."""

@@ -26,7 +26,7 @@
 # ]
 # fix = "dynamo_clones_outside_of_vmap"
 # upstream = ""
-# affected = ["2.13.0"]
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_dynamo/utils.py, clone_input: requires_grad_ while a functorch level is active"
 # ///
 """The function that vmap maps multiplies by a parameter; strict export raises RuntimeError."""

@@ -16,7 +16,7 @@
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "swap_keeps_regions_with_side_effects"
 # upstream = ""
-# affected = ["2.13.0"]
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_swap.py, _swap_modules: gm.graph.eliminate_dead_code()"
 # ///
 """The buffer keeps its zero once the child is swapped for itself.

@@ -16,7 +16,7 @@
 # signatures = [["outputs", "crash", "run", "AttributeError"]]
 # trigger = ["calls.deep"]
 # upstream = ""
-# affected = ["2.13.0"]
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_swap.py, _construct_inputs: '# For unused inputs'"
 # ///
 """The child is swapped for itself, and is called with None: AttributeError.

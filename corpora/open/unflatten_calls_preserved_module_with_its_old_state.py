@@ -16,7 +16,7 @@
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "dispatcher_lends_its_state_to_each_call"
 # upstream = ""
-# affected = ["2.13.0"]
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, InterpreterModuleDispatcher.__init__: _call_modules is a list"
 # ///
 """torch.func.functional_call with a weight of zero, and the unflattened model runs with its own weight.

@@ -18,7 +18,7 @@
 # ]
 # fix = "vmap_levels_are_side_effects"
 # upstream = ""
-# affected = ["2.13.0"]
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/node.py, Node.is_impure: knows the levels of jvp alone (_side_effectful_functions)"
 # ///
 """`ep.module()` is right; the unflattened program raises "your tensor may have escaped".

@@ -24,7 +24,7 @@
 # ]
 # fix = "unflatten_tells_tensors_by_dtype"
 # upstream = ""
-# affected = ["2.13.0"]
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, _id: no dtype and no bits in _TensorID"
 # ///
 """`back` is the conjugate of `turn`: turning there and back changes nothing. After unflatten it turns twice.

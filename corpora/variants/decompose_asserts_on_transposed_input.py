@@ -17,6 +17,8 @@
 # ]
 # fix = "decompose_refuses_metadata_mutation"
 # affected = ["2.11.0", "2.13.0", "2.14.1"]
+# unaffected = ["2.9.1"]
+# regression-since = "2.11.0"
 # upstream = ""
 # at-fault = "torch/_functorch/_aot_autograd/graph_compile.py, aot_stage2_export: no ban outside is_export"
 # ///

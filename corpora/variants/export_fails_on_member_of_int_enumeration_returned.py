@@ -22,7 +22,7 @@
 #     ],
 # ]
 # fix = "members_of_enumerations_are_outputs"
-# affected = ["2.13.0"]
+# affected = ["2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/fx/experimental/proxy_tensor.py, get_proxy_slot: looks the member up in a weak dict"
 # ///

@@ -11,7 +11,7 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "shape", "fresh"]]
 # fix = "graph_modules_have_a_root"
-# affected = ["2.13.0"]
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/_trace.py, _aot_export_non_strict: it keeps stacks without the root"
 # ///
