@@ -7,6 +7,7 @@ import pathlib
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from multiprocessing.connection import Connection
@@ -16,6 +17,7 @@ import pytest
 from harness.engine.postmortem import post_mortem
 from harness.paths import Path, select_paths
 from harness.processes import child as child_module
+from harness.processes import scratch
 from harness.processes.calls import ReusableWorker, call_fresh
 from harness.processes.child import Child, Death, Failure, Stopped, waited_for_core
 from harness.processes.executor import Places
@@ -191,3 +193,19 @@ def test_no_path_is_to_blame_if_eager_dies() -> None:
     assert found.eager == Death("hang", "no answer within 60 s")
     assert asked == [()] and not found.findings
     assert {finding.kind for finding in post_mortem(judge, PATHS, check_eager=False).findings} == {"hang"}
+
+
+def test_scratch_folders_of_commands_that_were_killed_are_removed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    old = time.time() - 2 * scratch.DAY
+    names = {f"{scratch.PREFIX}{dead.pid}-old": old, f"{scratch.PREFIX}{os.getpid()}-running": old}
+    names |= {f"{scratch.PREFIX}{dead.pid}-young": time.time(), "exportdiff-another": old}
+    for name, age in names.items():
+        (tmp_path / name).mkdir()
+        os.utime(tmp_path / name, (age, age))
+    scratch.make().cleanup()
+    assert {each.name for each in tmp_path.iterdir()} == names.keys() - {f"{scratch.PREFIX}{dead.pid}-old"}

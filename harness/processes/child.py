@@ -9,7 +9,6 @@ import os
 import pathlib
 import signal
 import sys
-import tempfile
 import threading
 import time
 import warnings
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 from multiprocessing import connection, forkserver
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from harness.processes import scratch
 from harness.processes.limits import MIB, Limits, end_first, limit_files, limits
 from harness.processes.network import leave_network
 from harness.processes.server import server, server_pid
@@ -89,7 +89,7 @@ class Child:
         current folder, so what it reads by a relative name is found.
         """
         self._limits = limits()
-        self._scratch = tempfile.TemporaryDirectory(prefix="exportdiff-", ignore_cleanup_errors=True)
+        self._scratch = scratch.make()
         self._pipe, theirs = server().Pipe()
         folders = (pathlib.Path.cwd(), pathlib.Path(self._scratch.name))
         setup = (output, self._limits, folders, body, args)
@@ -236,16 +236,9 @@ def _main(
     limit_files(limits.file_size)
     if limits.devices is not None:
         os.environ["CUDA_VISIBLE_DEVICES"] = limits.devices
-    enter_scratch(*folders)
+    scratch.enter(*folders)
     set_up(output)
     body(pipe, *args)
-
-
-def enter_scratch(seen: pathlib.Path, scratch: pathlib.Path) -> None:
-    """Work in the folder ``scratch``, with links to the files of the folder ``seen``."""
-    for file in seen.iterdir():
-        (scratch / file.name).symlink_to(file)
-    os.chdir(scratch)
 
 
 def end_with_parent(server: int) -> None:
