@@ -17,7 +17,7 @@
 #     ["guards", "crash", "served", "run", "BackendCompilerFailed", "Expected to be true but got Could this"],
 # ]
 # fix = "aliased_inputs_of_dynamic_size_get_a_base"
-# affected = ["2.13.0"]
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_functorch/_aot_autograd/runtime_wrappers.py, merge_view_inputs: set_ of a storage"
 # ///

@@ -15,7 +15,7 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "SyntaxError", "invalid syntax"]]
 # fix = "fx_calls_overloads_named_as_keywords"
-# affected = ["2.13.0"]
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/issues/151432"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185456"

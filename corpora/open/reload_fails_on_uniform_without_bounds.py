@@ -17,7 +17,7 @@
 #     ["outputs", "crash", "lower", "RuntimeError", "We ran into an error when deserializing the"],
 # ]
 # fix = "load_leaves_keywords_at_their_default"
-# affected = ["2.13.0"]
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/pull/136036"
 # upstream-match = "place"
 # at-fault = "torch/_export/serde/serialize.py, deserialize_inputs: args.append of a keyword"
