@@ -51,7 +51,7 @@ def folder(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.P
     """Change to a new folder with a repro file and an empty corpus."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "repro.py").write_text(REPRO)
-    (tmp_path / "corpora").mkdir()
+    (tmp_path / "corpora" / "fixes").mkdir(parents=True)  # a corpus is known by it
     return tmp_path
 
 
