@@ -1,0 +1,75 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export of a torch.fx graph forgets the calls below the modules that the graph calls"
+# severity = "C"
+# severity-because = "a torch.fx graph that calls a module with children, exported, and read by module"
+# cause = """
+# The interpreter of a graph module preserves the module stacks of its nodes, which end with the module that the
+# graph calls, and _ModuleStackTracer.create_node keeps them."""
+# path = "nonstrict:module@cpu"
+# check = "structure"
+# kind = "mismatch"
+# status = "open"
+# undetected-because = "unflatten fails on the same program for another reason, which this may be the cause of"
+# fix = "calls_below_those_of_a_graph_are_recorded"
+# upstream = ""
+# affected = ["2.5.1", "2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# at-fault = "torch/fx/experimental/proxy_tensor.py, _ModuleStackTracer.create_node: nn_module_stack is None"
+# ///
+"""The exported graph files under `block` what `block.linear` computes.
+
+The graph calls `block` alone, which calls `linear`. Exported without torch.fx, the same model has both names.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(1, 1)
+
+    def forward(self, x):
+        return self.linear(x)
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = Block()
+
+    def forward(self, x):
+        return self.block(x) + 1
+
+
+class Tracer(torch.fx.Tracer):
+    def is_leaf_module(self, module, name):
+        return True
+
+
+def make():
+    torch.manual_seed(0)
+    model = Model()
+    return torch.fx.GraphModule(model, Tracer().trace(model)), (torch.ones(2, 1),)
+
+
+def modules(model, args):
+    """Return the modules that the exported graph names."""
+    graph = torch.export.export(model, args, strict=False).graph
+    stacks = [node.meta.get("nn_module_stack", {}) for node in graph.nodes]
+    return sorted({path for stack in stacks for path, _ in stack.values() if path})
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    graph_module, args = make()
+    expected, seen = modules(Model(), args), modules(graph_module, args)
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: the model calls {expected}, the exported graph names {seen}")
+    raise SystemExit(bug)
