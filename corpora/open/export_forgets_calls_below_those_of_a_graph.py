@@ -7,13 +7,13 @@
 # severity = "C"
 # severity-because = "a torch.fx graph that calls a module with children, exported, and read by module"
 # cause = """
-# The interpreter of a graph module preserves the module stacks of its nodes, which end with the module that the
-# graph calls, and _ModuleStackTracer.create_node keeps them."""
+# The interpreter of a graph module preserves the module stacks of its nodes, which end with the module that
+# the graph calls, and _ModuleStackTracer.create_node keeps them."""
 # path = "nonstrict:module@cpu"
 # check = "structure"
 # kind = "mismatch"
 # status = "open"
-# undetected-because = "unflatten fails on the same program for another reason, which this may be the cause of"
+# undetected-because = "unflatten fails on the same program for another reason, and hides it"
 # fix = "calls_below_those_of_a_graph_are_recorded"
 # upstream = ""
 # affected = ["2.5.1", "2.9.1", "2.11.0", "2.13.0", "2.14.1"]
