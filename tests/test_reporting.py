@@ -40,7 +40,7 @@ from harness.reporting.repro_files import ReproFiles
 from harness.reporting.screen import fitted
 from harness.reporting.summary import SummaryFile, summary_document
 from harness.reporting.tally import Tally
-from harness.reporting.text import show_command
+from harness.reporting.text import make_console, show_command
 
 MODULE, UNFLATTEN = "nonstrict:module@cpu", "nonstrict:unflatten@cpu"
 FINDING = make_finding("value", message="\n".join(f"line {number}" for number in range(15)))
@@ -405,3 +405,9 @@ def test_folder_must_not_be_a_file(tmp_path: pathlib.Path) -> None:
     file.write_text("")
     with pytest.raises(UsageError, match="is a file"):
         Folder(file).prepare()
+
+
+def test_what_a_user_wrote_is_printed_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "mine.py:one: sizes[bold] differ"
+    make_console().print(text)
+    assert capsys.readouterr().out.strip() == text

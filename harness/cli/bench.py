@@ -107,9 +107,9 @@ def _print(measured: Sequence[Measured], machine: dict[str, Any], *, busy: bool,
 
     from harness.reporting.text import table
 
-    console = Console()
+    console = Console(emoji=False)
     if not console.is_terminal or console.width > WIDTH:
-        console = Console(width=WIDTH)
+        console = Console(width=WIDTH, emoji=False)
     rows = table("figure", "value", "wanted")
     for each in measured:
         rows.add_row(f"[bold]{each.measurement.name}[/]: {each.measurement.question}", "", "")

@@ -151,7 +151,7 @@ def _histories(
     from harness.engine.bisecting import histories
 
     interpreters = _interpreters(arguments)
-    with Console(stderr=True).status("") as status:
+    with Console(stderr=True, emoji=False, markup=False).status("") as status:
 
         def tell(torch: str, done: int) -> None:
             status.update(f"torch {torch}: {done} of {len(entries)}")

@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     # Of the folder's own files, wherever a campaign runs later.
     found = subjects(corpora.resolve())
     rows: dict[str, Row] = {}
-    with Console(stderr=True).status("") as status:
+    with Console(stderr=True, emoji=False, markup=False).status("") as status:
         for row in try_fixes(found, arguments.workers):
             rows[row.name] = row
             status.update(f"{len(rows)} of {len(found)} fixes tried")

@@ -28,7 +28,7 @@ def try_first(corpora: pathlib.Path | None, workers: int) -> None:
     print(f"trying {count} of known bugs on torch {version('torch')}, which is done once", flush=True)
     rows: dict[str, Row] = {}
     found = [each for each in subjects(corpora) if each.name in missing]
-    with Console(stderr=True).status("") as status:
+    with Console(stderr=True, emoji=False, markup=False).status("") as status:
         for row in try_fixes(found, workers):
             rows[row.name] = row
             status.update(f"{len(rows)} of {len(found)} fixes tried")

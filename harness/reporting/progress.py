@@ -25,7 +25,7 @@ class ProgressLine:
 
     def __init__(self, console: Console | None = None) -> None:
         """``console``: for tests to replace."""
-        self._console = console or Console(stderr=True)
+        self._console = console or Console(stderr=True, emoji=False, markup=False)
         self._live: Live | None = None
         self._shown = time.monotonic()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
@@ -80,5 +80,7 @@ def make_console(*, quiet: bool = False) -> Console:
 
     A ``quiet`` one prints nothing.
     """
-    console = Console(quiet=quiet)
-    return console if console.is_terminal else Console(width=PLAIN_WIDTH, quiet=quiet)
+    # What users wrote is shown as it is: rich would see an emoji in "model.py:one", and markup in "s[bold]".
+    plain: dict[str, Any] = {"quiet": quiet, "emoji": False, "markup": False}
+    console = Console(**plain)
+    return console if console.is_terminal else Console(width=PLAIN_WIDTH, **plain)
