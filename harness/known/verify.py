@@ -96,9 +96,11 @@ def entry_signatures(
 ) -> set[tuple[str, ...]]:
     """Judge a file along the cheap paths and its own; return the signatures of what is found.
 
-    Those of its own path only, if asked: on the others, another bug may show alike.
+    Those of its own path only, if asked: on the others, another bug may show alike. What the fixes refuse on
+    purpose is no finding, as in campaigns.
     """
     from harness.case import case_from_source
+    from harness.judge.declared_refusals import declared_by
     from harness.judge.judge_case import judge_case
     from harness.patching.fixes import applied
     from harness.paths import parse, select_paths
@@ -109,7 +111,7 @@ def entry_signatures(
     case = case_from_source(file.read_text(encoding="utf-8"), finite_only=False)
     case = replace(case, thorough=own.mode == "compile")
     with applied(fixes):
-        found = judge_case(case, tuple(routes)).findings
+        found = judge_case(case, tuple(routes), declared_by(fixes)).findings
     return {each.signature for each in found if not only_there or own in each.shown_on}
 
 
