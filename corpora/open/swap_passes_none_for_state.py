@@ -1,0 +1,64 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export._swap: a module that is swapped in gets None for a parameter or buffer of its parent"
+# severity = "C"
+# severity-because = "a module swapped by _swap_modules that is called with a buffer, such as a mask"
+# cause = """
+# _construct_inputs looks for arguments by their names in the exported program; ep.module() reads parameters,
+# buffers and constants by nodes with other names."""
+# path = "nonstrict+preserve+swapped:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "run", "TypeError"]]
+# fix = "swap_passes_state_to_modules"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/_swap.py, _swap_module_helper: node_name_map"
+# ///
+"""The child is swapped for itself, and is called with None for the buffer: TypeError.
+
+In the exported program the buffer is an input called b_table, and the signature of the call says so. In the
+module that is to call the child, a node called table reads it. What is not found counts as unused.
+"""
+
+import sys
+
+import torch
+from torch.export._swap import _swap_modules
+
+
+class Child(torch.nn.Module):
+    def forward(self, table):
+        return table + 1
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+        self.register_buffer("table", torch.ones(1))
+
+    def forward(self, x):
+        return x + self.child(self.table)
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
+    seen = None
+    try:
+        _swap_modules(ep, {"child": model.child})(*args)
+    except TypeError as error:
+        seen = error
+    bug = seen is not None
+    print("BUG:" if bug else "ok:", f"with the child swapped for itself, the program raises {seen!r}")
+    raise SystemExit(bug)
