@@ -67,6 +67,10 @@ def children(module: nn.Module, model: nn.Module) -> nn.Module:
         def __init__(self) -> None:
             super().__init__()
             self.module, self.model = module, model
+            # unflatten makes plain modules, for their state alone, of children that compute nothing. Then
+            # eager's child runs: that of a copy, because a call below changes the state of the model.
+            plain = any(type(child) is torch.nn.Module for child in module.children())
+            self.spare = copy.deepcopy(model) if plain else model
 
         def forward(self, *args: Any, **kwargs: Any) -> Any:
             calls: dict[str, list[Any]] = {name: [] for name, _ in self.model.named_children()}
@@ -92,8 +96,7 @@ def children(module: nn.Module, model: nn.Module) -> nn.Module:
             returned = {}
             for name, (args, kwargs) in once.items():
                 child = getattr(self.module, name)
-                # unflatten makes a plain module, for its state alone, of a child that computes nothing.
-                run = getattr(self.model, name) if type(child) is torch.nn.Module else child
+                run = getattr(self.spare, name) if type(child) is torch.nn.Module else child
                 returned[name] = run(*args, **kwargs)
             return returned
 
