@@ -218,6 +218,20 @@ def test_a_size_may_be_read_from_another_tensor_that_has_it(other: str, *, same:
     assert [each.words()[:2] for each in found] == ([] if same else [("steps", "operands")])
 
 
+@pytest.mark.parametrize(("reads", "same"), [((), True), (("read",), False)])
+def test_a_parameter_may_be_written_back_through_detach(reads: tuple[str, ...], *, same: bool) -> None:
+    detached = step("aten.detach.default", "a.w", shares=("a.w",))
+
+    def writing(*before: Step, to: Operand) -> Listing:
+        write = step("aten.copy_.default", to, "input 0", writes=(to,), shares=(to,))
+        after = [step(each, to, impure=True) for each in reads]
+        return listing(*before, write, *after, returns="input 0")
+
+    exported = replace(EXPORTED, listing=writing(to="a.w"))
+    rebuilt = replace(REBUILT, listing=writing(detached, to=0))
+    assert (not list(translation(exported, rebuilt, EAGER.before))) is same
+
+
 def test_an_operator_that_holds_graphs_is_told_by_name() -> None:
     region = step("wrap_with_set_grad_enabled", "c.t", writes=("c.t",))
     exported = replace(EXPORTED, listing=listing(*STEPS, region, returns=2))

@@ -150,6 +150,38 @@ class Listing:
             root(operand)
         return {operand: root(operand) for operand in list(group)}
 
+    def direct(self) -> Listing:
+        """Let what copies into a detached tensor, and does nothing else with it, copy into the tensor itself.
+
+        A parameter that requires grad can be written back in no other way.
+        """
+        users: dict[Operand, list[Step]] = {}
+        for step in (*self.steps, self.returns):
+            for operand in step.operands:
+                users.setdefault(operand, []).append(step)
+        behind: dict[Operand, Operand] = {
+            number: step.operands[0]
+            for number, step in enumerate(self.steps)
+            if step.operator == "aten.detach.default"
+            and all(
+                user.operator == "aten.copy_.default" and user.operands.index(number) == 0
+                for user in users.get(number, ())
+            )
+        }
+        if not behind:
+            return self
+
+        def straight(operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
+            return tuple(behind.get(operand, operand) for operand in operands)
+
+        steps = tuple(
+            step._replace(
+                operands=straight(step.operands), writes=straight(step.writes), shares=straight(step.shares)
+            )
+            for step in self.steps
+        )
+        return Listing(steps, self.returns, self.sizes)
+
     def settled(self) -> Listing:
         """Replace the result of an in-place operator by the operand: they are the same tensor."""
         changed: dict[Operand, Operand] = {}
