@@ -1,0 +1,61 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: RuntimeError for torch.rand(shape, generator=...) of a dynamic shape"
+# severity = "B"
+# severity-because = "noise of the shape of an input whose batch is dynamic, where generator= is written out"
+# cause = """
+# The fake kernel of constructors calls the overload rand.generator on the meta device, where it has no kernel
+# that takes symbolic sizes."""
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs", "crash", "export", "RuntimeError",
+#         "fake_tensor.py:_cached_dispatch_impl", "fake_tensor.py:_dispatch_impl", "fake_impls.py:constructors",
+#     ],
+# ]
+# fix = "fake_random_tensors_need_no_generator"
+# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/issues/121897"
+# upstream-match = "symptom"
+# at-fault = "torch/_subclasses/fake_impls.py, constructors: calls func with its generator"
+# ///
+"""`generator=None` is the default; export raises "SymIntArrayRef expected to contain only concrete integers"."""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x, generator=None):
+        return x + torch.rand(x.shape, generator=generator)
+
+
+def make():
+    return Model(), (torch.ones(3),)
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim("n", min=2, max=64)}}
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    seen = "nothing"
+    try:
+        torch.export.export(model, args, dynamic_shapes=dynamic_shapes())
+    except RuntimeError as error:
+        if "SymIntArrayRef expected" not in str(error):
+            raise
+        seen = "RuntimeError"
+    bug = seen != "nothing"
+    print(f"{'BUG' if bug else 'ok'}: torch.export.export raises {seen}")
+    raise SystemExit(bug)

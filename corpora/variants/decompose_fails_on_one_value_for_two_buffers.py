@@ -1,0 +1,62 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "run_decompositions: SpecViolationError where one value is copied into two buffers"
+# variant-of = "decompose_returns_buffer_for_its_source"
+# path = "nonstrict+decompose:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs", "crash", "lower", "SpecViolationError", "exported_program.py:_validate",
+#         "verifier.py:check", "verifier.py:_verify_exported_program_signature",
+#     ],
+# ]
+# fix = "copies_of_outputs_stay"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/export/exported_program.py, _remove_unnecessary_copy_op_pass: removes both copies"
+# ///
+"""The program is exported and runs; decomposing it raises "User output add is not in the correct order".
+
+Each buffer ends with a copy of the new value. The pass takes both copies away, so that one node is written to
+two buffers; the signature knows written buffers by the name of the node, and is left with one.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("hidden", torch.zeros(1))
+        self.register_buffer("last", torch.zeros(1))
+
+    def forward(self, x):
+        new = x + self.hidden
+        self.hidden.copy_(new)
+        self.last.copy_(new)
+        return x * 2
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    ep = torch.export.export(*make())
+    seen = "nothing"
+    try:
+        ep.run_decompositions()
+    except torch._export.verifier.SpecViolationError as error:
+        seen = f"{type(error).__name__}: {error}"
+    bug = seen != "nothing"
+    print(f"{'BUG' if bug else 'ok'}: run_decompositions raises {seen}")
+    raise SystemExit(bug)
