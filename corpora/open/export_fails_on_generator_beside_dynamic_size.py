@@ -16,7 +16,8 @@
 # signatures = [
 #     [
 #         "outputs", "crash", "export", "RuntimeError",
-#         "fake_tensor.py:_cached_dispatch_impl", "fake_tensor.py:_dispatch_impl", "fake_impls.py:constructors",
+#         "fake_tensor.py:_cached_dispatch_impl", "fake_tensor.py:_dispatch_impl",
+#         "fake_impls.py:constructors",
 #     ],
 # ]
 # fix = "fake_random_tensors_need_no_generator"
@@ -25,7 +26,7 @@
 # upstream-match = "symptom"
 # at-fault = "torch/_subclasses/fake_impls.py, constructors: calls func with its generator"
 # ///
-"""`generator=None` is the default; export raises "SymIntArrayRef expected to contain only concrete integers"."""
+"""`generator=None` is the default, and raises "SymIntArrayRef expected to contain only concrete integers"."""
 
 import sys
 

@@ -14,7 +14,7 @@
 # kind = "crash"
 # status = "open"
 # signatures = [
-#     ["outputs", "crash", "lower", "RuntimeError", "We ran into an error when deserializing the"],
+#     ["outputs", "crash", "lower", "RuntimeError", "__init__.py:load"],
 # ]
 # fix = "load_leaves_keywords_at_their_default"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
