@@ -49,7 +49,7 @@ def test_a_fix_belongs_to_one_root_cause() -> None:
 
 
 def test_a_variant_with_the_fix_of_its_entry_shows_otherwise() -> None:
-    """What shows alike on the same path and the same versions, with the same fix, needs no file of its own."""
+    """What shows alike on the same path and versions, with the same fix, needs no file of its own."""
     shown = Counter(
         (entry.fix, entry.path, entry.signatures, entry.affected)
         for entry in ALL.values()
