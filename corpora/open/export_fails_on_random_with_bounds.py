@@ -13,7 +13,7 @@
 # check = "outputs"
 # kind = "crash"
 # status = "open"
-# signatures = [["outputs", "crash", "export", "SyntaxError", "invalid syntax"]]
+# signatures = [["outputs", "crash", "export", "SyntaxError"]]
 # fix = "fx_calls_overloads_named_as_keywords"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/issues/151432"
