@@ -1,0 +1,63 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: AssertionError for t_() on an input that is a view, if its stride is read then"
+# severity = "C"
+# severity-because = "t_() on an input that is a view of another tensor, then its stride as a number"
+# cause = """
+# fakify makes the sizes of the input static, but those of its base symbols, which produce_guards knows
+# from no input: t_() leads back to them."""
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "AssertionError",
+#         "non_strict_utils.py:produce_guards_and_solve_constraints",
+#         "symbolic_shapes.py:produce_guards",
+#         "symbolic_shapes.py:produce_guards_verbose",
+#     ],
+# ]
+# trigger = ["inplace.input"]
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_export/non_strict_utils.py, fakify: the context of a view leaves its base dynamic"
+# ///
+"""Nothing is dynamic here, and export fails for want of a source of a symbol: "sources must not be empty".
+
+The symbol is a size of the tensor that the input is a view of. A copy of the input exports.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        x.t_()
+        return x + x.stride(0)
+
+
+def make():
+    return Model(), (torch.ones(2, 3)[:],)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, (x,) = make()
+    torch.export.export(model, (x.clone(),), strict=False)
+    seen = None
+    try:
+        torch.export.export(model, (x,), strict=False)
+    except AssertionError as error:
+        seen = error
+    bug = seen is not None
+    print("BUG:" if bug else "ok:", f"with a view as the input, torch.export raises {seen!r}")
+    raise SystemExit(bug)
