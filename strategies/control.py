@@ -42,6 +42,8 @@ class ControlSpec:
     """Its functions may read what requires grad."""
     transforms: frozenset[str] = frozenset()
     """For a transform of ``torch.func``: the groups, and the templates, of ops that its functions may run."""
+    differentiates: bool = False
+    """It computes gradients of its own, which refuse the hooks that a checkpoint puts on saved tensors."""
 
 
 def _real(x: Ref) -> TensorType:
@@ -188,7 +190,11 @@ CONTROLS: dict[str, ControlSpec] = {
         "{t} = torch.vmap({f[0]})({x})", (("row",),), _vmap, rows=True, trains=True, transforms=_BATCHED
     ),
     "func_grad": ControlSpec(
-        "{t} = torch.func.grad(lambda x: {f[0]}(x).sum())({x})", (("x",),), _gradient, transforms=_SMOOTH
+        "{t} = torch.func.grad(lambda x: {f[0]}(x).sum())({x})",
+        (("x",),),
+        _gradient,
+        transforms=_SMOOTH,
+        differentiates=True,
     ),
 }
 """Every operator by its name."""

@@ -147,8 +147,8 @@ def test_replay_without_any_file_is_a_usage_error(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["replay"]) == 2
-    assert "corpora/" in capsys.readouterr().err
+    assert main(["replay", "--corpora", "none"]) == 2
+    assert "there is no none/ here" in capsys.readouterr().err
 
 
 def _lines(capsys: pytest.CaptureFixture[str]) -> list[str]:

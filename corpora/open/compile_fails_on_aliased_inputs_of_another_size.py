@@ -18,6 +18,7 @@
 # ]
 # fix = "aliased_inputs_of_dynamic_size_get_a_base"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# undetected-because = "no off-spec call gives two inputs that share memory another size at once"
 # upstream = ""
 # at-fault = "torch/_functorch/_aot_autograd/runtime_wrappers.py, merge_view_inputs: set_ of a storage"
 # ///

@@ -55,15 +55,14 @@ class Tracer(torch.fx.Tracer):
 
 def make():
     torch.manual_seed(0)
-    model = Model()
-    return torch.fx.GraphModule(model, Tracer().trace(model)), (torch.ones(2, 1),)
+    return torch.fx.GraphModule(model := Model(), Tracer().trace(model)), (torch.ones(2, 1),)
 
 
 def modules(model, args):
     """Return the modules that the exported graph names."""
     graph = torch.export.export(model, args, strict=False).graph
-    stacks = [node.meta.get("nn_module_stack", {}) for node in graph.nodes]
-    return sorted({path for stack in stacks for path, _ in stack.values() if path})
+    stacks = (node.meta.get("nn_module_stack", {}).values() for node in graph.nodes)
+    return sorted({path for stack in stacks for path, _ in stack if path})
 
 
 if __name__ == "__main__":

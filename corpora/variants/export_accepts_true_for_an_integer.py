@@ -12,6 +12,7 @@
 # signatures = [["guards", "mismatch", "accepted", "bool"]]
 # fix = "guard_types_of_numbers"
 # affected = ["2.13.0"]
+# undetected-because = "the checks report that the program takes 1.0 for 1, and this as a consequence"
 # upstream = ""
 # at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: compares the value, not the type"
 # ///

@@ -28,10 +28,9 @@ to be cloned first.
 import sys
 
 import torch
-from torch import nn
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def forward(self, x):
         self.state = self.state.t()
         return x + 1

@@ -22,6 +22,8 @@ def showing(file: pathlib.Path, fixes: Sequence[str], corpora: pathlib.Path) -> 
         return f"python {name}"
     default = default_corpora()
     corpus = (
-        "" if default is not None and corpora.samefile(default) else f" --corpora {shlex.quote(str(corpora))}"
+        ""
+        if default is not None and corpora.resolve() == default.resolve()
+        else f" --corpora {shlex.quote(str(corpora))}"
     )
     return f"exportdiff replay {name}{corpus}"

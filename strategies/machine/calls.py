@@ -136,5 +136,9 @@ class Calls(Expressions):
                 self.trace.marks.add("calls.default")
             if out_of_order(parameters, kwargs):
                 self.trace.marks.add("calls.keyword_order")
-        returned, value = self.run(body, Frame(callee, names, fuel))
+        outside, self._checkpointed = self._checkpointed, self._checkpointed or form == "checkpoint"
+        try:
+            returned, value = self.run(body, Frame(callee, names, fuel))
+        finally:
+            self._checkpointed = outside
         return value if returned else None

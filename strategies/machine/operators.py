@@ -30,6 +30,8 @@ class Operators:
         self._grad = True
         self._autocast = ""
         """The dtype that autocast lowers to, if it is on."""
+        self._checkpointed = False
+        """Whether torch.utils.checkpoint calls what runs."""
         self._operator: OperatorMemory | None = None
         """The memory of the control-flow operator that runs, if one does."""
         self._depth = 0

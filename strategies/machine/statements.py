@@ -123,6 +123,8 @@ class Statements(Calls):
         if len(tensors) != len(operands) or self._operator is not None or self._autocast:
             raise Rejected("a control-flow operator takes tensors, and is not nested")
         spec = CONTROLS[stmt.name]
+        if spec.differentiates and self._checkpointed:
+            raise Rejected("eager does not differentiate under hooks on saved tensors")
         memory = OperatorMemory(spec, reachable_storages(frame), tensors, self._grad)
 
         def run(function: Lambda, given: Sequence[Ref]) -> Value:
