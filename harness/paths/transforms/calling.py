@@ -63,14 +63,15 @@ def functional(module: nn.Module) -> nn.Module:
 def children(module: nn.Module, model: nn.Module) -> nn.Module:
     """Each child that a call runs once, run on its own, returns what eager's child returns."""
 
+    # unflatten makes plain modules, for their state alone, of children that compute nothing. Then the child of a
+    # copy of eager runs, because a call below changes the state of the model.
+    plain = any(type(child) is torch.nn.Module for child in module.children())
+    spare = copy.deepcopy(model) if plain else model
+
     class Children(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
             self.module, self.model = module, model
-            # unflatten makes plain modules, for their state alone, of children that compute nothing. Then
-            # eager's child runs: that of a copy, because a call below changes the state of the model.
-            plain = any(type(child) is torch.nn.Module for child in module.children())
-            self.spare = copy.deepcopy(model) if plain else model
 
         def forward(self, *args: Any, **kwargs: Any) -> Any:
             calls: dict[str, list[Any]] = {name: [] for name, _ in self.model.named_children()}
@@ -96,7 +97,7 @@ def children(module: nn.Module, model: nn.Module) -> nn.Module:
             returned = {}
             for name, (args, kwargs) in once.items():
                 child = getattr(self.module, name)
-                run = getattr(self.spare, name) if type(child) is torch.nn.Module else child
+                run = getattr(spare, name) if type(child) is torch.nn.Module else child
                 returned[name] = run(*args, **kwargs)
             return returned
 
