@@ -63,8 +63,8 @@ def functional(module: nn.Module) -> nn.Module:
 def children(module: nn.Module, model: nn.Module) -> nn.Module:
     """Each child that a call runs once, run on its own, returns what eager's child returns."""
 
-    # unflatten makes plain modules, for their state alone, of children that compute nothing. Then the child of a
-    # copy of eager runs, because a call below changes the state of the model.
+    # unflatten makes plain modules, for their state alone, of children that compute nothing. Then the child
+    # of a copy of eager runs, because a call below changes the state of the model.
     plain = any(type(child) is torch.nn.Module for child in module.children())
     spare = copy.deepcopy(model) if plain else model
 
