@@ -28,6 +28,7 @@ def pytest_configure(config: pytest.Config) -> None:
     hypothesis_profiles.load(config, os.environ)
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """Return the processes of ``-n auto``: three for two cores, because many tests wait for a process."""
     return processors() * 3 // 2

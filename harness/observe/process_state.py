@@ -53,6 +53,7 @@ def restore_modes() -> Iterator[None]:
     casts = {device: _autocast(device) for device in ("cpu", "cuda")}
     depth, level = autocast_depth(), _functorch_level()
     hooks = dict(_global_buffer_registration_hooks)
+    refusal = _refusal_of_saved_tensors_hooks()
     try:
         yield
     finally:
@@ -60,6 +61,8 @@ def restore_modes() -> Iterator[None]:
         _global_buffer_registration_hooks.update(hooks)
         while _functorch_level() > level:  # as a graph leaves it that fails inside of vmap
             torch._C._functorch.pop_dynamic_layer_stack()
+        if refusal is None and _refusal_of_saved_tensors_hooks() is not None:  # as it fails inside of grad
+            torch._C._autograd._saved_tensors_hooks_enable()
         if autocast_depth() > depth:  # torch clears the cache only when the outermost autocast exits
             torch.clear_autocast_cache()
         while autocast_depth() > depth:
@@ -72,6 +75,12 @@ def restore_modes() -> Iterator[None]:
                 torch.set_autocast_dtype(device, before[1])
                 # It holds weights that were cast before; for another model they are wrong.
                 torch.clear_autocast_cache()
+
+
+def _refusal_of_saved_tensors_hooks() -> str | None:
+    """Return the error that hooks on saved tensors raise (a checkpoint sets some); None: they are allowed."""
+    message: str | None = torch._C._autograd._saved_tensors_hooks_get_disabled_error_message()
+    return message
 
 
 def autocast_depth() -> int:
