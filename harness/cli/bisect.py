@@ -146,12 +146,11 @@ def run_corpus(arguments: argparse.Namespace) -> int:
 def _histories(
     entries: Sequence[Entry], arguments: argparse.Namespace, *, keeping: bool = False
 ) -> dict[Entry, History]:
-    from rich.console import Console
-
     from harness.engine.bisecting import histories
+    from harness.reporting.text import make_error_console
 
     interpreters = _interpreters(arguments)
-    with Console(stderr=True, emoji=False, markup=False).status("") as status:
+    with make_error_console().status("") as status:
 
         def tell(torch: str, done: int) -> None:
             status.update(f"torch {torch}: {done} of {len(entries)}")

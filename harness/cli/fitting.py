@@ -63,14 +63,13 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"there is no {corpora}/ here; name the corpus with --corpora")
     if arguments.torch is not None:
         return _elsewhere(arguments)
-    from rich.console import Console
-
     from harness.known.fit_trial import try_fixes
+    from harness.reporting.text import make_error_console
 
     # Of the folder's own files, wherever a campaign runs later.
     found = subjects(corpora.resolve())
     rows: dict[str, Row] = {}
-    with Console(stderr=True, emoji=False, markup=False).status("") as status:
+    with make_error_console().status("") as status:
         for row in try_fixes(found, arguments.workers):
             rows[row.name] = row
             status.update(f"{len(rows)} of {len(found)} fixes tried")

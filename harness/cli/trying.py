@@ -20,15 +20,14 @@ def try_first(corpora: pathlib.Path | None, workers: int) -> None:
     missing = frozenset(() if corpora is None else untried(corpora))
     if corpora is None or not missing:
         return
-    from rich.console import Console
-
     from harness.known.fit_trial import try_fixes
+    from harness.reporting.text import make_error_console
 
     count = f"{len(missing)} fix{'es' if len(missing) > 1 else ''}"
     print(f"trying {count} of known bugs on torch {version('torch')}, which is done once", flush=True)
     rows: dict[str, Row] = {}
     found = [each for each in subjects(corpora) if each.name in missing]
-    with Console(stderr=True, emoji=False, markup=False).status("") as status:
+    with make_error_console().status("") as status:
         for row in try_fixes(found, workers):
             rows[row.name] = row
             status.update(f"{len(rows)} of {len(found)} fixes tried")

@@ -58,19 +58,9 @@ def tensor_places(model: nn.Module) -> dict[str, torch.Tensor]:
     The keys have no meaning, but each stays the same as long as the container does.
     """
     found: dict[str, torch.Tensor] = {}
-    seen: set[int] = set()
-    waiting: list[object] = [model]
-    while waiting:
-        value = waiting.pop()
-        if id(value) in seen:
-            continue
-        seen.add(id(value))
+    for value in _values(model):
         parts = value.items() if isinstance(value, dict) else enumerate(_parts(value))
-        for key, part in parts:
-            if isinstance(part, torch.Tensor):
-                found[f"{id(value)}[{key!r}]"] = part
-            else:
-                waiting.append(part)
+        found |= {f"{id(value)}[{key!r}]": part for key, part in parts if isinstance(part, torch.Tensor)}
     return found
 
 
@@ -94,6 +84,13 @@ def _same(one: Any, other: Any) -> bool:
 
 def _reach(model: nn.Module) -> Iterator[Any]:
     """Yield each tensor and each mutable container, cell or class that a model can reach."""
+    for value in _values(model):
+        if isinstance(value, torch.Tensor | dict | list | set) or _is_cell(value) or _is_own_class(value):
+            yield value
+
+
+def _values(model: nn.Module) -> Iterator[Any]:
+    """Yield everything that Python code of a model can reach, each object once."""
     seen: set[int] = set()
     waiting: list[object] = [model]
     while waiting:
@@ -101,8 +98,7 @@ def _reach(model: nn.Module) -> Iterator[Any]:
         if id(value) in seen:
             continue
         seen.add(id(value))
-        if isinstance(value, torch.Tensor | dict | list | set) or _is_cell(value) or _is_own_class(value):
-            yield value
+        yield value
         waiting.extend(_parts(value))
 
 

@@ -15,7 +15,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 
 from harness.observe.history import has_history
 from harness.observe.tensors import live_state, named_constants, storage_id
-from harness.observe.values import LARGE, content, holds
+from harness.observe.values import LARGE, content, holds, identical
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -161,7 +161,7 @@ def _is_as_saved(storage: torch.UntypedStorage, saved: torch.UntypedStorage | Co
         if storage.device.type != "cpu":
             return torch.equal(_on_device(storage), _on_device(saved))
         before, now = _bytes(saved), _bytes(storage)
-        return before is not None and now is not None and before.tobytes() == now.tobytes()
+        return before is not None and now is not None and identical(before, now)
     now = _bytes(storage)
     return now is not None and now.nbytes == saved.nbytes and holds(saved, now)
 

@@ -10,6 +10,7 @@ from rich.live import Live
 from rich.text import Text
 
 from harness.reporting.console import LIVE_EVERY, PLAIN_EVERY
+from harness.reporting.text import make_error_console
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -25,7 +26,7 @@ class ProgressLine:
 
     def __init__(self, console: Console | None = None) -> None:
         """``console``: for tests to replace."""
-        self._console = console or Console(stderr=True, emoji=False, markup=False)
+        self._console = console or make_error_console()
         self._live: Live | None = None
         self._shown = time.monotonic()
 

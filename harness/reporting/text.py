@@ -75,12 +75,19 @@ def table(*headers: str) -> Table:
     return made
 
 
+AS_WRITTEN: dict[str, Any] = {"emoji": False, "markup": False}
+"""What users wrote is shown as it is: rich would see an emoji in "model.py:one", and markup in "s[bold]"."""
+
+
+def make_error_console() -> Console:
+    """Return a console on stderr, for progress; what users wrote is shown as it is."""
+    return Console(stderr=True, **AS_WRITTEN)
+
+
 def make_console(*, quiet: bool = False) -> Console:
     """Return a console on stdout; lines may be long where stdout is not a terminal.
 
     A ``quiet`` one prints nothing.
     """
-    # What users wrote is shown as it is: rich would see an emoji in "model.py:one", and markup in "s[bold]".
-    plain: dict[str, Any] = {"quiet": quiet, "emoji": False, "markup": False}
-    console = Console(**plain)
-    return console if console.is_terminal else Console(width=PLAIN_WIDTH, **plain)
+    console = Console(quiet=quiet, **AS_WRITTEN)
+    return console if console.is_terminal else Console(width=PLAIN_WIDTH, quiet=quiet, **AS_WRITTEN)
