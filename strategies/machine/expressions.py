@@ -81,7 +81,7 @@ class Expressions(Operators, ABC):
         if isinstance(expr, Var):
             if expr.name not in frame.names:
                 raise Rejected("unbound name")
-            return frame.names[expr.name]
+            return self._named(frame.names[expr.name])
         if isinstance(expr, Lit):
             return expr.value
         if isinstance(expr, Op):
@@ -123,7 +123,7 @@ class Expressions(Operators, ABC):
             box = frame.names.get(expr.base.name)
             if not isinstance(box, Box) or expr.key not in box.items:
                 raise Rejected("no such item")
-            return box.items[expr.key]
+            return self._named(box.items[expr.key])
         if isinstance(expr, Not):
             flag = self.evaluate(expr.flag, frame)
             if not isinstance(flag, bool):
@@ -142,6 +142,12 @@ class Expressions(Operators, ABC):
                 raise Rejected("not a module")
             return Method(module, expr.method) if expr.method else module
         return Primitive(expr.name)
+
+    def _named(self, value: Value) -> Value:
+        """The value of a variable, or of an item of one."""
+        if self._operator is not None:
+            self._operator.check_named(value)
+        return value
 
     def _attribute(self, frame: Frame, path: AttributePath) -> Value:
         """The value of an attribute; reading a parametrized one runs its parametrization."""

@@ -45,6 +45,19 @@ def reachable_storages(frame: Frame) -> set[Storage]:
     return found
 
 
+def _named_tensors(frame: Frame) -> set[Ref]:
+    """The tensors that the names of a frame stand for, also those in containers."""
+    found: set[Ref] = set()
+    todo: list[Value] = list(frame.names.values())
+    while todo:
+        value = todo.pop()
+        if isinstance(value, Ref):
+            found.add(value)
+        elif isinstance(value, Box):
+            todo += value.items.values()
+    return found
+
+
 LAZY_OPERAND = "a control-flow operator takes no tensor that is conjugated or negated when it is read"
 """No kernel of such an operator for the dispatch keys Conjugate and Negative: eager raises."""
 
@@ -56,15 +69,14 @@ class OperatorMemory:
     They may only write to it if the operator allows that.
     """
 
-    def __init__(
-        self, spec: ControlSpec, existing: set[Storage], operands: Sequence[Ref], grad: bool
-    ) -> None:
-        """Start with the storages that exist, and the tensors that the operator takes as operands, or whose
+    def __init__(self, spec: ControlSpec, frame: Frame, operands: Sequence[Ref], grad: bool) -> None:
+        """Start with the frame that calls the operator, and the tensors that it takes as operands, or whose
         rows its functions take; ``grad``: grad mode is on.
         """
         self.spec = spec
         self._rows = {operand.storage for operand in operands if spec.rows}
-        self._existing = existing
+        self._existing = reachable_storages(frame)
+        self._outer = _named_tensors(frame)
         self._writes = spec.writes and not grad
         self._inputs = {operand.storage: operand for operand in operands}
         if any(operand.lazy for operand in operands) and not spec.transforms:
@@ -86,6 +98,11 @@ class OperatorMemory:
     def existed(self, tensor: Ref) -> bool:
         """Whether the memory of a tensor existed before the local function was called."""
         return tensor.storage in self._existing
+
+    def check_named(self, value: Value) -> None:
+        """Check the value of a name in a local function: a tensor of the calling frame becomes an operand."""
+        if isinstance(value, Ref) and value in self._outer:
+            self.check_read(value)
 
     def check_read(self, tensor: Ref) -> None:
         """Raise Rejected if the operator would take two different tensors that share memory."""

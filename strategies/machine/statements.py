@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from strategies.control import CONTROLS
 from strategies.machine.calls import Calls
 from strategies.machine.limits import ROUNDS
-from strategies.machine.memory import OperatorMemory, reachable_storages
+from strategies.machine.memory import OperatorMemory
 from strategies.ops import Rejected
 from strategies.program import (
     Assign,
@@ -125,7 +125,7 @@ class Statements(Calls):
         spec = CONTROLS[stmt.name]
         if spec.differentiates and self._checkpointed:
             raise Rejected("eager does not differentiate under hooks on saved tensors")
-        memory = OperatorMemory(spec, reachable_storages(frame), tensors, self._grad)
+        memory = OperatorMemory(spec, frame, tensors, self._grad)
 
         def run(function: Lambda, given: Sequence[Ref]) -> Value:
             if self.trace is not None:
