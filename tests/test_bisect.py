@@ -55,7 +55,7 @@ def history(**outcomes: str) -> History:
 def test_a_bug_appears_and_is_fixed() -> None:
     found = history(a="not there", b="another failure", c="there", d="there", e="not there")
     assert found.changes == (Change("appeared", "a", "c"), Change("fixed", "d", "e"))
-    assert (found.affected, found.unaffected) == (("c", "d"), ("a", "e"))
+    assert (found.affected, found.unaffected, found.undecided) == (("c", "d"), ("a", "e"), ("b",))
     assert found.regression_since == "c"
 
 
@@ -113,9 +113,10 @@ def test_kept_runs_are_not_run_again(tmp_path: pathlib.Path, monkeypatch: pytest
 
 def test_a_header_gets_lists_of_versions_in_the_place_of_what_it_had(tmp_path: pathlib.Path) -> None:
     file = tmp_path / "file.py"
-    file.write_text(with_versions(FILE, ["2.9.1", "2.13.0"], ["2.14.1"], "2.9.1"))
+    file.write_text(with_versions(FILE, ["2.9.1", "2.13.0"], ["2.14.1"], "2.9.1", ["2.5.1"]))
     entry = read_entry(file)
-    assert (entry.affected, entry.unaffected) == (("2.9.1", "2.13.0"), ("2.14.1",))
+    versions = (entry.affected, entry.unaffected, entry.undecided)
+    assert versions == (("2.9.1", "2.13.0"), ("2.14.1",), ("2.5.1",))
     assert (entry.regression_since, entry.fix, entry.title) == ("2.9.1", "a_fix", "a title")
     again = with_versions(file.read_text(), ["2.14.1"], [], "")
     assert again == FILE.replace('affected = "2.13.0"', 'affected = ["2.14.1"]')

@@ -46,9 +46,10 @@ def add_parser(actions: Subparsers) -> None:
         "bisect",
         help="write into the headers which versions of torch have the bugs",
         description="Run the open entries under this torch and others, and write into their headers which "
-        "versions have the bug (affected), which do not (unaffected), and the first with it after one "
-        "without it (regression-since). Results are kept by torch and file. Exit code: 0 the headers are "
-        "written, 1 an entry fails in another way than its bug on some version, 2 an argument is wrong.",
+        "versions have the bug (affected), which do not (unaffected), on which the file fails in another way "
+        "(undecided), and the first with the bug after one without it (regression-since). Results are kept "
+        "by torch and file. Exit code: 0 the headers are written, 1 an entry fails in another way than its "
+        "bug on some version, 2 an argument is wrong.",
     )
     parser.add_argument(
         "files",
@@ -105,6 +106,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         document = {**asdict(history), "changes": [asdict(change) for change in history.changes]}
         document |= {"affected": history.affected, "unaffected": history.unaffected}
+        document |= {"undecided": history.undecided}
         print(json.dumps(document, indent=1, ensure_ascii=False))
     else:
         _print(history)
@@ -137,7 +139,7 @@ def run_corpus(arguments: argparse.Namespace) -> int:
             print(f"{entry.file}  {change.what} between torch {change.after} and {change.by}")
         if not arguments.dry_run:
             text = entry.file.read_text(encoding="utf-8")
-            versions = (history.affected, history.unaffected, history.regression_since)
+            versions = (history.affected, history.unaffected, history.regression_since, history.undecided)
             entry.file.write_text(with_versions(text, *versions), encoding="utf-8")
     print(f"{len(entries)} entries, of which {failing} fail in another way on some version")
     return 1 if failing else 0

@@ -62,6 +62,11 @@ class History:
         return tuple(row.torch for row in self.rows if row.outcome == "not there")
 
     @property
+    def undecided(self) -> tuple[str, ...]:
+        """The versions on which the file fails in another way, so that nobody can say."""
+        return tuple(row.torch for row in self.rows if row.outcome == "another failure")
+
+    @property
     def changes(self) -> tuple[Change, ...]:
         """Where it appeared and was fixed; versions on which the file fails in another way say nothing."""
         told = [row for row in self.rows if row.outcome != "another failure"]

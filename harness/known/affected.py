@@ -11,20 +11,22 @@ from harness.known.entry import HEADER
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-KEYS = ("affected", "unaffected", "regression-since")
+KEYS = ("affected", "unaffected", "undecided", "regression-since")
 _LINE = re.compile(rf"# ({'|'.join(KEYS)}) = .*")
 _LIST_GOES_ON = re.compile(r"#  +\S.*|# \]")
 
 
-def with_versions(text: str, affected: Sequence[str], unaffected: Sequence[str], since: str) -> str:
-    """Return the text of a file with these three keys in its header, in the place of those that it had.
+def with_versions(
+    text: str, affected: Sequence[str], unaffected: Sequence[str], since: str, undecided: Sequence[str] = ()
+) -> str:
+    """Return the text of a file with these four keys in its header, in the place of those that it had.
 
     What is empty is left out. Raises ValueError if the file has no header.
     """
     header = HEADER.search(text)
     if header is None:
         raise ValueError("the file has no '# /// script' header")
-    values = zip(KEYS, (list(affected), list(unaffected), since), strict=True)
+    values = zip(KEYS, (list(affected), list(unaffected), list(undecided), since), strict=True)
     # A JSON string or list of strings is the same thing in TOML.
     new = [f"# {key} = {json.dumps(value)}" for key, value in values if value]
     lines = header["toml"].rstrip("\n").split("\n")

@@ -143,6 +143,7 @@ def _header(entry: Entry, source: str, title: str) -> str:
         "signatures": [list(words) for words in entry.signatures],
         "affected": list(entry.affected or (torch,)),
         "unaffected": list(entry.unaffected),
+        "undecided": list(entry.undecided),
         "regression-since": entry.regression_since,
         "at-fault": entry.at_fault,
     }

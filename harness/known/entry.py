@@ -83,6 +83,8 @@ class Entry:
     """The versions of torch that were tried and have the bug; ``exportdiff corpus bisect`` writes this."""
     unaffected: tuple[str, ...] = ()
     """The versions that were tried and do not have it."""
+    undecided: tuple[str, ...] = ()
+    """The versions that were tried and on which the file fails in another way."""
     regression_since: str = ""
     """The first version with the bug after one without it; empty: the oldest that was tried has it."""
     unmasked: tuple[tuple[str, ...], ...] = ()
@@ -168,6 +170,7 @@ def read_entry(file: pathlib.Path) -> Entry:
         upstream_fix=str(table.get("upstream-fix", "")),
         affected=_versions(table.get("affected", ())),
         unaffected=_versions(table.get("unaffected", ())),
+        undecided=_versions(table.get("undecided", ())),
         regression_since=str(table.get("regression-since", "")),
         unmasked=tuple(tuple(map(str, words)) for words in table.get("unmasked", ())),
         undetected_because=str(table.get("undetected-because", "")),
