@@ -200,5 +200,19 @@ def test_a_refusal_does_not_cover_an_error_in_a_run() -> None:
         assert not rule.covers(at_run)
 
 
+WRITES_TO_VIEW = """
+class Model(nn.Module):
+    def forward(self, x, y):
+        x.neg_()
+        return x + y
+"""
+
+
+def test_a_backend_refuses_in_the_call_that_compiles(case: Callable[[str, str], Case]) -> None:
+    given = case(WRITES_TO_VIEW, "(x := torch.ones(1, 3).view(3), x.detach())")
+    verdict = judge(given, [parse("compile:aot_eager")])
+    assert [(each.status, each.reason) for each in verdict.paths] == [("unsupported", "mutated-aliases")]
+
+
 def test_every_refusal_says_where_it_is_documented() -> None:
     assert all(rule.documented and rule.name for rule in REFUSALS)

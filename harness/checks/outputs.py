@@ -41,8 +41,10 @@ class PathRaised(Evidence):
 
     @property
     def title(self) -> str:
-        """The exception, and the first line of its text."""
-        return f"{self.failure.name}: {self.failure.message.strip().partition(chr(10))[0]}"
+        """The exception, and the first line of its text; two lines if the first announces the second."""
+        lines = [line.strip() for line in self.failure.message.splitlines() if line.strip()]
+        told = lines[: 2 if lines and lines[0].endswith(":") else 1]
+        return " ".join((f"{self.failure.name}:", *told))
 
     def words(self) -> tuple[str, ...]:
         """Return the stage, the exception's class and where torch raised it."""

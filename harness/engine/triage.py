@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, get_args
 
+from harness.checks.importance import harmlessness
 from harness.known.standing import NEW, Kind, Standing
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Cause:
 
 
 def by_importance(causes: Iterable[Cause]) -> list[Witness]:
-    """Return the programs that stand for causes: new before masked, and first what most programs show.
+    """Return the programs that stand for causes: new before masked, the most harmful first.
 
     Where several causes have one signature, on several paths, all but one of them come last.
     """
@@ -72,6 +73,7 @@ def by_importance(causes: Iterable[Cause]) -> list[Witness]:
     shown.sort(
         key=lambda pair: (
             kinds.index(pair[1].standing.kind),
+            harmlessness(pair[1].finding),
             -pair[0],
             pair[1].example,
             pair[1].finding.fingerprint,

@@ -1,9 +1,12 @@
-"""Refusals that a candidate fix declares: with the fix, torch says in words that it cannot do this."""
+"""Refusals that may come in a call: those that a candidate fix declares, and documented ones of a backend.
+
+With the fix, torch says in words that it cannot do this.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -11,6 +14,17 @@ if TYPE_CHECKING:
     from harness.observe.failure import Failure
     from harness.observe.observation import Observation
     from harness.patching.fix import Fix
+
+
+class Refusing(Protocol):
+    """A refusal that a call may end with."""
+
+    @property
+    def name(self) -> str:
+        """What it is counted as."""
+
+    def covers(self, failure: Failure) -> bool:
+        """Whether the failure is this refusal."""
 
 
 @dataclass(frozen=True)
@@ -38,14 +52,14 @@ def declared_by(fixes: Iterable[Fix]) -> tuple[DeclaredRefusal, ...]:
     )
 
 
-def declared(failure: Failure, refusals: Sequence[DeclaredRefusal]) -> DeclaredRefusal | None:
-    """Return the first of the declared refusals that a failure is, if it is one."""
+def declared(failure: Failure, refusals: Sequence[Refusing]) -> Refusing | None:
+    """Return the first of these refusals that a failure is, if it is one."""
     return next((refusal for refusal in refusals if refusal.covers(failure)), None)
 
 
 def until_refused(
-    observation: Observation, refusals: Sequence[DeclaredRefusal]
-) -> tuple[Observation, DeclaredRefusal | None]:
+    observation: Observation, refusals: Sequence[Refusing]
+) -> tuple[Observation, Refusing | None]:
     """Return the refusal that ended the path, and the path up to it.
 
     What came before the refusal must be right all the same.

@@ -106,6 +106,14 @@ REFUSALS: tuple[Refusal, ...] = (
         stage="lower",
     ),
     Refusal(
+        "mutated-aliases",
+        "torch._dynamo.exc.BackendCompilerFailed",
+        "the same two, which Dynamo wraps where a backend compiles",
+        r"raised:\n(AssertionError: aot_autograd\(\) does not yet handle non-differentiable view input mutations"
+        r"|RuntimeError: \s*Encountered (duplicated|aliased|duplicated or aliased) inputs that are mutated)",
+        stage="run",
+    ),
+    Refusal(
         "windows-mutated",
         "RuntimeError",
         "github.com/pytorch/pytorch/issues/165409: 'this is banned as the behavior is not well defined'; "
@@ -306,6 +314,10 @@ REFUSALS: tuple[Refusal, ...] = (
         pattern=r"Preserving submodule that takes subclass parameter is not supported",
     ),
 )
+
+
+IN_CALLS: tuple[Refusal, ...] = tuple(rule for rule in REFUSALS if rule.stage == "run")
+"""Those of a compiling backend, which runs when the model is called."""
 
 
 def refusal(failure: Failure) -> Refusal | None:

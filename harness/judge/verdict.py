@@ -19,7 +19,7 @@ from harness.inputs.copies import CALLS
 from harness.judge.causes import Judged, Seen, judged, over_paths
 from harness.judge.declared_refusals import until_refused
 from harness.judge.documented_limits import Question, limit_for
-from harness.judge.documented_refusals import refusal
+from harness.judge.documented_refusals import IN_CALLS, refusal
 from harness.judge.precision import in_float64, with_exact_values
 from harness.judge.results import PathResult, Unjudged, Verdict
 from harness.observe.observation import CompiledObservation, PipelinedObservation
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from harness.case import Case
     from harness.findings import Finding
-    from harness.judge.declared_refusals import DeclaredRefusal
+    from harness.judge.declared_refusals import DeclaredRefusal, Refusing
     from harness.observe.failure import Failure
     from harness.observe.observation import EagerObservation, Observation
     from harness.observe.tensors import Leaf, Tree
@@ -89,7 +89,7 @@ def judge(
                 unjudged += [Unjudged(each, f"{reason}, {_varied(path)}") for each in alike]
         paths = [path for path in paths if variation(path) in references]
         for observed in observe_paths(case, paths, clock):
-            observation, refused = until_refused(observed, refusals)
+            observation, refused = until_refused(observed, (*refusals, *IN_CALLS))
             path = observation.path
             if case.may_ask:
                 observation = replace(observation, same_operators=False)
@@ -179,7 +179,7 @@ def _result(
     observation: Observation,
     findings: Sequence[Finding],
     excused: set[str],
-    refused: DeclaredRefusal | None,
+    refused: Refusing | None,
 ) -> PathResult:
     limits = tuple(sorted(excused))
     if findings:

@@ -14,8 +14,13 @@ if TYPE_CHECKING:
     from harness.findings import Stage
 
 _TORCH = str(pathlib.Path(torch.__file__).parent)
-_OF_PROCESS = re.compile(r"(?<=<eval_with_key>)\.\d+| at 0x[0-9a-f]+")
-"""What a message says of the process alone: torch counts the code that it makes, objects have addresses."""
+_OF_PROCESS = re.compile(
+    r"(?<=<eval_with_key>)\.\d+"  # torch counts the code that it makes
+    r"| at 0x[0-9a-f]+"
+    r"|(?<='>), \d{9,}(?=\)is not tracked with proxy)"  # an id()
+    r"|/(?:[\w.-]+/)+(?=aten/src/|c10/|torch/csrc/)"  # where somebody built torch
+)
+"""What a message says of the process or of the build of torch alone."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,7 @@ class Failure:
     types: tuple[str, ...]
     """Qualified names of the exception's class and its bases, most derived first."""
     message: str
-    """The same in every process: without addresses and torch's count of the code that it has generated."""
+    """The same in every process: without addresses, where torch was built, and its count of generated code."""
     frames: tuple[str, ...]
     """``file:function`` of the innermost informative frames inside torch, innermost last."""
     by_torch: bool = False

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from harness.around.drawing import REFUSED
+from harness.checks.importance import harmlessness
 from harness.engine.final_minimizing import NO_TIME
 from harness.reporting.against import against_lines, regression_lines, standing_there
 from harness.reporting.commands import showing
@@ -47,7 +48,10 @@ class Group:
 
 
 def groups(tally: Tally) -> list[Group]:
-    """Return the new findings, then the masked ones; of each kind, first what most programs show."""
+    """Return the new findings, then the masked ones; of each kind the most harmful first.
+
+    Of the equally harmful, first what most programs show.
+    """
     same: dict[tuple[str, ...], list[str]] = {}
     for key, shown in tally.shown.items():
         if shown.standing.kind in STYLES:
@@ -55,7 +59,13 @@ def groups(tally: Tally) -> list[Group]:
     order = list(STYLES)
     return sorted(
         (_group(tally, keys) for keys in same.values()),
-        key=lambda each: (order.index(each.kind), -each.programs, each.shown.first_example, each.key),
+        key=lambda each: (
+            order.index(each.kind),
+            harmlessness(each.shown.finding),
+            -each.programs,
+            each.shown.first_example,
+            each.key,
+        ),
     )
 
 

@@ -66,7 +66,7 @@ def page(night: Night, folders: Sequence[Folder], before: Night | None = None) -
             where=tally.started.environment if tally.started is not None else None,
             new=[card for card in shown if card.kind == "new"],
             masked=[card for card in shown if card.kind == "masked"],
-            regressions=tally.of_kind("regression"),
+            regressions=[card for card in shown if card.kind == "regression"],
             worse=[card for card in shown if card.kind == "torch regression"],
             since=compared,
             fresh=fresh,
