@@ -109,7 +109,8 @@ REFUSALS: tuple[Refusal, ...] = (
         "mutated-aliases",
         "torch._dynamo.exc.BackendCompilerFailed",
         "the same two, which Dynamo wraps where a backend compiles",
-        r"raised:\n(AssertionError: aot_autograd\(\) does not yet handle non-differentiable view input mutations"
+        r"raised:\n"
+        r"(AssertionError: aot_autograd\(\) does not yet handle non-differentiable view input mutations"
         r"|RuntimeError: \s*Encountered (duplicated|aliased|duplicated or aliased) inputs that are mutated)",
         stage="run",
     ),

@@ -31,7 +31,7 @@ class Failure:
     types: tuple[str, ...]
     """Qualified names of the exception's class and its bases, most derived first."""
     message: str
-    """The same in every process: without addresses, where torch was built, and its count of generated code."""
+    """The same in every process: without addresses, places of the build, and counts of generated code."""
     frames: tuple[str, ...]
     """``file:function`` of the innermost informative frames inside torch, innermost last."""
     by_torch: bool = False

@@ -77,7 +77,8 @@ class Card:
 def cards(night: Night, folders: Sequence[Folder]) -> list[Card]:
     """Return what makes a campaign fail: regressions of torch, new and masked findings, regressions of fixes.
 
-    Of each kind, the most harmful first (harness/checks/importance.py). A regression of torch may be known, or new as well.
+    Of each kind, the most harmful first (harness/checks/importance.py). A regression of torch
+    may be known, or new as well.
     """
     tally = night.tally
     wrong = [
