@@ -49,3 +49,31 @@ def test_wrong_arguments_are_2_and_one_line(
     told = capfd.readouterr()
     assert code == 2, told.out
     assert told.err.count("\n") == 1 or "was not judged: " in told.out
+
+
+REFUSES_TO_BE_CALLED_TWICE = """
+class Once(Plain):
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+
+    def forward(self, x):
+        if self.calls:
+            raise ValueError("call it once")
+        self.calls += 1
+        return super().forward(x)
+
+def make():
+    return Once(), X
+"""
+
+
+def test_a_model_that_eager_calls_only_once_is_judged_by_its_first_call_and_check_says_so(
+    tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "model.py"
+    file.write_text(HEAD + REFUSES_TO_BE_CALLED_TWICE)
+    assert main(["check", f"{file}:make", "--paths", "nonstrict:module"]) == 0
+    told = capfd.readouterr().out
+    assert "ok           first call only" in told
+    assert "1 path: only the first call was compared, because " in told

@@ -25,6 +25,8 @@ class PathResult:
     """The names of the documented limits that differences of this path fall under."""
     message: str = ""
     """For ``unsupported``: what torch said, its first lines. For a finding: its headline. Else empty."""
+    first_call_because: str = ""
+    """Why nothing but the first call was compared; empty: all calls were, or torch refused the model."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the result ready for JSON."""

@@ -68,6 +68,7 @@ def judge(
     ]
     paths = [path for path in paths if applies(case, path)]
     references: dict[tuple[str, ...], EagerObservation] = {}
+    first_call: dict[tuple[str, ...], str] = {}
     results: list[PathResult] = []
     judgements: list[tuple[Path, Judged]] = []
     with _quiet(), _own_random_numbers(), shortcuts():
@@ -82,6 +83,7 @@ def judge(
                 reason = "the first call of eager changes what export fixes"
             if not reason:
                 references[variation(path)] = _judgeable(reference)
+                first_call[variation(path)] = _first_call_because(reference)
             elif variation(path) == (path.device,):  # eager as it is: no path can be compared with it
                 return Verdict(False, reason, (), (), clock.seconds)
             else:
@@ -94,15 +96,18 @@ def judge(
             if case.may_ask:
                 observation = replace(observation, same_operators=False)
             reference = references[variation(path)]
+            because = first_call[variation(path)]
             if isinstance(observation, CompiledObservation | PipelinedObservation):
                 reference = _judgeable(observation.reference)
+                because = _first_call_because(observation.reference)
             judgement, excused = _judge_path(reference, observation, chosen)
             if not observation.same_operators and any(map(_is_about_a_value, judgement.findings)):
                 wide = in_float64(reference_case(case, path))
                 exact = with_exact_values(reference, observe_eager(wide, path.device, clock, {path.mode}))
                 judgement, more = _judge_path(exact, observation, chosen)
                 excused |= more
-            results.append(_result(observation, judgement.findings, excused, refused))
+            result = _result(observation, judgement.findings, excused, refused)
+            results.append(result if result.status == "unsupported" else replace(result, first_call_because=because))
             judgements.append((path, judgement))
             tell(results[-1], judgement)
     return Verdict(True, "", tuple(results), over_paths(judgements), clock.seconds, tuple(unjudged))
@@ -119,10 +124,18 @@ def _is_about_a_value(finding: Finding) -> bool:
     return refused or evidence.aspect == "value"
 
 
+def _first_call_because(reference: EagerObservation) -> str:
+    """Return why later calls prove nothing; empty: they do."""
+    if reference.first_call_only:  # export documents that it fixes these as they are
+        return "the first call of eager changes Python values, modules or the layout of the state"
+    for number, call in enumerate(reference.calls):
+        if number and call.failure is not None and not call.probe:
+            return f"eager raises {call.failure.name} in {_called(number)}"
+    return ""
+
+
 def _judgeable(reference: EagerObservation) -> EagerObservation:
-    refuses = any(call.failure is not None and not call.probe for call in reference.calls[1:])
-    if reference.first_call_only or refuses:
-        # Export documents that it fixes Python values as they are: later calls prove nothing.
+    if _first_call_because(reference):
         return replace(reference, calls=reference.calls[:1], edited=None, mutation_probes=(), deviations=())
     return reference
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from harness.equivalence.steps import Confirming, Explaining, PathDone
-from harness.reporting.text import finding_block
+from harness.reporting.text import counted, finding_block
 
 if TYPE_CHECKING:
     import pathlib
@@ -86,10 +87,12 @@ class Rows:
 
 def note(result: PathResult) -> str:
     """Return what stands beside the status of a path: why torch refused it, what was excused."""
-    excused = ", ".join(f"{name} (documented)" for name in result.excused)
+    notes = [f"{name} (documented)" for name in result.excused]
+    if result.first_call_because:
+        notes.append("first call only")
     if result.status == "unsupported":
         return f"{result.reason}: {result.message.partition(chr(10))[0]}"
-    return excused
+    return ", ".join(notes)
 
 
 def print_report(report: Report, console: Console, fail_on: FailOn, corpora: pathlib.Path | None) -> None:
@@ -143,6 +146,9 @@ def summary(report: Report, fail_on: FailOn) -> list[str]:
     lines = []
     if report.unconfirmed:
         lines.append(f"not counted, because a second process did not show it: {report.unconfirmed}")
+    reasons = Counter(each.first_call_because for each in report.paths if each.first_call_because)
+    for reason, number in reasons.items():
+        lines.append(f"{counted(number, 'path')}: only the first call was compared, because {reason}")
     accepted = sum(each.accepted for each in report.found)
     if accepted:
         lines.append(f"findings that the baseline accepts: {accepted}")
