@@ -107,7 +107,9 @@ def judge(
                 judgement, more = _judge_path(exact, observation, chosen)
                 excused |= more
             result = _result(observation, judgement.findings, excused, refused)
-            results.append(result if result.status == "unsupported" else replace(result, first_call_because=because))
+            if result.status != "unsupported":
+                result = replace(result, first_call_because=because)
+            results.append(result)
             judgements.append((path, judgement))
             tell(results[-1], judgement)
     return Verdict(True, "", tuple(results), over_paths(judgements), clock.seconds, tuple(unjudged))
