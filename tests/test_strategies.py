@@ -18,11 +18,25 @@ from hypothesis_profiles import examples
 
 from harness.case import case_from_source
 from strategies import Program, draw_program, programs, render, tags_of
+from strategies.drawing.tracing import traceable_root
 from strategies.machine import CALLS, FUEL, Machine, arguments
 from strategies.naming import attribute_names, renamed
 from strategies.ops import OPS
 from strategies.profiles import BASE, MIX, NAMES, PROFILES
-from strategies.program import If, New, Op, of_type
+from strategies.program import (
+    Arg,
+    Call,
+    Child,
+    ClassDef,
+    Container,
+    If,
+    New,
+    Op,
+    Return,
+    Slice,
+    Var,
+    of_type,
+)
 from strategies.tags import TAGS, can_meet
 from strategies.tidy import tidy
 from strategies.trace import Trace
@@ -80,6 +94,15 @@ def test_programs_run_in_eager_and_stay_finite() -> None:
         tensors = [leaf for out in outputs for leaf in real_leaves(out) if isinstance(leaf, torch.Tensor)]
         assert all(bool(t.isfinite().all()) for t in tensors), f"example {example} is not finite"
     assert failures.total() <= EXAMPLES // 100, failures
+
+
+def test_a_tracer_finds_no_name_for_a_slice_that_is_called() -> None:
+    relu = New("ReLU", layer=True)
+    children = (Child("a", relu), Container("seq", "Sequential", (relu,)))
+    owner = Machine([ClassDef("Model", children, (), ())]).builder.build(New("Model"), None)
+    for path, traced in ((("a",), True), (("seq", 0), True), (("seq", Slice(0, 1)), False)):
+        body = (Return(Call(path, (Var("x"),))),)
+        assert traceable_root(ClassDef("Model", children, (Arg("x", "tensor"),), body), owner) is traced
 
 
 @QUICK

@@ -147,8 +147,8 @@ def summary(report: Report, fail_on: FailOn) -> list[str]:
     if report.unconfirmed:
         lines.append(f"not counted, because a second process did not show it: {report.unconfirmed}")
     reasons = Counter(each.first_call_because for each in report.paths if each.first_call_because)
-    for reason, number in reasons.items():
-        lines.append(f"{counted(number, 'path')}: only the first call was compared, because {reason}")
+    for reason, paths in reasons.items():
+        lines.append(f"{counted(paths, 'path')}: only the first call was compared, because {reason}")
     accepted = sum(each.accepted for each in report.found)
     if accepted:
         lines.append(f"findings that the baseline accepts: {accepted}")

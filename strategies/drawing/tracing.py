@@ -20,6 +20,7 @@ from strategies.program import (
     Op,
     Return,
     Size,
+    Slice,
     Var,
     nodes,
     of_type,
@@ -78,7 +79,9 @@ def _traceable_at_root(node: object, owner: Instance) -> bool:
             return False
         return holder.slots.get(step) in ("parameter", "buffer", "scratch")
     if isinstance(node, Call):
-        named = node.callee != () and not _leads_through_plain(owner, node.callee[:-1])
+        # Python makes a new container of a slice, which has no name either.
+        named = node.callee != () and not isinstance(node.callee[-1], Slice)
+        named = named and not _leads_through_plain(owner, node.callee[:-1])
         return named and not node.method and node.form != "checkpoint"
     if isinstance(node, Loop):
         return not _leads_through_plain(owner, node.container)
