@@ -351,6 +351,19 @@ def test_refusals(case: Callable[[str, str], Case], body: str, args: str, path: 
     assert (result.status, result.reason) == ("unsupported", reason)
 
 
+UNREAD = """
+class Model(nn.Module):
+    def forward(self, x):
+        nn.functional.dropout(x)
+        return nn.functional.dropout(x)
+"""
+
+
+def test_decomposing_draws_random_numbers_that_nothing_reads(case: Callable[[str, str], Case]) -> None:
+    verdict = along(case(UNREAD, "(torch.ones(16),)"), "nonstrict+decompose:module")
+    assert [result.status for result in verdict.paths] == ["ok"]
+
+
 # --- repro files ---
 
 RETURNS = """

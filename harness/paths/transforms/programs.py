@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 )
 def decompose(ep: ExportedProgram) -> ExportedProgram:
     """Decomposing operators, and making the graph functional, changes nothing that a caller can see."""
-    decomposed: ExportedProgram = ep.run_decompositions()
+    # By default unused random numbers are not drawn (github.com/pytorch/pytorch/pull/147790).
+    with torch._inductor.config.patch(fallback_random=True):
+        decomposed: ExportedProgram = ep.run_decompositions()
     return decomposed
 
 
