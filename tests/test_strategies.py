@@ -97,7 +97,7 @@ def test_programs_run_in_eager_and_stay_finite() -> None:
 
 
 def test_a_tracer_finds_no_name_for_a_slice_that_is_called() -> None:
-    relu = New("ReLU", layer=True)
+    relu = New("gelu", layer=True)
     children = (Child("a", relu), Container("seq", "Sequential", (relu,)))
     owner = Machine([ClassDef("Model", children, (), ())]).builder.build(New("Model"), None)
     for path, traced in ((("a",), True), (("seq", 0), True), (("seq", Slice(0, 1)), False)):
