@@ -124,8 +124,8 @@ _SWITCHES: dict[str, int | Needing] = {
     "region.map": 18,
     "region.vmap": 30,
     "region.func_grad": 35,
-    "region.while_loop": 34,
-    "region.scan": Needing(70, "torch._higher_order_ops.scan.scan"),
+    "region.while_loop": 40,
+    "region.scan": Needing(85, "torch._higher_order_ops.scan.scan"),
     # in-place
     "inplace.on_argument": 50,
     "inplace.on_state": 75,
