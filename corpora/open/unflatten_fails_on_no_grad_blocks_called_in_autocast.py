@@ -1,0 +1,73 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten: KeyError for a submodule with two no_grad blocks that is called within autocast"
+# severity = "B"
+# severity-because = "a submodule with no_grad blocks, statistics say, called in the autocast block of its parent"
+# cause = """
+# split_module enters autocast again in each part between no_grad blocks, with the module stack of the autocast
+# block; so the parts of one call of a submodule become regions of its parent, and the call becomes two."""
+# path = "nonstrict:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# stage = "lower"
+# status = "open"
+# signatures = [["outputs", "crash", "lower", "KeyError", "unflatten.py:unflatten", "unflatten.py:__init__", "unflatten.py:_deduplicate_modules"]]
+# fix = "parts_of_autocast_stay_in_their_module"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/fx/passes/split_module.py, split_module: new_node.meta = node.meta.copy() of _enter_autocast"
+# ///
+"""The exported program works; unflatten fails with KeyError: 'norm'.
+
+Export splits the graph at the borders of no_grad, and enters the autocast block again in each part, in the name
+of the module that has the block. The subtraction lies between two no_grad blocks of `norm`, but becomes a region
+of the root. So unflatten finds `norm` called twice, and merges the two calls, which have one name.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Norm(nn.Module):
+    def forward(self, x):
+        with torch.no_grad():
+            mean = x.mean()
+        x = x - mean
+        with torch.no_grad():
+            scale = x.abs().mean()
+        return x / scale
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = Norm()
+        self.linear = nn.Linear(2, 2)
+
+    def forward(self, x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return self.linear(self.norm(x))
+
+
+def make():
+    torch.manual_seed(0)
+    return Model(), (torch.tensor([1.0, 2.0]),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    ep = torch.export.export(model, args)
+    expected = model(*args)
+    try:
+        seen = torch.export.unflatten(ep)(*args)
+    except KeyError as error:
+        seen = f"KeyError: {error}"
+    bug = not (isinstance(seen, torch.Tensor) and torch.equal(expected, seen))
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten {seen}")
+    raise SystemExit(bug)
