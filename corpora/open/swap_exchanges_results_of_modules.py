@@ -1,0 +1,58 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export._swap: the caller of a swapped module gets its first result for its second"
+# severity = "C"
+# severity-because = "a module of several results swapped by _swap_modules: silently exchanged"
+# cause = """
+# _deconstruct_outputs numbers the values that are read of the replaced operators, in the order in which they
+# are computed, and takes these places of what the module returns."""
+# path = "nonstrict+preserve+swapped:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value", "fresh"]]
+# fix = "swap_takes_results_by_name"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/_swap.py, _deconstruct_outputs: enumerate(orig_outputs)"
+# ///
+"""The model reads the second result of `child`; with `child` swapped it gets the first.
+
+The module that is swapped in returns two values, and what the rest of the graph reads is numbered anew: the
+only value that is read has number 0, and 0 is taken out of what the module returns.
+"""
+
+import sys
+
+import torch
+from torch.export._swap import _swap_modules
+
+
+class Child(torch.nn.Module):
+    def forward(self, x):
+        return x + 1, x * 2
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        _, doubled = self.child(x)
+        return doubled
+
+
+def make():
+    model = Model()
+    model.child = Child()
+    return model, (torch.tensor([3.0]),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
+    expected, seen = model(*args), _swap_modules(ep, {"child": model.child})(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, swapped {seen}")
+    raise SystemExit(bug)
