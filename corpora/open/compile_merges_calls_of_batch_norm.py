@@ -1,0 +1,54 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile: two calls of batch_norm on one input return one tensor"
+# severity = "B"
+# severity-because = "two equal calls of a normalization, both returned: a write to one changes the other, in silence"
+# cause = """
+# fx_graph_cse leaves equal nodes apart whose tensor is returned; an operator of several results has a tuple, and
+# is merged although its results are returned."""
+# path = "compile:aot_eager@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "identity", "output", "new"]]
+# fix = "returned_results_of_one_operator_stay_apart"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_functorch/compile_utils.py, fx_graph_cse: nodes_that_alias_outputs"
+# ///
+"""Eager returns two tensors, the compiled model returns one tensor twice: what is written to one shows in the other.
+
+AOTAutograd merges equal operators, but not those whose results are returned: they are two tensors in eager. It
+finds them by the memory of their result. batch_norm gives three tensors, and is not found.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(2).eval()
+
+    def forward(self, x):
+        return self.norm(x), self.norm(x)
+
+
+def make():
+    return Model(), (torch.ones(3, 2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    model.compile(backend="aot_eager")
+    one, other = model(*args)
+    bug = one.data_ptr() == other.data_ptr()
+    print(f"{'BUG: both outputs are in one memory' if bug else 'ok: each output has its own memory'}")
+    raise SystemExit(bug)

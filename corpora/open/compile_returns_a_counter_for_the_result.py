@@ -1,0 +1,59 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile: a module that counts its calls and keeps its output returns the counter"
+# severity = "B"
+# severity-because = "a counter updated by += beside a buffer that keeps an output with its gradient: silently wrong"
+# cause = """
+# create_functionalized_fn puts an input that is returned at the number of the output, but the graph returns
+# the new values of inputs that are updated at run time before the outputs."""
+# path = "compile:aot_eager@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "dtype", "fresh"]]
+# fix = "mutated_inputs_are_returned_in_their_places"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_functorch/_aot_autograd/graph_capture_wrappers.py, create_functionalized_fn: flat_outs[i]"
+# ///
+"""The compiled model returns tensor(1), its counter, instead of x * weight.
+
+`count += 1` makes the counter an output of the graph, whose update the graph does itself. `last` gets a
+gradient, so its new value is returned by the graph too, before all outputs. The counter is put where it would be
+without that: in the place of the result.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2))
+        self.register_buffer("count", torch.tensor(0))
+        self.register_buffer("last", torch.zeros(2))
+
+    def forward(self, x):
+        self.count += 1
+        y = x * self.weight
+        self.last.copy_(y)
+        return y
+
+
+def make():
+    return Model(), (torch.tensor([3.0, 4.0]),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    expected, seen = model(*args), torch.compile(make()[0], backend="aot_eager")(*args)
+    bug = not (seen.shape == expected.shape and torch.equal(expected, seen))
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected.tolist()}, compiled {seen.tolist()}")
+    raise SystemExit(bug)

@@ -1,0 +1,60 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten: two parameters in one memory become one, with the sum of their gradients"
+# severity = "B"
+# severity-because = "weight_norm on a layer whose weight is tied: the gradients are silently added up"
+# cause = """
+# UnflattenedModule takes tensors for one that agree in memory, sizes, strides and offset (_id); two parameters
+# that share all of their memory are told apart by nothing else."""
+# path = "nonstrict:unflatten@cpu"
+# check = "sharing"
+# kind = "mismatch"
+# stage = "lower"
+# status = "open"
+# signatures = [["sharing", "mismatch", "several-tensors-became-one"]]
+# fix = "unflatten_tells_parameters_by_identity"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: _id"
+# ///
+"""A language model with tied weights and weight_norm on its embedding: unflatten gives two parameters one gradient.
+
+weight_norm makes a parameter of its own for the direction, in the memory of the weight, which the output layer
+holds as well. In eager each of the two parameters has its gradient. In the unflattened module they are one
+parameter, and an optimizer sees the sum.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding(3, 2)
+        self.out = nn.Linear(2, 3, bias=False)
+        self.out.weight = self.embed.weight
+        nn.utils.parametrizations.weight_norm(self.embed)
+
+    def forward(self, ids):
+        return self.out(self.embed(ids))
+
+
+def make():
+    torch.manual_seed(0)
+    return Model(), (torch.arange(3),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    copy = torch.export.unflatten(torch.export.export(model, args))
+    counts = [len(list(each.parameters())) for each in (model, copy)]
+    bug = counts[0] != counts[1]
+    print(f"{'BUG' if bug else 'ok'}: eager has {counts[0]} parameters, the unflattened model {counts[1]}")
+    raise SystemExit(bug)
