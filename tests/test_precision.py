@@ -59,6 +59,18 @@ def test_the_reference_is_nearer_to_the_truth() -> None:
     assert float(value.exact) != float(value.values)  # type: ignore[union-attr, arg-type]  # ditto
 
 
+def test_an_ordinary_call_after_a_deviating_one_has_its_exact_values() -> None:
+    modes = ("nonstrict",)
+    eager = observe_eager(case(), "cpu", Stopwatch(), modes)
+    exact = with_exact_values(eager, observe_eager(in_float64(case()), "cpu", Stopwatch(), modes))
+    later = [made.then for made in exact.deviations if made.then is not None]
+    assert later
+    for call in later:
+        value = call.outputs.leaves[0].value  # type: ignore[union-attr]  # eager returned a tensor
+        assert value.values.dtype == "float32"  # type: ignore[union-attr]  # ditto
+        assert value.exact.dtype == "float64"  # type: ignore[union-attr]  # ditto
+
+
 def test_rounding_is_a_difference_where_the_operators_are_the_same() -> None:
     assert words(EXACT, observed(backwards=True)) == ["rounding"]
 

@@ -14,7 +14,7 @@ from harness.observe.tensors import TensorSnapshot
 
 if TYPE_CHECKING:
     from harness.observe.gradients import Gradients
-    from harness.observe.observation import Call, EagerObservation
+    from harness.observe.observation import Call, DeviatingCall, EagerObservation
     from harness.observe.tensors import Leaf, Tree
 
 _WIDE = {
@@ -54,7 +54,10 @@ def _wide(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def with_exact_values(eager: EagerObservation, exact: EagerObservation) -> EagerObservation:
-    """Attach the values that float64 gives to the outputs, inputs, state and gradients that eager gives."""
+    """Attach the values that float64 gives to the outputs, inputs, state and gradients that eager gives.
+
+    Those of the deviating calls as well, and of the ordinary calls after them.
+    """
     pairs = zip(eager.calls, exact.calls, strict=False)
     exacted = tuple(_call(ours, theirs) for ours, theirs in pairs)
     edited = eager.edited
@@ -64,6 +67,7 @@ def with_exact_values(eager: EagerObservation, exact: EagerObservation) -> Eager
         eager,
         calls=(*exacted, *eager.calls[len(exacted) :]),
         edited=edited,
+        deviations=_deviations(eager.deviations, exact.deviations),
         gradients=_gradients(eager.gradients, exact.gradients),
     )
 
@@ -72,6 +76,27 @@ def _gradients(ours: Gradients | None, theirs: Gradients | None) -> Gradients | 
     if ours is None or theirs is None:
         return ours
     return replace(ours, of={name: _with(tensor, theirs.of.get(name)) for name, tensor in ours.of.items()})
+
+
+def _deviations(
+    ours: tuple[DeviatingCall, ...], theirs: tuple[DeviatingCall, ...]
+) -> tuple[DeviatingCall, ...]:
+    exact = {_altered(made): made for made in theirs}
+    return tuple(_deviating(made, exact.get(_altered(made))) for made in ours)
+
+
+def _altered(made: DeviatingCall) -> tuple[str, str, str]:
+    # The description names dtypes, which are others in float64.
+    return made.deviation, made.where, made.value
+
+
+def _deviating(ours: DeviatingCall, theirs: DeviatingCall | None) -> DeviatingCall:
+    if theirs is None:
+        return ours
+    then = ours.then
+    if then is not None and theirs.then is not None:
+        then = _call(then, theirs.then)
+    return replace(ours, call=_call(ours.call, theirs.call), then=then)
 
 
 def _call(ours: Call, theirs: Call) -> Call:
