@@ -187,6 +187,32 @@ def test_what_unflatten_clears_away_is_there_for_the_next_path(case: Callable[[s
     assert [result.status for result in verdict.paths] == ["finding", "ok"]
 
 
+class Cache(nn.Module):
+    """Keeps its input, in place or in a new tensor."""
+
+    def __init__(self, *, in_place: bool) -> None:
+        super().__init__()
+        self.in_place = in_place
+        self.kept = nn.Buffer(torch.zeros(2))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if self.in_place:
+            self.kept.copy_(x)
+        else:
+            self.kept = x + 0
+        return x
+
+
+@pytest.mark.parametrize("in_place", [True, False])
+def test_a_child_that_has_state_alone_gets_the_state_that_eager_gives_it(in_place: bool) -> None:
+    """What it computes is in a region of its caller."""
+    emptied = nn.Module()
+    emptied.register_buffer("kept", torch.zeros(2))
+    unflattened = nn.Sequential(emptied)
+    TRANSFORMS["children"].function(unflattened, nn.Sequential(Cache(in_place=in_place)))(torch.ones(2))
+    assert unflattened.get_buffer("0.kept").tolist() == [1, 1]
+
+
 ARGUMENTS = """
 class Leaf(nn.Module):
     def forward(self, x, twice):

@@ -5,10 +5,10 @@
 # [tool.exportdiff]
 # title = "torch.compile: two calls of batch_norm on one input return one tensor"
 # severity = "B"
-# severity-because = "two equal calls of a normalization, both returned: a write to one changes the other, in silence"
+# severity-because = "two equal calls of batch_norm, both returned: a write to one changes the other silently"
 # cause = """
-# fx_graph_cse leaves equal nodes apart whose tensor is returned; an operator of several results has a tuple, and
-# is merged although its results are returned."""
+# fx_graph_cse leaves equal nodes apart whose tensor is returned; an operator of several results has a tuple,
+# and is merged although its results are returned."""
 # path = "compile:aot_eager@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -19,10 +19,10 @@
 # affected = ["2.13.0"]
 # at-fault = "torch/_functorch/compile_utils.py, fx_graph_cse: nodes_that_alias_outputs"
 # ///
-"""Eager returns two tensors, the compiled model returns one tensor twice: what is written to one shows in the other.
+"""Eager returns two tensors, the compiled model one tensor twice: a write to one shows in the other.
 
-AOTAutograd merges equal operators, but not those whose results are returned: they are two tensors in eager. It
-finds them by the memory of their result. batch_norm gives three tensors, and is not found.
+AOTAutograd merges equal operators, but not those whose results are returned: they are two tensors in eager.
+It finds them by the memory of their result. batch_norm gives three tensors, and is not found.
 """
 
 import sys

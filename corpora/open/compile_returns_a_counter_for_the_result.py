@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "torch.compile: a module that counts its calls and keeps its output returns the counter"
 # severity = "B"
-# severity-because = "a counter updated by += beside a buffer that keeps an output with its gradient: silently wrong"
+# severity-because = "a counter updated by +=, and a buffer that keeps an output with its gradient"
 # cause = """
 # create_functionalized_fn puts an input that is returned at the number of the output, but the graph returns
 # the new values of inputs that are updated at run time before the outputs."""
@@ -17,13 +17,13 @@
 # fix = "mutated_inputs_are_returned_in_their_places"
 # upstream = ""
 # affected = ["2.13.0"]
-# at-fault = "torch/_functorch/_aot_autograd/graph_capture_wrappers.py, create_functionalized_fn: flat_outs[i]"
+# at-fault = "torch/_functorch/_aot_autograd/graph_capture_wrappers.py, create_functionalized_fn: flat_outs"
 # ///
 """The compiled model returns tensor(1), its counter, instead of x * weight.
 
 `count += 1` makes the counter an output of the graph, whose update the graph does itself. `last` gets a
-gradient, so its new value is returned by the graph too, before all outputs. The counter is put where it would be
-without that: in the place of the result.
+gradient, so its new value is returned by the graph too, before all outputs. The counter is put where it
+would be without that: in the place of the result.
 """
 
 import sys

@@ -5,26 +5,29 @@
 # [tool.exportdiff]
 # title = "unflatten: KeyError for a submodule with two no_grad blocks that is called within autocast"
 # severity = "B"
-# severity-because = "a submodule with no_grad blocks, statistics say, called in the autocast block of its parent"
+# severity-because = "a submodule with two no_grad blocks, for statistics, say, called in an autocast block"
 # cause = """
-# split_module enters autocast again in each part between no_grad blocks, with the module stack of the autocast
-# block; so the parts of one call of a submodule become regions of its parent, and the call becomes two."""
+# split_module enters autocast again in each part between no_grad blocks, with the module stack of the
+# autocast block; so parts of one call of a submodule become regions of its parent, and the call two."""
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
 # stage = "lower"
 # status = "open"
-# signatures = [["outputs", "crash", "lower", "KeyError", "unflatten.py:unflatten", "unflatten.py:__init__", "unflatten.py:_deduplicate_modules"]]
+# signatures = [
+#     ["outputs", "crash", "lower", "KeyError",
+#      "unflatten.py:unflatten", "unflatten.py:__init__", "unflatten.py:_deduplicate_modules"],
+# ]
 # fix = "parts_of_autocast_stay_in_their_module"
 # upstream = ""
 # affected = ["2.13.0"]
-# at-fault = "torch/fx/passes/split_module.py, split_module: new_node.meta = node.meta.copy() of _enter_autocast"
+# at-fault = "torch/fx/passes/split_module.py, split_module: new_node.meta = node.meta.copy()"
 # ///
 """The exported program works; unflatten fails with KeyError: 'norm'.
 
-Export splits the graph at the borders of no_grad, and enters the autocast block again in each part, in the name
-of the module that has the block. The subtraction lies between two no_grad blocks of `norm`, but becomes a region
-of the root. So unflatten finds `norm` called twice, and merges the two calls, which have one name.
+Export splits the graph at the borders of no_grad, and enters the autocast block again in each part, in the
+name of the module that has the block. The subtraction lies between two no_grad blocks of `norm`, but becomes
+a region of the root. So unflatten finds `norm` called twice, and merges the two calls, which have one name.
 """
 
 import sys

@@ -7,8 +7,8 @@
 # severity = "B"
 # severity-because = "weight_norm on a layer whose weight is tied: the gradients are silently added up"
 # cause = """
-# UnflattenedModule takes tensors for one that agree in memory, sizes, strides and offset (_id); two parameters
-# that share all of their memory are told apart by nothing else."""
+# UnflattenedModule takes tensors for one that agree in memory, sizes, strides and offset (_id); nothing else
+# tells two parameters apart that share all of their memory."""
 # path = "nonstrict:unflatten@cpu"
 # check = "sharing"
 # kind = "mismatch"
@@ -20,11 +20,11 @@
 # affected = ["2.13.0"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: _id"
 # ///
-"""A language model with tied weights and weight_norm on its embedding: unflatten gives two parameters one gradient.
+"""Tied weights, and weight_norm on the embedding: unflatten gives two parameters one gradient.
 
-weight_norm makes a parameter of its own for the direction, in the memory of the weight, which the output layer
-holds as well. In eager each of the two parameters has its gradient. In the unflattened module they are one
-parameter, and an optimizer sees the sum.
+weight_norm makes a parameter of its own for the direction, in the memory of the weight, which the output
+layer holds as well. In eager each of the two parameters has its gradient. In the unflattened module they are
+one parameter, and an optimizer sees the sum.
 """
 
 import sys

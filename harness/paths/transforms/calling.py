@@ -63,8 +63,9 @@ def functional(module: nn.Module) -> nn.Module:
 def children(module: nn.Module, model: nn.Module) -> nn.Module:
     """Each child that a call runs once, run on its own, returns what eager's child returns."""
 
-    # unflatten makes plain modules, for their state alone, of children that compute nothing. Then the child
-    # of a copy of eager runs, because a call below changes the state of the model.
+    # unflatten makes plain modules, for their state alone, of children that compute nothing, or compute in a
+    # region of their caller. Then the child of a copy of eager runs, on this state, because a call below
+    # changes the state of the model.
     plain = any(type(child) is torch.nn.Module for child in module.children())
     spare = copy.deepcopy(model) if plain else model
 
@@ -86,6 +87,13 @@ def children(module: nn.Module, model: nn.Module) -> nn.Module:
             def alias(t: torch.Tensor) -> Any:
                 return torch.ops.aten.alias(t)
 
+            def lend(owner: torch.nn.Module, to: torch.nn.Module) -> None:
+                parts = dict(to.named_modules(remove_duplicate=False))
+                for name, part in owner.named_modules(remove_duplicate=False):
+                    for store in ("_parameters", "_buffers") if name in parts else ():
+                        other = getattr(parts[name], store)
+                        other.update({k: t for k, t in getattr(part, store).items() if k in other})
+
             hooks = [
                 child.register_forward_pre_hook(note(name), with_kwargs=True)
                 for name, child in self.model.named_children()
@@ -98,7 +106,11 @@ def children(module: nn.Module, model: nn.Module) -> nn.Module:
             for name, (args, kwargs) in once.items():
                 child = getattr(self.module, name)
                 run = getattr(spare, name) if type(child) is torch.nn.Module else child
+                if run is not child:
+                    lend(child, run)
                 returned[name] = run(*args, **kwargs)
+                if run is not child:
+                    lend(run, child)
             return returned
 
     return Children()
