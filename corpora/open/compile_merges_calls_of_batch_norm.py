@@ -31,17 +31,13 @@ import torch
 from torch import nn
 
 
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.norm = nn.BatchNorm1d(2).eval()
-
+class Model(nn.BatchNorm1d):
     def forward(self, x):
-        return self.norm(x), self.norm(x)
+        return super().forward(x), super().forward(x)
 
 
 def make():
-    return Model(), (torch.ones(3, 2),)
+    return Model(2).eval(), (torch.ones(3, 2),)
 
 
 if __name__ == "__main__":

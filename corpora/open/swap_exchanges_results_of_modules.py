@@ -19,7 +19,7 @@
 # affected = ["2.13.0"]
 # at-fault = "torch/export/_swap.py, _deconstruct_outputs: enumerate(orig_outputs)"
 # ///
-"""The model reads the second result of `child`; with `child` swapped it gets the first.
+"""The model reads the second result of its child; with the child swapped it gets the first.
 
 The module that is swapped in returns two values, and what the rest of the graph reads is numbered anew: the
 only value that is read has number 0, and 0 is taken out of what the module returns.
@@ -36,23 +36,20 @@ class Child(torch.nn.Module):
         return x + 1, x * 2
 
 
-class Model(torch.nn.Module):
+class Model(torch.nn.Sequential):
     def forward(self, x):
-        _, doubled = self.child(x)
-        return doubled
+        return self[0](x)[1]
 
 
 def make():
-    model = Model()
-    model.child = Child()
-    return model, (torch.tensor([3.0]),)
+    return Model(Child()), (torch.ones(1) * 3,)
 
 
 if __name__ == "__main__":
     sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
-    ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
-    expected, seen = model(*args), _swap_modules(ep, {"child": model.child})(*args)
+    ep = torch.export.export(model, args, preserve_module_call_signature=("0",))
+    expected, seen = model(*args), _swap_modules(ep, {"0": model[0]})(*args)
     bug = not torch.equal(expected, seen)
     print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, swapped {seen}")
     raise SystemExit(bug)

@@ -1,0 +1,50 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "run_decompositions: einsum, inner and nn.LSTM within autocast are computed in float32"
+# severity = "A"
+# severity-because = "einsum or an LSTM in an autocast block, decomposed: another dtype, in silence"
+# cause = """
+# run_decompositions takes composite operators apart in FunctionalTensorMode.__torch_dispatch__, where the
+# dispatch keys of autocast are excluded; einsum has no rule of autocast of its own, and bmm gets none."""
+# path = "nonstrict+decompose:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "dtype", "fresh"]]
+# trigger = ["region.autocast"]
+# upstream = "https://github.com/pytorch/pytorch/issues/137274"
+# upstream-match = "mechanism"
+# affected = ["2.13.0"]
+# at-fault = "torch/_subclasses/functional_tensor.py, FunctionalTensorMode.__torch_dispatch__: func.decompose"
+# ///
+"""einsum gives bfloat16 within autocast; the decomposed program gives float32.
+
+einsum is made of other operators, among them bmm, which autocast has a rule for. Eager and the exported
+program run it with autocast. run_decompositions takes it apart where autocast is off.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return torch.einsum("ij,kj->ik", x, x)
+
+
+def make():
+    return Model(), (torch.ones(2, 2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    expected = model(*args).dtype
+    seen = torch.export.export(model, args).run_decompositions().module()(*args).dtype
+    print(f"{'BUG' if seen != expected else 'ok'}: eager gives {expected}, the decomposed program {seen}")
+    raise SystemExit(seen != expected)
