@@ -12,7 +12,10 @@
 # status = "open"
 # signatures = [["fake", "mismatch", "dtype", "wrap_with_autocast"]]
 # trigger = ["region.autocast"]
+# upstream = "https://github.com/pytorch/pytorch/issues/137274"
+# upstream-match = "mechanism"
 # affected = ["2.13.0"]
+# at-fault = "torch/_decomp/decompositions.py, lstm_impl: runs where autocast is off"
 # ///
 """Export takes the LSTM apart to see what it gives, where autocast is off; the program gives bfloat16."""
 
