@@ -190,10 +190,12 @@ def test_what_unflatten_clears_away_is_there_for_the_next_path(case: Callable[[s
 class Cache(nn.Module):
     """Keeps its input, in place or in a new tensor."""
 
+    kept: torch.Tensor
+
     def __init__(self, *, in_place: bool) -> None:
         super().__init__()
         self.in_place = in_place
-        self.kept = nn.Buffer(torch.zeros(2))
+        self.register_buffer("kept", torch.zeros(2))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         if self.in_place:
