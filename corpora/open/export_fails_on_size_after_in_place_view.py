@@ -24,10 +24,10 @@
 #         "symbolic_shapes.py:produce_guards_verbose",
 #     ],
 # ]
-# trigger = ["inplace.input"]
+# fix = "base_of_static_input_is_static"
 # upstream = ""
 # affected = ["2.13.0"]
-# at-fault = "torch/_export/non_strict_utils.py, fakify: the context of a view leaves its base dynamic"
+# at-fault = "torch/_export/non_strict_utils.py, _create_symbolic_context_for_tensor: no view_base_context"
 # ///
 """Nothing is dynamic here, and export fails for want of a source of a symbol: "sources must not be empty".
 
