@@ -70,6 +70,19 @@ def overlapping_windows_are_not_functionalized(question: Question) -> bool:
 
 @limit(
     LIMITS,
+    says="AOTAutograd does not take a write to an input whose memory another one has, unless autograd knows "
+    "that both are views of one tensor, with one dtype.",
+    documented="torch/_functorch/_aot_autograd/runtime_wrappers.py, merge_view_inputs: 'For now, I'm banning "
+    "a bunch of cases'; github.com/pytorch/pytorch/pull/88817",
+    everywhere=True,
+)
+def inputs_of_one_memory_are_views_of_one_tensor(question: Question) -> bool:
+    """Ask whether AOTAutograd refuses to make one base of inputs that share memory."""
+    return _raised(question, r"does not yet handle (non-differentiable view )?input mutations")
+
+
+@limit(
+    LIMITS,
     says="A compiled backward is traced with gradients that are laid out like the outputs; others are copied "
     "into that layout, so that what flows out may be laid out otherwise than in eager.",
     documented="torch/_functorch/_aot_autograd/collect_metadata_analysis.py, Note [Tangents memory format]: "
