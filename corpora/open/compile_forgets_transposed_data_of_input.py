@@ -1,0 +1,50 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile: x.data = x.data.t() leaves the input x as it was"
+# severity = "B"
+# severity-because = "an input whose data is replaced by a view of itself: silently left alone"
+# cause = """
+# The assignment becomes set_, and has_metadata_mutation compares the sizes of an input only after in-place
+# views, or if set_ gave it another storage."""
+# path = "compile:aot_eager@cpu"
+# check = "inputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["inputs", "mismatch", "shape"]]
+# fix = "set_of_an_input_may_change_its_sizes"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/_functorch/_aot_autograd/functional_utils.py, has_metadata_mutation: after set_"
+# ///
+"""The compiled function does not transpose its argument: it still has the shape from before the call."""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        x.data = x.data.t()
+        return torch.ones(2)
+
+
+def make():
+    return Model(), (torch.ones(4, 3),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, (x,) = make()
+    model(x)
+    expected = tuple(x.shape)
+    model, (x,) = make()
+    torch.compile(model, backend="aot_eager")(x)
+    seen = tuple(x.shape)
+    bug = seen != expected
+    print(f"{'BUG' if bug else 'ok'}: eager leaves {expected}, torch.compile {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,58 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile: no guard on inputs that share memory, if one of them is written to"
+# severity = "B"
+# severity-because = "writes to an input, and is called with a view of it and without: silently wrong"
+# cause = """
+# merge_view_inputs makes a graph for the memory that inputs share; compute_overlapping_inputs guards on that
+# only where sizes are symbolic, and inputs that share nothing get no guard at all."""
+# path = "compile:aot_eager@cpu"
+# check = "guards"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["guards", "mismatch", "accepted", "base"]]
+# fix = "guard_memory_that_inputs_share"
+# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/issues/139789"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/185891"
+# at-fault = "torch/_functorch/_aot_autograd/input_output_analysis.py, compute_overlapping_inputs"
+# ///
+"""Inputs that no longer share memory run the graph made for those that did, silently wrong.
+
+The second input is written to, and was a part of the first. Then it is a tensor of its own; what is written
+to it arrives in the first all the same.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x, y):
+        y.mul_(2)
+        return x - 1
+
+
+def make():
+    x = torch.ones(1, 3)
+    return Model(), (x, x[0])
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    compiled = torch.compile(model, backend="aot_eager")
+    compiled(*args)
+    args = torch.ones(1, 3), torch.ones(3)
+    expected = model(*args).tolist()
+    args = torch.ones(1, 3), torch.ones(3)
+    seen = compiled(*args).tolist()
+    bug = seen != expected
+    print(f"{'BUG' if bug else 'ok'}: for separate inputs, eager gives {expected}, torch.compile {seen}")
+    raise SystemExit(bug)

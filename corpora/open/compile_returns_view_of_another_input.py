@@ -1,0 +1,54 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile: a view of an input is returned as one of another input that shares its memory"
+# severity = "B"
+# severity-because = "a tensor that is written to, and a part of it, both inputs: silently wrong"
+# cause = """
+# create_synthetic_base_metadata lets an output that aliases an input be made of the base that replaces both
+# inputs, with the views that lead to the output from the input, not from the base."""
+# path = "compile:aot_eager@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value", "output-views-input"]]
+# fix = "outputs_are_no_views_of_a_base"
+# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/pull/198097"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/198097"
+# at-fault = "torch/_functorch/_aot_autograd/input_output_analysis.py, create_synthetic_base_metadata"
+# ///
+"""The second input is a part of the first, which is written to; `y[0]` becomes `x[0]`.
+
+Where the views do not fit the base, the call raises an error instead.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x, y):
+        x.add_(100)
+        return y[0]
+
+
+def make():
+    x = torch.arange(4.0)
+    return Model(), (x, x[1:])
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    expected = model(*args).item()
+    args = make()[1]
+    seen = torch.compile(model, backend="aot_eager")(*args).item()
+    bug = seen != expected
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, torch.compile {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,58 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "run_decompositions: in-place dropout of a transposed tensor drops other elements for the same seed"
+# severity = "B"
+# severity-because = "in-place dropout after a transpose: other values for the same seed, in silence"
+# cause = """
+# Functionalization replaces bernoulli_, which fills a tensor in the order of its memory, by bernoulli, which
+# fills a contiguous one; the variants of the other random operators keep the strides."""
+# path = "nonstrict+decompose:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value", "fresh"]]
+# fix = "bernoulli_draws_in_order_of_memory"
+# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/pull/129467"
+# upstream-match = "symptom"
+# at-fault = "aten/src/ATen/native/Distributions.cpp, bernoulli: LEGACY_CONTIGUOUS_MEMORY_FORMAT"
+# ///
+"""After run_decompositions, dropout in training drops other elements than eager does with the same seed.
+
+The tensor is transposed. Eager draws the mask in the order of its memory, the decomposed program as for
+a contiguous tensor.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.dropout = nn.Dropout(inplace=True)
+
+    def forward(self, x):
+        return self.dropout(x.t() + 1)
+
+
+def make():
+    return Model(), (torch.zeros(4, 3),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    decomposed = torch.export.export(model, args).run_decompositions().module()
+    torch.manual_seed(0)
+    expected = model(*args)
+    torch.manual_seed(0)
+    seen = decomposed(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected.tolist()}, decomposed {seen.tolist()}")
+    raise SystemExit(bug)

@@ -1,0 +1,46 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: the graph records the strides of the argument for the angle of complex numbers"
+# severity = "C"
+# severity-because = "the angle of a transposed complex tensor: recorded strides are wrong"
+# cause = """
+# meta_angle makes a result like the argument; the kernel for complex numbers makes a contiguous one."""
+# path = "nonstrict:module@cpu"
+# check = "fake"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["fake", "mismatch", "stride", "aten.angle.default"]]
+# fix = "angle_of_complex_numbers_is_contiguous"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/_meta_registrations.py, meta_angle: empty_like of a complex tensor"
+# ///
+"""The angle of a transposed complex tensor is contiguous; the graph says that it is transposed."""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x.t().angle()
+
+
+def make():
+    return Model(), (torch.ones(3, 2, dtype=torch.complex64),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    ep = torch.export.export(model, args)
+    (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.angle.default)
+    expected, seen = model(*args).stride(), node.meta["val"].stride()
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: eager gives strides {expected}, the graph says {seen}")
+    raise SystemExit(bug)

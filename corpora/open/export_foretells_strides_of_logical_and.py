@@ -1,0 +1,47 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: the graph records other strides for logical_and with a broadcast operand"
+# severity = "C"
+# severity-because = "logical_and of a transposed tensor and a broadcast one: recorded strides are wrong"
+# cause = """
+# The reference broadcasts the operands and then compares them with 0, which makes a contiguous copy of what
+# was broadcast; the result takes after this copy, in the kernel after the operands."""
+# path = "nonstrict:module@cpu"
+# check = "fake"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["fake", "mismatch", "stride", "aten.logical_and.default"]]
+# fix = "references_take_after_broadcast_operands"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/_refs/__init__.py, _make_elementwise_binary_reference: _maybe_broadcast"
+# ///
+"""The result has the strides of the transposed operand; the graph says that it is contiguous."""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x, y):
+        return torch.logical_and(x, y)
+
+
+def make():
+    return Model(), (torch.ones(1, 1), torch.ones(3, 2).t())
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    ep = torch.export.export(model, args)
+    (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.logical_and.default)
+    expected, seen = model(*args).stride(), node.meta["val"].stride()
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: eager gives strides {expected}, the graph says {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,53 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "copy.deepcopy of an ExportedProgram fails if an example input is the output of another model"
+# severity = "B"
+# severity-because = "a part of a model exported with what the part before it gives, and the program copied"
+# cause = """
+# ExportedProgram keeps the example inputs with their autograd history, and a tensor that is no leaf cannot be
+# copied."""
+# path = "nonstrict+deepcopy:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "lower", "RuntimeError", "_tensor.py:__deepcopy__"]]
+# fix = "program_keeps_no_history_of_its_example"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/export/exported_program.py, ExportedProgram.__init__: self._example_inputs"
+# ///
+"""The head is exported with what the backbone gives; a copy of the program raises RuntimeError.
+
+The program only needs the example for reference. With `.detach()` on it, the copy works.
+"""
+
+import copy
+import sys
+
+import torch
+from torch import nn
+
+
+def make():
+    backbone, head = nn.Linear(3, 2), nn.Linear(2, 1)
+    return head, (backbone(torch.ones(1, 3)),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    copy.deepcopy(torch.export.export(model, (args[0].detach(),)))
+    ep = torch.export.export(model, args)
+    seen = "nothing"
+    try:
+        copy.deepcopy(ep)
+    except RuntimeError as error:
+        if "support the deepcopy protocol" not in str(error):
+            raise
+        seen = "RuntimeError"
+    bug = seen == "RuntimeError"
+    print(f"{'BUG' if bug else 'ok'}: copying the program raises {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,55 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export.load: a buffer that views another one with another dtype has memory of its own"
+# severity = "C"
+# severity-because = "a buffer that views another one with another dtype, one of them written to"
+# cause = """
+# group_weights groups what is saved by storage and dtype, and each group becomes a file of its own."""
+# path = "nonstrict+reload:module@cpu"
+# check = "sharing"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["sharing", "mismatch", "memory-no-longer-shared"]]
+# fix = "save_packs_all_dtypes_of_a_memory"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/export/pt2_archive/_package_weights.py, group_weights: the dtype is part of the key"
+# ///
+"""`bits` is `values`, seen as integers; after saving and loading, it no longer follows `values`."""
+
+import io
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("values", torch.ones(2))
+        self.register_buffer("bits", self.values.view(torch.int32))
+
+    def forward(self, x):
+        self.values.add_(x)
+        return self.bits + 0
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    file = io.BytesIO()
+    torch.export.save(torch.export.export(model, args), file)
+    file.seek(0)
+    loaded = torch.export.load(file).module()
+    expected, seen = model(*args).tolist(), loaded(*args).tolist()
+    bug = seen != expected
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the loaded program {seen}")
+    raise SystemExit(bug)
