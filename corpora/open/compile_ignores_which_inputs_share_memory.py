@@ -16,6 +16,7 @@
 # signatures = [["guards", "mismatch", "accepted", "base"]]
 # fix = "guard_memory_that_inputs_share"
 # affected = ["2.13.0"]
+# undetected-because = "two calls off the specification are tried, chosen by the text of the program"
 # upstream = "https://github.com/pytorch/pytorch/issues/139789"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185891"
