@@ -114,6 +114,47 @@ class Model(nn.Module):
     assert verdict.paths[0].excused == ("slices-have-names-of-their-own",)
 
 
+RETURNS_ITS_STATE = """
+class Child(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.ones(3))
+
+    def forward(self, x):
+        return self.mean
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+
+    def forward(self, x):
+        return x + 1, self.child(x)
+"""
+COPIED = """
+import copy
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+        self.again = copy.copy(self.layer)
+
+    def forward(self, x):
+        return self.again(x)
+"""
+
+
+@pytest.mark.parametrize(("body", "name"), [(RETURNS_ITS_STATE, "children"), (COPIED, "functional")])
+def test_each_call_works_on_the_state_of_the_module(
+    case: Callable[[str], Case], body: str, name: str
+) -> None:
+    """A child that computes nothing returns the buffer itself; a shallow copy has one place for its state."""
+    verdict = judge(case(body), [parse(f"nonstrict+preserve+{name}:unflatten")])
+    assert verdict.findings == ()
+    assert [result.status for result in verdict.paths] == ["ok"]
+
+
 ASSIGNED = """
 class Child(nn.Module):
     def forward(self, x):

@@ -40,11 +40,15 @@ def functional(module: nn.Module) -> nn.Module:
                     value = t.detach() * 0.5 if t.is_floating_point() else t.detach().clone()
                     other[id(t)] = value.requires_grad_(t.requires_grad)
             # Each place once: functional_call ruins a module of two names (pytorch/pytorch issue 164759).
+            # A shallow copy of a module has the dictionaries of the original.
             given: dict[str, torch.Tensor] = {}
+            places = set()
             for prefix, part in self.module.named_modules():
-                for key, held in (*part._parameters.items(), *part._buffers.items()):
-                    if id(held) in other:
-                        given[f"{prefix}.{key}" if prefix else key] = other[id(held)]
+                for store in (part._parameters, part._buffers):
+                    for key, held in store.items():
+                        if id(held) in other and (id(store), key) not in places:
+                            places.add((id(store), key))
+                            given[f"{prefix}.{key}" if prefix else key] = other[id(held)]
             return torch.func.functional_call(self.module, given, args, kwargs, tie_weights=False)
 
     return Functional()
