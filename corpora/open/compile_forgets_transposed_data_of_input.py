@@ -15,7 +15,7 @@
 # status = "open"
 # signatures = [["inputs", "mismatch", "shape"]]
 # fix = "set_of_an_input_may_change_its_sizes"
-# affected = ["2.13.0"]
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_functorch/_aot_autograd/functional_utils.py, has_metadata_mutation: after set_"
 # ///

@@ -15,7 +15,8 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "base"]]
 # fix = "guard_memory_that_inputs_share"
-# affected = ["2.13.0"]
+# affected = ["2.13.0", "2.14.1"]
+# undecided = ["2.9.1", "2.11.0"]
 # undetected-because = "two calls off the specification are tried, chosen by the text of the program"
 # upstream = "https://github.com/pytorch/pytorch/issues/139789"
 # upstream-match = "mechanism"

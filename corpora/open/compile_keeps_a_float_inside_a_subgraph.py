@@ -19,6 +19,7 @@
 # ]
 # fix = "float_item_in_root_graph"
 # affected = ["2.13.0", "2.14.1"]
+# undecided = ["2.9.1", "2.11.0"]
 # upstream = "https://github.com/pytorch/pytorch/issues/193194"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/193254"

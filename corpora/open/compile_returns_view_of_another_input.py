@@ -15,7 +15,7 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value", "output-views-input"]]
 # fix = "outputs_are_no_views_of_a_base"
-# affected = ["2.13.0"]
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/pull/198097"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/198097"

@@ -17,7 +17,7 @@
 # trigger = ["region.autocast"]
 # upstream = "https://github.com/pytorch/pytorch/issues/137274"
 # upstream-match = "mechanism"
-# affected = ["2.13.0"]
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_subclasses/functional_tensor.py, FunctionalTensorMode.__torch_dispatch__: func.decompose"
 # ///
 """einsum gives bfloat16 within autocast; the decomposed program gives float32.

@@ -28,6 +28,7 @@
 # fix = "branches_may_write_when_decomposed"
 # upstream = ""
 # affected = ["2.13.0", "2.14.1"]
+# undecided = ["2.9.1", "2.11.0"]
 # at-fault = "torch/_export/verifier.py, Verifier._check_graph_module: asks graphs of auto_functionalized_v2"
 # ///
 """One branch counts; export takes the model, and run_decompositions raises SpecViolationError."""

@@ -26,6 +26,7 @@
 # ]
 # fix = "calls_of_preserved_module_have_specs_of_their_own"
 # affected = ["2.11.0", "2.13.0", "2.14.1"]
+# undecided = ["2.9.1"]
 # upstream = ""
 # at-fault = "torch/_export/wrappers.py, update_module_call_signatures"
 # ///

@@ -21,7 +21,7 @@
 #     ],
 # ]
 # fix = "fake_random_tensors_need_no_generator"
-# affected = ["2.13.0"]
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/issues/121897"
 # upstream-match = "symptom"
 # at-fault = "torch/_subclasses/fake_impls.py, constructors: calls func with its generator"

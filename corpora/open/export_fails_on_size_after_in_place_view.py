@@ -26,7 +26,7 @@
 # ]
 # fix = "base_of_static_input_is_static"
 # upstream = ""
-# affected = ["2.13.0"]
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/non_strict_utils.py, _create_symbolic_context_for_tensor: no view_base_context"
 # ///
 """Nothing is dynamic here, and export fails for want of a source of a symbol: "sources must not be empty".

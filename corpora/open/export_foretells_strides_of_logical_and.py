@@ -15,7 +15,7 @@
 # status = "open"
 # signatures = [["fake", "mismatch", "stride", "aten.logical_and.default"]]
 # fix = "references_take_after_broadcast_operands"
-# affected = ["2.13.0"]
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_refs/__init__.py, _make_elementwise_binary_reference: _maybe_broadcast"
 # ///

@@ -16,6 +16,7 @@
 # signatures = [["purity", "mismatch", "export", "attribute"]]
 # fix = "export_removes_new_attributes"
 # affected = ["2.11.0", "2.13.0", "2.14.1"]
+# undecided = ["2.9.1"]
 # upstream = "https://github.com/pytorch/pytorch/issues/155114"
 # upstream-match = "mechanism"
 # at-fault = "torch/_functorch/_aot_autograd/frontend_utils.py, _restore_all_module_attributes"

@@ -15,7 +15,7 @@
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "RuntimeError", "_tensor.py:__deepcopy__"]]
 # fix = "program_keeps_no_history_of_its_example"
-# affected = ["2.13.0"]
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/exported_program.py, ExportedProgram.__init__: self._example_inputs"
 # ///

@@ -16,7 +16,7 @@
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "swap_takes_results_by_name"
 # upstream = ""
-# affected = ["2.13.0"]
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_swap.py, _deconstruct_outputs: enumerate(orig_outputs)"
 # ///
 """The model reads the second result of its child; with the child swapped it gets the first.

@@ -17,7 +17,7 @@
 # signatures = [["sharing", "mismatch", "several-tensors-became-one"]]
 # fix = "unflatten_tells_parameters_by_identity"
 # upstream = ""
-# affected = ["2.13.0"]
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: _id"
 # ///
 """Tied weights, and weight_norm on the embedding: unflatten gives two parameters one gradient.

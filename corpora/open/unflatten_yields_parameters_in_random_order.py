@@ -17,8 +17,6 @@
 # fix = "dispatcher_yields_state_in_order"
 # upstream = ""
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
-# unaffected = ["2.5.1"]
-# regression-since = "2.9.1"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: attrs_map = defaultdict(set)"
 # ///
 """The parameters of the LSTM come in another order in each process.

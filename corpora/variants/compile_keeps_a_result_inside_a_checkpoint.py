@@ -17,6 +17,7 @@
 # upstream = ""
 # affected = ["2.13.0", "2.14.1"]
 # unaffected = ["2.9.1"]
+# undecided = ["2.11.0"]
 # regression-since = "2.13.0"
 # at-fault = "torch/_dynamo/variables/higher_order_ops.py, overwrite_tensor_vt_proxy: of inputs as well"
 # ///

@@ -16,7 +16,7 @@
 #     ],
 # ]
 # fix = "copies_of_outputs_stay"
-# affected = ["2.13.0"]
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/exported_program.py, _remove_unnecessary_copy_op_pass: removes both copies"
 # ///

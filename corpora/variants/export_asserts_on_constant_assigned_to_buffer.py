@@ -22,6 +22,7 @@
 # ]
 # fix = "constant_assigned_to_buffer"
 # affected = ["2.11.0", "2.13.0", "2.14.1"]
+# undecided = ["2.9.1"]
 # upstream = ""
 # at-fault = "torch/_functorch/_aot_autograd/utils.py, _map_assigned_buffer_to_proxy: asserts FakeTensor"
 # ///

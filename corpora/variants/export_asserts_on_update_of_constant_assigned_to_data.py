@@ -22,6 +22,7 @@
 # ]
 # fix = "record_assignment_to_data"
 # affected = ["2.11.0", "2.13.0", "2.14.1"]
+# undecided = ["2.9.1"]
 # upstream = ""
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
 # ///

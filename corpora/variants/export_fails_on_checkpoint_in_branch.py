@@ -22,6 +22,7 @@
 # ]
 # fix = "checkpoint_needs_no_context_fn"
 # affected = ["2.11.0", "2.13.0", "2.14.1"]
+# undecided = ["2.9.1"]
 # upstream = ""
 # at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint's proxy_mode_key"
 # ///

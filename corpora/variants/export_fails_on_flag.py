@@ -12,6 +12,7 @@
 # signatures = [["outputs", "crash", "export", "RecursionError"]]
 # fix = "verify_flags_as_they_are"
 # affected = ["2.13.0", "2.14.1"]
+# undecided = ["2.9.1", "2.11.0"]
 # upstream = ""
 # at-fault = "torch/_export/verifier.py, _check_val: whatever is Iterable is taken for a container"
 # ///

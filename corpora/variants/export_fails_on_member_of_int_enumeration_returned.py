@@ -23,6 +23,7 @@
 # ]
 # fix = "members_of_enumerations_are_outputs"
 # affected = ["2.13.0", "2.14.1"]
+# undecided = ["2.9.1", "2.11.0"]
 # upstream = ""
 # at-fault = "torch/fx/experimental/proxy_tensor.py, get_proxy_slot: looks the member up in a weak dict"
 # ///

@@ -14,7 +14,7 @@
 # trigger = ["region.autocast"]
 # upstream = "https://github.com/pytorch/pytorch/issues/137274"
 # upstream-match = "mechanism"
-# affected = ["2.13.0"]
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_decomp/decompositions.py, lstm_impl: runs where autocast is off"
 # ///
 """Export takes the LSTM apart to see what it gives, where autocast is off; the program gives bfloat16."""

@@ -23,6 +23,7 @@
 # fix = "pipeline_keeps_subgraphs"
 # upstream = ""
 # affected = ["2.11.0", "2.13.0", "2.14.1"]
+# undecided = ["2.9.1"]
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: not all children are stages"
 # ///
 """Any torch.cond, while_loop or map: RuntimeError: Unable to find nn_module_stack for node sin.

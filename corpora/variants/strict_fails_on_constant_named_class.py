@@ -13,6 +13,7 @@
 # fix = "dynamo_reads_keywords_with_getattr"
 # upstream = ""
 # affected = ["2.11.0", "2.13.0", "2.14.1"]
+# undecided = ["2.9.1"]
 # at-fault = "torch/_dynamo/source.py, AttrSource._name_template: str.isidentifier is true of keywords"
 # ///
 """A tensor attribute named `class`, set and read by name, makes strict export raise SyntaxError.

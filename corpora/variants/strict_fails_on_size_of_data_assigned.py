@@ -23,6 +23,7 @@
 # fix = "dynamo_keeps_sizes_of_inputs"
 # upstream = ""
 # affected = ["2.11.0", "2.13.0", "2.14.1"]
+# undecided = ["2.9.1"]
 # at-fault = "torch/_dynamo/variables/builtin.py, _call_setattr: tracked_fakes.remove(tf)"
 # ///
 """The model asks whether the size of its input is even, then gives the input another size.

@@ -13,6 +13,7 @@
 # fix = "effect_removal_keeps_regions"
 # upstream = ""
 # affected = ["2.13.0", "2.14.1"]
+# undecided = ["2.9.1", "2.11.0"]
 # at-fault = "torch/export/_remove_effect_tokens_pass.py, _remove_effect_tokens"
 # ///
 """A row that torch._check refuses: eager and `ep.module()` raise, the unflattened module goes on.
