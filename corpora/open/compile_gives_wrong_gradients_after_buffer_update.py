@@ -1,0 +1,63 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile: wrong gradients where forward updates a buffer and computes with it"
+# severity = "A"
+# severity-because = "a step counter or running statistic that forward updates and then multiplies with: silent"
+# cause = """
+# The min-cut partitioner computes again in the backward what it read from the buffer; by then the forward has
+# written the update to it."""
+# path = "compile:aot_eager@cpu"
+# check = "gradients"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["gradients", "mismatch", "value", "state"]]
+# fix = "backward_recomputes_nothing_from_updated_inputs"
+# upstream = "https://github.com/pytorch/pytorch/pull/197039"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/197039"
+# affected = ["2.13.0"]
+# at-fault = "torch/_functorch/partitioners.py, min_cut_rematerialization_partition: an updated input is saved"
+# ///
+"""The gradient of the weight is the buffer's new value, 1; compiled it is 2. The forward is right.
+
+The graph ends by copying n + 1 to n. For the backward it saves n, and computes n + 1 again.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2))
+        self.register_buffer("steps", torch.zeros(3))
+
+    def forward(self, x):
+        self.steps.add_(1)
+        return self.weight * x * self.steps[0]
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+def gradient(model, call, x):
+    call(x).sum().backward()
+    return model.weight.grad.tolist()
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    expected = gradient(model, model, *args)
+    model, args = make()
+    seen = gradient(model, torch.compile(model, backend="aot_eager"), *args)
+    bug = seen != expected
+    print(f"{'BUG' if bug else 'ok'}: the gradient is {expected} in eager, {seen} compiled")
+    raise SystemExit(bug)
