@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "torch.compile: wrong gradients where forward updates a buffer and computes with it"
 # severity = "A"
-# severity-because = "a step counter or running statistic that forward updates and then multiplies with: silent"
+# severity-because = "a step counter or running statistic, updated and multiplied with in forward: silent"
 # cause = """
 # The min-cut partitioner computes again in the backward what it read from the buffer; by then the forward has
 # written the update to it."""
@@ -19,7 +19,7 @@
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/197039"
 # affected = ["2.13.0"]
-# at-fault = "torch/_functorch/partitioners.py, min_cut_rematerialization_partition: an updated input is saved"
+# at-fault = "torch/_functorch/partitioners.py, min_cut_rematerialization_partition: saves an updated input"
 # ///
 """The gradient of the weight is the buffer's new value, 1; compiled it is 2. The forward is right.
 
