@@ -136,6 +136,29 @@ def test_fit_says_which_fixes_mend_their_entries(
     assert known.without >= {"raises", "elsewhere", "crashes"}
 
 
+KILLS = {
+    "itself": "os.kill(os.getpid(), signal.SIGKILL)",
+    "the fork server": "(os.kill(os.getppid(), signal.SIGKILL), time.sleep(60))",
+}
+
+
+@pytest.mark.parametrize("killed", KILLS)
+def test_a_trial_that_was_killed_says_nothing_and_is_not_kept(
+    corpora: pathlib.Path, capsys: pytest.CaptureFixture[str], killed: str
+) -> None:
+    """As when somebody ends the command, or memory is short."""
+    write(
+        corpora,
+        "mends",
+        MENDS,
+        shows=f"import os, signal, time; code.wrong() == 3 and sys.exit(1); {KILLS[killed]}",
+    )
+    assert fit(capsys)[1]["mends"]["status"] == "not tried"
+    assert untried(corpora) == ("mends",)
+    write(corpora, "mends", MENDS)
+    assert fit(capsys)[1]["mends"]["status"] == "usable"
+
+
 def test_only_what_changed_is_tried_again(corpora: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(corpora, "one", MENDS)
     write(corpora, "two", MENDS)

@@ -43,8 +43,8 @@ def try_fixes(
                 try:
                     kept = tried(subject, *choice[subject.name])
                     subject.keep(kept)
-                except _OutOfTimeError as late:  # a busy machine: it may be another answer next time
-                    kept = Row(subject.name, choice[subject.name][0].patch, "not tried", str(late))
+                except _InterruptedError as why:  # another answer is possible next time: not kept
+                    kept = Row(subject.name, choice[subject.name][0].patch, "not tried", str(why))
             tell(kept)
             return kept
 
@@ -54,7 +54,7 @@ def try_fixes(
 def tried(subject: Subject, fix: Fix, problem: str) -> Row:
     """Run the entries of a fix without it and with it; ``problem``: why it does not fit.
 
-    Raises _OutOfTimeError.
+    Raises _InterruptedError.
     """
     without = {entry: _run(entry) for entry in subject.entries}
     problems = {entry: run.problem for entry, run in without.items() if run.problem}
@@ -82,12 +82,12 @@ def tried(subject: Subject, fix: Fix, problem: str) -> Row:
     return row("usable", "; ".join(notes))
 
 
-class _OutOfTimeError(Exception):
-    """An entry did not end within its time limit."""
+class _InterruptedError(Exception):
+    """An entry was ended by a limit of a busy machine or by a kill."""
 
 
 def _run(entry: Entry, fix: Fix | None = None) -> Run:
     run = run_file(entry.file, SECONDS, nullcontext if fix is None else partial(applied, (fix,)))
-    if run.code is None:
-        raise _OutOfTimeError(f"{entry.file.stem} {run.problem}")
+    if run.interrupted:
+        raise _InterruptedError(f"{entry.file.stem} {run.problem}")
     return run

@@ -277,6 +277,19 @@ def set_up(output: pathlib.Path | None) -> None:
         os.dup2(target.fileno(), 2)
 
 
+_KILLS = (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)
+SERVER_GONE = 255
+"""What multiprocessing gives for an exit code if the fork server was killed: nobody knows the real one."""
+
+
+def ended_from_outside(code: int | None) -> bool:
+    """Whether something else ended the process, by its exit code: the next run may end in another way.
+
+    A limit (None), a kill (also that of Linux when memory is short), or the end of the fork server.
+    """
+    return code is None or code == SERVER_GONE or -code in _KILLS
+
+
 def exit_reason(code: int | None) -> str:
     """Return ``SIGSEGV`` for -11, ``exit code 3`` for 3."""
     if code is not None and code < 0:

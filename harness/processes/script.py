@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.processes.child import Child, Death, exit_reason
+from harness.processes.child import Child, Death, ended_from_outside, exit_reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,6 +47,11 @@ class Run:
         if self.code == RAISED:
             return self.last_line
         return f"ends in {exit_reason(self.code)}"
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether something else ended it, so that it says nothing about the file; see ended_from_outside."""
+        return ended_from_outside(self.code)
 
     @property
     def last_line(self) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from harness.engine.other_torch.messages import Ran
 from harness.known.fit import cache_folder
+from harness.processes.child import ended_from_outside
 
 if TYPE_CHECKING:
     from harness.engine.other_torch.probe import Interpreter
@@ -29,7 +30,7 @@ def kept(interpreter: Interpreter, text: str) -> Ran | None:
 
 def keep(interpreter: Interpreter, text: str, ran: Ran) -> None:
     """Keep it, if the file exited by itself; if the folder cannot be written, only time is lost."""
-    if ran.code is None or ran.code < 0:
+    if ran.code is None or ran.code < 0 or ended_from_outside(ran.code):
         return
     place = _place(interpreter, text)
     with suppress(OSError):
