@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 import torch
 from evidence_of import limit_name
@@ -13,10 +16,13 @@ from harness.case import Case
 from harness.checks.outputs import outputs
 from harness.judge.precision import in_float64, with_exact_values
 from harness.judge.verdict import judge
-from harness.observe.observation import EagerObservation, Observation
+from harness.observe.observation import Call, EagerObservation, Observation
+from harness.observe.tensors import TensorSnapshot
 from harness.paths import select_paths
 from harness.paths.run.eager import observe_eager
 from harness.paths.stopwatch import Stopwatch
+
+Array: TypeAlias = npt.NDArray[Any]
 
 
 class Sum(nn.Module):
@@ -50,13 +56,23 @@ def words(eager: EagerObservation, path: Observation) -> list[str]:
     return [each.words()[0] for each in found if not limit_name(each, eager, path)]
 
 
+def both(call: Call) -> tuple[Array, Array]:
+    """Return the values of the tensor that a call returns, and the exact ones."""
+    assert call.outputs is not None
+    (leaf,) = call.outputs.leaves
+    assert isinstance(leaf.value, TensorSnapshot)
+    values, exact = leaf.value.values, leaf.value.exact
+    assert isinstance(values, np.ndarray) and isinstance(exact, np.ndarray)
+    return values, exact
+
+
 EXACT = with_exact_values(observed(), observe_eager(in_float64(case()), "cpu", Stopwatch()))
 
 
 def test_the_reference_is_nearer_to_the_truth() -> None:
-    value = EXACT.calls[0].outputs.leaves[0].value  # type: ignore[union-attr]  # eager returned a tensor
-    assert value.exact.dtype == "float64" and value.values.dtype == "float32"  # type: ignore[union-attr]  # ditto
-    assert float(value.exact) != float(value.values)  # type: ignore[union-attr, arg-type]  # ditto
+    values, exact = both(EXACT.calls[0])
+    assert exact.dtype == "float64" and values.dtype == "float32"
+    assert float(exact) != float(values)
 
 
 def test_an_ordinary_call_after_a_deviating_one_has_its_exact_values() -> None:
@@ -66,9 +82,7 @@ def test_an_ordinary_call_after_a_deviating_one_has_its_exact_values() -> None:
     later = [made.then for made in exact.deviations if made.then is not None]
     assert later
     for call in later:
-        value = call.outputs.leaves[0].value  # type: ignore[union-attr]  # eager returned a tensor
-        assert value.values.dtype == "float32"  # type: ignore[union-attr]  # ditto
-        assert value.exact.dtype == "float64"  # type: ignore[union-attr]  # ditto
+        assert [value.dtype for value in both(call)] == ["float32", "float64"]
 
 
 def test_rounding_is_a_difference_where_the_operators_are_the_same() -> None:
