@@ -175,6 +175,44 @@ def test_a_spec_that_does_not_fit_what_it_is_given_is_told() -> None:
     assert rebuilt is not None and re.match(r"tree_flatten_spec\w* does not fit", rebuilt.broken or "")
 
 
+class Pair(nn.Module):
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return x * 2, x + 1
+
+
+class Switched(nn.Module):
+    """Calls a module that returns a tuple, and has a graph for each of its calls."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pair = Pair()
+
+    def forward(self, x: torch.Tensor, *, first: bool) -> torch.Tensor:
+        one, two = self.pair(x)
+        result: torch.Tensor = one - two if first else two - one
+        return result
+
+
+class CalledTwice(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.switched = Switched()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = self.switched(x, first=True) + self.switched(x, first=False)
+        return result
+
+
+def test_a_preserved_call_in_one_of_two_variants_may_return_a_tuple() -> None:
+    model, x = CalledTwice(), torch.ones(2)
+    program = torch.export.export(model, (x,), preserve_module_call_signature=("switched.pair",))
+    lowered = torch.export.unflatten(program)
+    assert torch.equal(lowered(x), model(x))
+    rebuilt = read_rebuilt(lowered)
+    assert rebuilt is not None and not rebuilt.broken
+    assert [name for name, _ in rebuilt.variants["switched"]] == ["switched", "switched@1"]
+
+
 TWICE = """
 class Child(nn.Module):
     def forward(self, x):
