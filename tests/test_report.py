@@ -253,7 +253,8 @@ def test_errors_of_exportdiff_and_another_torch_are_told(tmp_path: pathlib.Path)
         *others,
         worse,
         EntriesFixed(4.0, ("an_entry",)),
-        HarnessError(4.0, 3, "x"),
+        HarnessError(4.0, 3, "Traceback\n  line 8\nKeyError: 'q'", ("KeyError", "8"), "def model(): 1"),
+        HarnessError(5.0, 7, "Traceback\n  line 8\nKeyError: 'r'", ("KeyError", "8")),
         last,
     ]
     seen = told(tmp_path, events)
@@ -264,7 +265,9 @@ def test_errors_of_exportdiff_and_another_torch_are_told(tmp_path: pathlib.Path)
     assert "It is ok on torch 2.12.0." in card and "The corpus knows it: a_bug." in card
     assert len(seen.ids) == len(set(seen.ids)) and f"f-{NEW.fingerprint}" in seen.ids
     assert "Entries of the corpus that are fixed here: an_entry." in seen.text
-    assert "exportdiff itself failed 1 time" in seen.text
+    assert "exportdiff itself failed 2 times: see below." in seen.text
+    assert "KeyError: 'q'2 times" in seen.text and "KeyError: 'r'" not in seen.text
+    assert "First in program 3." in seen.text and "def model(): 1" in seen.text
 
 
 def test_since_last_time(whole: str) -> None:

@@ -77,7 +77,7 @@ BEYOND = """
 
 def test_nothing_is_wider_than_the_screen(screen: Any) -> None:
     assert screen.evaluate("document.documentElement.scrollWidth") <= screen.viewport_size["width"]
-    selector = "h1, h2, .card, figure, .numbers > div, figure svg, .line, pre"
+    selector = "h1, h2, nav a, .card, figure, .numbers > div, figure svg, .line, pre"
     assert len(screen.query_selector_all(selector)) > 30
     assert screen.evaluate(BEYOND, selector) == []
 

@@ -13,6 +13,7 @@ from harness.engine.events import (
     FindingFound,
     FindingMinimized,
     FindingShrunk,
+    HarnessError,
     TorchesCompared,
 )
 from harness.known.explained import UNRESOLVED
@@ -59,6 +60,8 @@ class Course:
     """By the fingerprint of the first event of a finding."""
     became: dict[str, str] = field(default_factory=dict)
     """The fingerprint after minimizing, by the one before."""
+    failures: dict[tuple[str, ...], list[HarnessError]] = field(default_factory=dict)
+    """Exceptions in exportdiff's own code, by their place."""
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
@@ -71,6 +74,8 @@ class Course:
             self.became[event.was] = event.finding.fingerprint
         elif isinstance(event, TorchesCompared) and event.repro:
             self.told[event.fingerprint] = Told(event.source, event.repro, "")
+        elif isinstance(event, HarnessError):
+            self.failures.setdefault(event.place or (event.traceback,), []).append(event)
 
     def _example(self, event: ExampleDone) -> None:
         self.times.append(event.at)

@@ -100,9 +100,7 @@ class Night:
         elif finished.reason == "errors":
             found.append("It ended early, because exportdiff failed again and again at one place.")
         if tally.harness_errors:
-            found.append(
-                f"exportdiff itself failed {counted(tally.harness_errors, 'time')}: see events.ndjson."
-            )
+            found.append(f"exportdiff itself failed {counted(tally.harness_errors, 'time')}: see below.")
         if finished is not None and finished.given_up:
             found.append(f"{counted(finished.given_up, 'program')} had no result when the time was over.")
         return found

@@ -71,6 +71,7 @@ def page(night: Night, folders: Sequence[Folder], before: Night | None = None) -
             since=compared,
             fresh=fresh,
             open_cards=OPEN_CARDS,
+            failures=list(night.course.failures.values()),
             unexplained=_unexplained(night),
             known_growth=_known(night),
             throughput=throughput_figure(night),
