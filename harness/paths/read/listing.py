@@ -152,11 +152,11 @@ class Reader:
             if whole.results and (result := whole.results[index]) is not None:
                 return _Value(result)
         elif target in _GLUE:
-            given = _valued(node.args, env)
+            values = _valued(node.args, env)
             try:
                 # What a call returns that is not followed may be a tuple: only its user knows.
-                if self._inline or not isinstance(given[0], _Value):
-                    return target(*given)
+                if self._inline or not isinstance(values[0], _Value):
+                    return target(*values)
             except (RuntimeError, TypeError, ValueError, LookupError) as error:  # what pytree raises
                 raise BrokenError(f"{node.name} does not fit what it is given: {error}") from error
         operands: list[Operand] = []
