@@ -4,8 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "unflatten: a preserved submodule reads an operand of what its parent stored on it"
-# severity = "B"
-# severity-because = "a preserved submodule that reads what its parent has stored on it: silently wrong"
+# severity = "A"
+# severity-because = "preserved norms that cast, as in Llama: silently wrong, or the input is overwritten"
 # cause = """
 # _IVals.read takes whatever a preserved submodule reads without getting it as an argument for an
 # intermediate value of a mutation, and reads its first operand in its place."""

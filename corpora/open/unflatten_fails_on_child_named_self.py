@@ -1,0 +1,57 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile of an unflattened module: AttributeError if a submodule is called self"
+# severity = "A"
+# severity-because = "the attention of BERT has a child called self: torch.compile of unflatten fails"
+# cause = """
+# Graph.python_code lets a node have the name self, so the line that calls a child called self hides the
+# module from the lines below it."""
+# path = "nonstrict+generated:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "run", "AttributeError", "object has no attribute"]]
+# fix = "fx_names_no_node_self"
+# upstream = ""
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# at-fault = "torch/fx/graph.py, Graph.python_code: namespace = _Namespace(), without root_module"
+# ///
+"""The attention has two children, `self` and `output`, as BERT's has: torch.compile of unflatten(ep) raises.
+
+unflatten names the node that calls a child after the child. The code of the graph is a method, so it reads
+`self = self.self(x)`, then `output = self.output(self)`, which looks for `output` on a tensor. Without
+torch.compile unflatten interprets the graph, and its result is right.
+"""
+
+import sys
+
+import torch
+
+
+class Attention(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.self = torch.nn.ReLU()
+        self.output = torch.nn.Tanh()
+
+    def forward(self, x):
+        return self.output(self.self(x))
+
+
+def make():
+    return torch.nn.Sequential(Attention()), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(model, args))
+    try:
+        seen, bug = torch.compile(unflattened, backend="eager")(*args), False
+    except AttributeError as error:
+        seen, bug = error, True
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, torch.compile of unflatten: {seen!r}")
+    raise SystemExit(bug)

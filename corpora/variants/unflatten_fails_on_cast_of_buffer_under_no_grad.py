@@ -1,0 +1,65 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten: AttributeError if a preserved module casts a buffer under no_grad, twice"
+# variant-of = "unflatten_reads_operand_in_preserved_module"
+# path = "nonstrict+preserve:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "lower",
+#         "AttributeError",
+#         "unflatten.py:remap_input",
+#         "unflatten.py:read",
+#         "unflatten.py:remap_input",
+#     ],
+# ]
+# # The second call reads the buffer, so nothing reads the result of the first region.
+# unmasked = [["structure", "mismatch", "steps", "missing", "operator"]]
+# fix = "unflatten_passes_what_is_no_mutation"
+# upstream = ""
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# at-fault = "torch/export/unflatten.py, _IVals.read: mf.remap_input(node.args[0])"
+# ///
+"""Rotary embeddings cast a buffer to float32 under no_grad, as those of Llama do: a second call fails.
+
+The buffer is float32, so the cast returns the buffer itself, and from then on the buffer has the name of a
+result of the region. The second call reads that, no argument of the preserved module has it, and _IVals.read
+takes the region for an operator that writes to its first operand, which is a bool.
+"""
+
+import sys
+
+import torch
+
+
+class Rotary(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("frequency", torch.ones(1))
+
+    @torch.no_grad()
+    def forward(self, x):
+        return x * self.frequency.float()
+
+
+def make():
+    return torch.nn.Sequential(child := Rotary(), torch.nn.ReLU(), child), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    ep = torch.export.export(model, args, preserve_module_call_signature=("0",))
+    try:
+        seen, bug = torch.export.unflatten(ep)(*args), False
+    except AttributeError as error:
+        seen, bug = error, True
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, unflatten {seen!r}")
+    raise SystemExit(bug)

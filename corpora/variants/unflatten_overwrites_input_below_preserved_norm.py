@@ -1,0 +1,57 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten overwrites its input: a residual around a preserved norm that casts to float32"
+# variant-of = "unflatten_reads_operand_in_preserved_module"
+# path = "nonstrict+preserve_leaves:unflatten@cpu"
+# check = "inputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["inputs", "mismatch", "value"]]
+# # The caller reads the operand, not the cast of it, which is the same tensor.
+# unmasked = [["structure", "mismatch", "steps", "operands", "result", "result"]]
+# fix = "unflatten_passes_what_is_no_mutation"
+# upstream = ""
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# at-fault = "torch/export/unflatten.py, _IVals.read: mf.remap_input(node.args[0])"
+# ///
+"""A block adds what its norm returns, as those of Llama do: calling unflatten changes the example input.
+
+The norm casts to float32. Its input is float32, so that returns the same tensor, and the block reads it under
+the name of the cast. The preserved norm does not return that; _IVals takes it for a mutation of the input.
+"""
+
+import sys
+
+import torch
+
+
+class Norm(torch.nn.Module):
+    def forward(self, x):
+        return x.float() * 10
+
+
+class Block(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = Norm()
+
+    def forward(self, x):
+        return x + self.norm(x)
+
+
+def make():
+    layers = torch.nn.Sequential(torch.nn.Tanh(), Block())
+    return torch.nn.Sequential(layers), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    ep = torch.export.export(model, args, preserve_module_call_signature=("0.1.norm",))
+    torch.export.unflatten(ep)(*args)
+    bug = not torch.equal(args[0], torch.ones(1))
+    print(f"{'BUG' if bug else 'ok'}: the input was 1, after a call of unflatten it is {args[0].item()}")
+    raise SystemExit(bug)
