@@ -58,11 +58,11 @@ ATTRIBUTES = (
     *("graph", "code", "meta", "recompile", "print_readable"),
     # Attributes of the modules that unflatten makes.
     *("graph_module", "ivals", "adapted"),
-    # What the code of a graph calls its module; BERT calls the attention so.
-    "self",
     *("module_call_graph", "range_constraints", "check_input_constraints"),
     # Names that export adds: constants, the graphs of regions and branches.
     *("lifted_tensor_0", "submod_1", "true_graph_0"),
+    # The module itself, in the code of a graph: BERT has a child of this name.
+    "self",
 )
 """Names for attributes."""
 
