@@ -11,7 +11,10 @@
 # status = "open"
 # signatures = [["inputs", "mismatch", "value"]]
 # # The caller reads the operand, not the cast of it, which is the same tensor.
-# unmasked = [["structure", "mismatch", "steps", "operands", "result", "result"]]
+# unmasked = [
+#   ["structure", "mismatch", "steps", "operands", "result", "result"],
+#   ["structure", "mismatch", "steps", "shared-graph"],
+# ]
 # fix = "unflatten_passes_what_is_no_mutation"
 # upstream = ""
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
