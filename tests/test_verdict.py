@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from harness.case import Case
+from harness.checks.purity import ModuleChanged
 from harness.judge.verdict import judge
 from harness.paths import core_paths, select_paths
 from harness.paths.run.eager import observe_eager
@@ -105,6 +106,36 @@ class Model(nn.Module):
 """
     verdict = judge(case(body), select_paths(["nonstrict:*"]))
     assert verdict.valid and verdict.findings == ()
+
+
+@pytest.mark.parametrize("held", ["[Inner()]", "{'u': (Inner(),)}"])
+def test_state_of_a_module_that_no_module_registers_is_python_state(
+    case: Callable[[str], Case], held: str
+) -> None:
+    body = f"""
+class Inner(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.k = torch.ones(3)
+
+    def forward(self, x):
+        x = x + self.k
+        self.k = -self.k
+        return x
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.held = {held}
+
+    def forward(self, x):
+        return torch.utils._pytree.tree_leaves(self.held)[0](x)
+"""
+    verdict = judge(case(body), select_paths(["nonstrict:module"]))
+    assert [finding.check for finding in verdict.findings] == ["purity"]  # export leaves a fake tensor there
+    (change,) = [finding.evidence for finding in verdict.findings]
+    assert isinstance(change, ModuleChanged) and change.sort == "attribute of an unregistered module"
 
 
 ONCE = """

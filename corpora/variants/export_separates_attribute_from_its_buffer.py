@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # title = "a buffer and a plain attribute that are one tensor are two while export traces"
-# variant-of = "export_updates_constants_for_real"
+# variant-of = "export_detaches_parameters_read_through_a_list"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -131,7 +131,7 @@ class ModuleChanged(_Changed):
 
     stage: Stage
     sort: str
-    """``training flag``, ``hooks`` or ``attribute``."""
+    """``training flag``, ``hooks``, ``attribute`` or ``attribute of an unregistered module``."""
     names: tuple[str, ...]
 
     def words(self) -> tuple[str, ...]:
@@ -235,6 +235,7 @@ def purity(reference: EagerObservation, candidate: Observation) -> Iterator[Evid
             ("training flag", before.training, after.training),
             ("hooks", before.hooks, after.hooks),
             ("attribute", before.attributes, after.attributes),
+            ("attribute of an unregistered module", before.unregistered, after.unregistered),
         ):
             if names := _names(ours, theirs):
                 yield ModuleChanged(stage, sort, names)

@@ -14,7 +14,7 @@ from harness.observe.process_state import read_process_state
 from harness.observe.tensors import python_value, state_snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from torch.export import ExportedProgram
 
@@ -33,6 +33,7 @@ def read_environment(model: nn.Module, inputs: Inputs, program: ExportedProgram 
         training={name: module.training for name, module in modules},
         hooks={name: _count_hooks(module) for name, module in modules},
         attributes=plain_attributes(model),
+        unregistered=unregistered_attributes(model),
         inputs=given,
         process_state={
             **process_state,
@@ -127,9 +128,42 @@ def plain_attributes(model: nn.Module) -> dict[str, str]:
     }
 
 
+def unregistered_attributes(model: nn.Module) -> dict[str, str]:
+    """Return the attributes of unregistered modules as text, with their parameters and buffers: which tensors."""
+    return {
+        f"{prefix}.{name}": _attribute(value)
+        for prefix, module in unregistered_modules(model)
+        for name, value in {**module.__dict__, **module._parameters, **module._buffers}.items()
+        if name not in _STANDARD
+    }
+
+
+def unregistered_modules(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
+    """Yield the modules that a model holds in lists, tuples and dicts alone, each once, with those below it.
+
+    Names are what one would write: ``encoder.blocks[0].linear``.
+    """
+    registered = dict(model.named_modules())
+    seen = {id(module) for module in registered.values()}
+    waiting = list(registered.items())
+    while waiting:
+        prefix, module = waiting.pop(0)
+        for attribute, value in vars(module).items():
+            if attribute in _STANDARD or not isinstance(value, list | tuple | dict):
+                continue
+            for place, held in pytree.tree_flatten_with_path(value)[0]:
+                name = f"{prefix}.{attribute}" if prefix else attribute
+                below = held.named_modules(prefix=name + pytree.keystr(place)) if isinstance(held, nn.Module) else ()
+                new = [(path, each) for path, each in below if id(each) not in seen]
+                seen.update(id(each) for _, each in new)
+                waiting += new
+                yield from new
+
+
 def held_objects(model: nn.Module) -> list[object]:
     """Return all objects that a model holds. While the list lives, no new object gets one of their ids."""
-    return pytree.tree_leaves([vars(module) for module in model.modules()])
+    modules = [*model.modules(), *(module for _, module in unregistered_modules(model))]
+    return pytree.tree_leaves([vars(module) for module in modules])
 
 
 def _attribute(value: object, tensor: Callable[[torch.Tensor], str] = _identify) -> str:

@@ -117,6 +117,8 @@ class Environment:
     inputs: Tree
     process_state: Mapping[str, object]
     """Grad mode, default dtype, autocast, the state of the global random number generator."""
+    unregistered: Mapping[str, str] = field(default_factory=dict)
+    """Attributes, parameters and buffers of the modules that the model holds in lists, tuples and dicts alone."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import torch
 from harness.inputs.copies import build
 from harness.observe.caches import forget_compiled
 from harness.observe.checkpoint import tensor_places
-from harness.observe.environment import held_objects, plain_attributes
+from harness.observe.environment import held_objects, plain_attributes, unregistered_attributes
 from harness.observe.observation import EagerObservation
 from harness.observe.printing import capture_output
 from harness.observe.process_state import restore_modes
@@ -58,7 +58,7 @@ def _observe(
     shares_memory = examples.shares_memory(model)
     before = state_snapshot(model)
     alive = held_objects(model)
-    attributes, structure, objects = plain_attributes(model), _structure(model), _objects(model)
+    attributes, structure, objects = _attributes(model), _structure(model), _objects(model)
     together = _sharing_memory(model)
     plan = plan_calls(before, examples, modes, case) if modes else None
     recorder = CallRecorder(model) if modes else None
@@ -68,7 +68,7 @@ def _observe(
 
     def note_changes() -> None:
         # After each call, because a second call may undo the change.
-        assigned.update(_changed(attributes, plain_attributes(model)))
+        assigned.update(_changed(attributes, _attributes(model)))
         rebound.update(_changed(objects, _objects(model)))
         for names in _sharing_memory(model):
             if not any(names <= group for group in together):
@@ -103,6 +103,11 @@ def eager_path(device: str) -> Path:
 
 def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> frozenset[str]:
     return frozenset(name for name, value in after.items() if before.get(name) != value)
+
+
+def _attributes(model: nn.Module) -> dict[str, str]:
+    """Return all that Python code of a model can assign, in modules that it holds in a list or dict as well."""
+    return plain_attributes(model) | unregistered_attributes(model)
 
 
 def _structure(model: nn.Module) -> dict[str, object]:

@@ -83,6 +83,26 @@ def attributes(module: Any) -> dict[str, str]:
     }
 
 
+def attributes_in_lists(module: Any) -> dict[str, str]:
+    """Return the attributes of the modules that others hold in lists, tuples and dicts."""
+    standard = vars(torch.nn.Module())
+    waiting = [*module.named_modules()]
+    registered = seen = [m for _, m in waiting]
+    found = {}
+    for name, m in waiting:
+        own = {key: value for key, value in vars(m).items() if key not in standard}
+        for key, value in own.items():
+            held = [h for h in torch.utils._pytree.tree_leaves(value) if isinstance(h, torch.nn.Module)]
+            below = [(f"{name}.{key}.{n}", each) for h in held for n, each in h.named_modules()]
+            waiting += [(path, each) for path, each in below if not any(each is other for other in seen)]
+            seen = [*seen, *(each for _, each in below)]
+        if not any(m is other for other in registered):
+            for key, value in {**own, **m._parameters, **m._buffers}.items():
+                shown = f"a tensor, id {id(value)}" if isinstance(value, torch.Tensor) else repr(value)
+                found[f"{name}.{key}"] = shown
+    return found
+
+
 def marked_sizes(given: Any) -> dict[str, Any]:
     """Return which sizes of the example inputs are marked as dynamic or static."""
     leaves = [t for t in torch.utils._pytree.tree_leaves(given) if isinstance(t, torch.Tensor)]
@@ -172,7 +192,12 @@ def report_print(text: str) -> None:
 
 
 _STATE = {"parameter": parameters, "buffer": buffers, "constant": observers.constants}
-_MODULES = {"training flag": training_flags, "hooks": hooks, "attribute": attributes}
+_MODULES = {
+    "training flag": training_flags,
+    "hooks": hooks,
+    "attribute": attributes,
+    "attribute of an unregistered module": attributes_in_lists,
+}
 
 
 def write(finding: Finding) -> Parts | None:

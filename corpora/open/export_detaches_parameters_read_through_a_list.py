@@ -1,0 +1,63 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: no gradient for parameters that forward reads from a list"
+# severity = "A"
+# severity-because = "weight decay in forward over a list of weights: silently without effect on the gradients"
+# cause = """
+# Non-strict export traces with fake tensors where parameters are registered; a list or an attribute keeps
+# the real one, which becomes a constant, detached."""
+# path = "nonstrict:module@cpu"
+# check = "gradients"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["gradients", "mismatch", "value", "state"], ["gradients", "mismatch", "missing", "state"]]
+# fix = "state_is_fake_by_all_names"
+# upstream = "https://github.com/pytorch/pytorch/issues/163303"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/185106"
+# at-fault = "torch/export/_trace.py, _non_strict_export: only registered names get the fake tensors"
+# ///
+"""A registered parameter that is read through a list becomes a constant of the program, without gradient.
+
+_reparametrize_module puts fake tensors where parameters are registered. The list goes on holding the real
+parameters, and tracing takes them for tensors that the model does not know. Strict export is right.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 1)
+        self.decayed = [self.layer.weight]
+
+    def forward(self, x):
+        return self.layer(x).sum() + sum(weight.square().sum() for weight in self.decayed)
+
+
+def make():
+    torch.manual_seed(0)
+    return Model(), (torch.ones(1, 2),)
+
+
+def gradient(module, args):
+    module(*args).backward()
+    return module.layer.weight.grad.tolist()
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    expected = gradient(model, args)
+    model, args = make()
+    seen = gradient(torch.export.export(model, args, strict=False).module(), args)
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: gradient of the weight: {expected} in eager, {seen} exported")
+    sys.exit(bug)

@@ -1,0 +1,67 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: a buffer assigned in a module that is kept in a list stays a fake tensor"
+# severity = "B"
+# severity-because = "a helper kept in a list, to hide its weights from the state dict, that updates a statistic"
+# cause = """
+# _detect_attribute_assignment restores the attributes of the modules that named_modules() yields, and
+# so leaves those of modules in a list, tuple or dict as tracing has assigned them."""
+# path = "nonstrict:module@cpu"
+# check = "purity"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["purity", "mismatch", "export", "attribute of an unregistered module"]]
+# fix = "unregistered_modules_are_restored"
+# upstream = "https://github.com/pytorch/pytorch/issues/155114"
+# upstream-match = "place"
+# at-fault = "torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment: mod.named_modules()"
+# ///
+"""A model with a helper module in a list returns fake tensors after it was exported.
+
+The list keeps the weights of the helper out of the state dict of the model. Non-strict export puts the
+attributes that tracing assigned back, but asks `named_modules()` for the modules, which does not yield the
+helper. So the helper keeps a fake tensor, and the next eager call computes with it.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Teacher(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(2))
+
+    def forward(self, x):
+        self.mean = 0.9 * self.mean + 0.1 * x.mean(0)
+        return x - self.mean
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.teacher = [Teacher()]
+
+    def forward(self, x):
+        return x + self.teacher[0](x)
+
+
+def make():
+    return Model(), (torch.ones(3, 2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    expected = type(model(*args)).__name__
+    model, args = make()
+    torch.export.export(model, args, strict=False)
+    seen = type(model(*args)).__name__
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: eager returns a {expected}, after an export a {seen}")
+    sys.exit(bug)
