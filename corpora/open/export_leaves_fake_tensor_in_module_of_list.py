@@ -18,6 +18,7 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/155114"
 # upstream-match = "place"
 # at-fault = "torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment: mod.named_modules()"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # ///
 """A model with a helper module in a list returns fake tensors after it was exported.
 

@@ -1,0 +1,52 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: max() in a branch of torch.cond is the minimum"
+# severity = "A"
+# severity-because = "max(1, x.shape[0]) in a branch of torch.cond or in a body of map: silently the minimum"
+# cause = """
+# Dynamo traces the branch and asks whether the function is the builtin max, in whose place non-strict
+# export has put one of its own for the time of tracing. What is not max counts as min."""
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value", "fresh"], ["outputs", "mismatch", "shape", "fresh"]]
+# fix = "maximum_is_no_minimum_while_export_traces"
+# upstream = ""
+# at-fault = "torch/_dynamo/variables/builtin.py, _call_min_max_binary: self.fn is max"
+# ///
+"""In a branch of torch.cond, `max(x.shape[0], 1)` is 2 in eager, and 1 in the exported program.
+
+Non-strict export replaces the builtins max and min while it traces, so that they take symbolic sizes. Dynamo
+traces the branches at that time. It takes the replaced function to its builtin, and compares that with max,
+which is the replaced one: they differ, so Dynamo computes the minimum. Strict export is right.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.cond(x.sum() > 0, self.scaled, torch.clone, (x,))
+
+    def scaled(self, x):
+        return x * max(x.shape[0], 1)
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    expected = model(*args)
+    seen = torch.export.export(model, args, strict=False).module()(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the exported program {seen}")
+    sys.exit(bug)

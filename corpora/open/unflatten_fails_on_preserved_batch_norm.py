@@ -1,0 +1,63 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten: RuntimeError for a decomposed program with a preserved batch norm in training"
+# severity = "B"
+# severity-because = "a preserved submodule with a batch norm in training, decomposed: cannot be called"
+# cause = """
+# _get_updated_module_call_graph takes the last node that was made of an old one for its new name: of a
+# batch norm, that is the new running_var."""
+# path = "nonstrict+preserve+decompose:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# stage = "run"
+# status = "open"
+# signatures = [["outputs", "crash", "run", "RuntimeError", "aten Expected value of type for argument but"]]
+# fix = "new_statistics_are_no_results_of_calls"
+# upstream = ""
+# at-fault = "torch/export/exported_program.py, _get_updated_module_call_graph: provenance of the last node"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# ///
+"""A preserved batch norm in training returns its new variance once the program was decomposed.
+
+Decomposed, the batch norm has three results: what it computes, and the new mean and variance. The signature of
+the preserved call then names the new variance as its result. unflatten finds no other way to what the batch norm
+computes than to compute it again, takes that for a mutation of x, and copies a tuple into x: copy_() raises.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(2)
+
+    def forward(self, x):
+        return self.norm(x)
+
+
+def make():
+    return Model(), (torch.ones(2, 2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    program = torch.export.export(model, args, strict=False, preserve_module_call_signature=("norm",))
+    unflattened = torch.export.unflatten(program.run_decompositions())
+    seen = "nothing"
+    try:
+        unflattened(*args)
+    except RuntimeError as error:
+        if "Expected a value of type 'Tensor' for argument 'src'" not in str(error):
+            raise
+        seen = f"RuntimeError: {str(error).strip().splitlines()[0]}"
+    bug = seen != "nothing"
+    print(f"{'BUG' if bug else 'ok'}: eager raises nothing, the unflattened module raises {seen}")
+    sys.exit(bug)
