@@ -13,7 +13,7 @@
 # check = "gradients"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["gradients", "mismatch", "value", "state"], ["gradients", "mismatch", "missing", "state"]]
+# signatures = [["gradients", "mismatch", "value", "state"]]
 # fix = "state_is_fake_by_all_names"
 # upstream = "https://github.com/pytorch/pytorch/issues/163303"
 # upstream-match = "mechanism"

@@ -13,10 +13,12 @@
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["outputs", "mismatch", "value", "fresh"], ["outputs", "mismatch", "shape", "fresh"]]
+# signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "maximum_is_no_minimum_while_export_traces"
 # upstream = ""
 # at-fault = "torch/_dynamo/variables/builtin.py, _call_min_max_binary: self.fn is max"
+# affected = ["2.11.0", "2.13.0", "2.14.1"]
+# undecided = ["2.9.1"]
 # ///
 """In a branch of torch.cond, `max(x.shape[0], 1)` is 2 in eager, and 1 in the exported program.
 
@@ -32,10 +34,13 @@ import torch
 
 class Model(torch.nn.Module):
     def forward(self, x):
-        return torch.cond(x.sum() > 0, self.scaled, torch.clone, (x,))
+        return torch.cond(x.sum() > 0, self.scaled, self.negated, (x,))
 
     def scaled(self, x):
         return x * max(x.shape[0], 1)
+
+    def negated(self, x):
+        return -x
 
 
 def make():
