@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "torch.export: no gradient for parameters that forward reads from a list"
 # severity = "A"
-# severity-because = "weight decay in forward over a list of weights: silently without effect on the gradients"
+# severity-because = "weight decay in forward over a list of weights: silently without effect"
 # cause = """
 # Non-strict export traces with fake tensors where parameters are registered; a list or an attribute keeps
 # the real one, which becomes a constant, detached."""

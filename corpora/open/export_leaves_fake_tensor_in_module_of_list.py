@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "torch.export: a buffer assigned in a module that is kept in a list stays a fake tensor"
 # severity = "B"
-# severity-because = "a helper kept in a list, to hide its weights from the state dict, that updates a statistic"
+# severity-because = "a helper kept in a list, to hide its weights, that updates a statistic"
 # cause = """
 # _detect_attribute_assignment restores the attributes of the modules that named_modules() yields, and
 # so leaves those of modules in a list, tuple or dict as tracing has assigned them."""
@@ -17,7 +17,7 @@
 # fix = "unregistered_modules_are_restored"
 # upstream = "https://github.com/pytorch/pytorch/issues/155114"
 # upstream-match = "place"
-# at-fault = "torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment: mod.named_modules()"
+# at-fault = "torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # ///
 """A model with a helper module in a list returns fake tensors after it was exported.

@@ -22,9 +22,9 @@
 # ///
 """A preserved batch norm in training returns its new variance once the program was decomposed.
 
-Decomposed, the batch norm has three results: what it computes, and the new mean and variance. The signature of
-the preserved call then names the new variance as its result. unflatten finds no other way to what the batch norm
-computes than to compute it again, takes that for a mutation of x, and copies a tuple into x: copy_() raises.
+Decomposed, the batch norm has three results: what it computes, and the new mean and variance. The signature
+of the preserved call then names the new variance as its result. So unflatten computes the batch norm again
+where its result is read, takes that for a mutation of x, and copies a tuple into x: copy_() raises.
 """
 
 import sys

@@ -129,7 +129,7 @@ def plain_attributes(model: nn.Module) -> dict[str, str]:
 
 
 def unregistered_attributes(model: nn.Module) -> dict[str, str]:
-    """Return the attributes of unregistered modules as text, with their parameters and buffers: which tensors."""
+    """Return the attributes of unregistered modules as text, with their parameters and buffers."""
     return {
         f"{prefix}.{name}": _attribute(value)
         for prefix, module in unregistered_modules(model)
@@ -153,7 +153,9 @@ def unregistered_modules(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
                 continue
             for place, held in pytree.tree_flatten_with_path(value)[0]:
                 name = f"{prefix}.{attribute}" if prefix else attribute
-                below = held.named_modules(prefix=name + pytree.keystr(place)) if isinstance(held, nn.Module) else ()
+                if not isinstance(held, nn.Module):
+                    continue
+                below = held.named_modules(prefix=name + pytree.keystr(place))
                 new = [(path, each) for path, each in below if id(each) not in seen]
                 seen.update(id(each) for _, each in new)
                 waiting += new

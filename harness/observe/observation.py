@@ -118,7 +118,7 @@ class Environment:
     process_state: Mapping[str, object]
     """Grad mode, default dtype, autocast, the state of the global random number generator."""
     unregistered: Mapping[str, str] = field(default_factory=dict)
-    """Attributes, parameters and buffers of the modules that the model holds in lists, tuples and dicts alone."""
+    """Attributes, parameters and buffers of the modules that only a list, tuple or dict holds."""
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,7 @@ def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> froze
 
 
 def _attributes(model: nn.Module) -> dict[str, str]:
-    """Return all that Python code of a model can assign, in modules that it holds in a list or dict as well."""
+    """Return all that Python code of a model can assign, also in modules in a list or dict."""
     return plain_attributes(model) | unregistered_attributes(model)
 
 
