@@ -173,6 +173,14 @@ def test_program_of_any_source_is_the_source() -> None:
     assert program_of(source, probes=False) == "def make():\n    return 1"
 
 
+def test_a_program_keeps_the_imports_that_it_uses_itself() -> None:
+    header = "# /// script\n# requires-python = '>=3.10'\n# ///\nimport copy\nimport io\n\nimport torch\n"
+    program = "\n\ndef make():\n    return copy.copy(torch.nn.ReLU()), (torch.ones(2),)\n"
+    script = "\n\ndef main():\n    return copy, io\n"
+    expected = f"import copy\n\n\nimport torch\n{program}".strip()
+    assert program_of(header + program + script) == expected
+
+
 # --- what the functions do ---
 
 

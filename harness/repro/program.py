@@ -56,8 +56,10 @@ def program_of(source: str, *, probes: bool = True) -> str:
     kept = source.splitlines()
     ends = [functions[name].end_lineno or 0 for name in ("make", *FURTHER) if name in functions]
     if header is not None and ends:
-        ours = {f"import {name}" for name in MODULES}
-        kept = ["" if line in ours else line for line in kept[: max(ends)]]
+        kept = kept[: max(ends)]
+        used = set(_names(ast.parse("\n".join(kept))))
+        ours = {f"import {name}" for name in MODULES if name not in used}
+        kept = ["" if line in ours else line for line in kept]
     if not probes and "probes" in functions:
         node = functions["probes"]
         kept[node.lineno - 1 : node.end_lineno] = []

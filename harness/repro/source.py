@@ -51,7 +51,12 @@ def repro_source(finding: Finding, source: str, needs: Needs | None = None) -> s
     program = read_program(program_of(source, probes=parts.call >= CALLS))
     body = _body(finding, parts, program)
     future, rest = future_first(program.source)
-    head = (_header(finding, parts.call, needs), *future, _imports(body, finding.device), rest.strip("\n"))
+    head = (
+        _header(finding, parts.call, needs),
+        *future,
+        _imports(body, rest, finding.device),
+        rest.strip("\n"),
+    )
     return "\n".join(head) + body
 
 
@@ -89,8 +94,10 @@ def _header(finding: Finding, call: int, needs: Needs | None) -> str:
     return "\n".join(lines)
 
 
-def _imports(body: str, device: str) -> str:
-    named = names_in(body)
+def _imports(body: str, program: str, device: str) -> str:
+    """Return the imports of the part below the program, without those that the program has."""
+    there = {line.removeprefix("import ") for line in program.splitlines() if line.startswith("import ")}
+    named = names_in(body) - there
     lines = [f"import {name}" for name in MODULES if name in named]
     if device == second_device.NAME:
         lines += ["", "from harness import second_device  # of exportdiff: torch has no such device", ""]
