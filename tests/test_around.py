@@ -24,6 +24,7 @@ from harness.minimizing import minimize
 from harness.paths import parse
 from harness.plain_data import dumps, loads
 from harness.processes.child import Death
+from harness.programs import tag_names
 from harness.repro import repro_source
 from harness.repro.confirm import confirm
 from harness.repro.program import read_program
@@ -88,7 +89,8 @@ def test_a_situation_is_a_statement_and_its_model_runs(around: Around, name: str
         placed = place(around, [Choice(name, (number, number, number, number))])
         if not placed.taken:
             continue
-        assert placed.taken == (name,) and placed.tags == (f"around.{name}",)
+        assert placed.taken == (name,) and f"around.{name}" in placed.tags
+        assert {*placed.tags} - {f"around.{name}"} <= {*tag_names()}
         assert placed.source.startswith(f"# {around.written}: {SITUATIONS[name].meaning.lower()}\n")
         case = case_from_source(placed.source, finite_only=False)
         assert judge_case(case, []).valid
@@ -115,6 +117,28 @@ def test_what_eager_refuses_is_left_out_and_counted() -> None:
     # The model has no parameter that could be frozen.
     assert (placed.taken, placed.refused) == (("called-twice",), ("train-mode",))
     assert placed.tags == ("around-refused.train-mode", "around.called-twice")
+
+
+@pytest.mark.parametrize(
+    ("result", "situation", "tags"),
+    [
+        ("x", "in-checkpoint", {"region.checkpoint"}),
+        ("x", "in-autocast", {"region.autocast"}),
+        ("x", "called-twice", set()),
+        ("(x, x)", "called-twice", {"calls.group_result"}),
+        ('{"x": x}', "called-twice", {"calls.group_result"}),
+        ("(x, x)", "train-mode", set()),  # no child returns it
+    ],
+)
+def test_a_program_has_the_tags_that_triggers_of_the_corpus_name(
+    result: str, situation: str, tags: set[str]
+) -> None:
+    """Else an entry without a fix explains no finding of a campaign around a model."""
+    source = (
+        IMPORTS + f"\n\nclass Net(nn.Module):\n    def forward(self, x):\n        return {result}\n\n"
+        "def original():\n    return Net().eval(), (torch.ones(2),)\n"
+    )
+    assert {*place(Around("net", source), [Choice(situation, ())]).tags} == {f"around.{situation}", *tags}
 
 
 def test_a_file_that_imports_its_neighbour_can_be_run_from_anywhere(tmp_path: pathlib.Path) -> None:

@@ -39,12 +39,20 @@ class Placed:
     taken: tuple[str, ...]
     refused: tuple[str, ...]
     """Eager does not run with these in addition."""
+    features: tuple[str, ...] = ()
+    """Tags of generated programs that it deserves as well."""
 
     @property
     def tags(self) -> tuple[str, ...]:
         """The tags of the program."""
         return tuple(
-            sorted({*(TAKEN + name for name in self.taken), *(REFUSED + name for name in self.refused)})
+            sorted(
+                {
+                    *(TAKEN + name for name in self.taken),
+                    *(REFUSED + name for name in self.refused),
+                    *self.features,
+                }
+            )
         )
 
 
@@ -82,7 +90,9 @@ def place(around: Around, chosen: Sequence[Choice]) -> Placed:
             continue
         source, facts, pieces = wider, found, more
         taken.append(choice.name)
-    return Placed(source, tuple(taken), tuple(refused))
+    features = [feature for name in taken for feature in SITUATIONS[name].features]
+    features += ["calls.group_result"] * facts.containers
+    return Placed(source, tuple(taken), tuple(refused), tuple(features))
 
 
 def written(around: Around, pieces: Sequence[tuple[str, str]], taken: Sequence[str] = ()) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
+from torch.nn.modules.module import register_module_forward_hook
 
 from harness.case import MODULE_PREFIX
 
@@ -69,6 +71,8 @@ class Facts:
     foreign: bool = False
     """Whether a module is of another package than torch: it may ask if it is exported, and compute otherwise
     then, as those of transformers do."""
+    containers: bool = False
+    """Whether a submodule returns several values: a tuple, a list, a mapping or a dataclass."""
 
     @property
     def signature(self) -> str:
@@ -111,12 +115,29 @@ def facts_of(case: Case) -> Facts:
     )
     modules = tuple(name for name, _ in built.model.named_modules() if name)
     flags = tuple(_flags(signature, {each.name for each in arguments}))
-    result = built.model(*built.args, **built.kwargs)
+    with _outputs_of_submodules(built.model) as outputs:
+        result = built.model(*built.args, **built.kwargs)
     again = case.build()
     built.model(*again.args, **again.kwargs)
     packages = {type(each).__module__.partition(".")[0] for each in built.model.modules()}
     foreign = any(name != "torch" and not name.startswith(MODULE_PREFIX) for name in packages)
-    return Facts(arguments, parameters, tuple(_leaves(result, "")), flags, modules, foreign)
+    return Facts(arguments, parameters, tuple(_leaves(result, "")), flags, modules, foreign, any(outputs))
+
+
+@contextmanager
+def _outputs_of_submodules(model: nn.Module) -> Iterator[list[bool]]:
+    """Note of each call of a submodule in the block whether it returns a container."""
+    seen: list[bool] = []
+
+    def note(module: nn.Module, args: object, result: object) -> None:
+        if module is not model:
+            seen.append(isinstance(result, tuple | list | Mapping) or is_dataclass(result))
+
+    handle = register_module_forward_hook(note)
+    try:
+        yield seen
+    finally:
+        handle.remove()
 
 
 def _arguments(

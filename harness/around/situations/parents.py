@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from harness.around.facts import module_at
-from harness.around.situations.table import Piece, situation, with_one_of
+from harness.around.situations.table import Piece, situation, situation_with, with_one_of
 
 if TYPE_CHECKING:
     from harness.around.facts import Argument, Facts, Tensor, TensorArgument
@@ -219,7 +219,7 @@ def in_no_grad(facts: Facts, pick: Pick) -> Piece:
     return _parent(facts, body)
 
 
-@situation
+@situation_with("region.autocast")
 def in_autocast(facts: Facts, pick: Pick) -> Piece | None:
     """Called in an autocast region."""
     # Where export runs other operators, nothing tells rounding to bfloat16 from a wrong value.
@@ -230,7 +230,7 @@ def in_autocast(facts: Facts, pick: Pick) -> Piece | None:
     )
 
 
-@situation
+@situation_with("region.checkpoint")
 def in_checkpoint(facts: Facts, pick: Pick) -> Piece:
     """Called through torch.utils.checkpoint."""
     call = _and("self.model", facts.call)

@@ -51,6 +51,8 @@ class Situation:
     meaning: str
     """What is done with the model, for people."""
     build: Build
+    features: tuple[str, ...] = ()
+    """Tags of generated programs that a program in this situation deserves as well."""
 
 
 SITUATIONS: dict[str, Situation] = {}
@@ -58,9 +60,18 @@ SITUATIONS: dict[str, Situation] = {}
 
 def situation(build: Build) -> Build:
     """Add a function to the table, under its name and with its docstring."""
-    name = build.__name__.replace("_", "-")
-    SITUATIONS[name] = Situation(name, (build.__doc__ or "").strip().rstrip("."), build)
-    return build
+    return situation_with()(build)
+
+
+def situation_with(*features: str) -> Callable[[Build], Build]:
+    """Add a function likewise; its programs have these tags too, which triggers of the corpus name."""
+
+    def add(build: Build) -> Build:
+        name = build.__name__.replace("_", "-")
+        SITUATIONS[name] = Situation(name, (build.__doc__ or "").strip().rstrip("."), build, features)
+        return build
+
+    return add
 
 
 def with_one_of(
