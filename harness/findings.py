@@ -59,6 +59,11 @@ class Evidence(ABC):
         return ""
 
     @property
+    def inside(self) -> bool:
+        """Whether no result can differ because of it, although its check is one of results."""
+        return False
+
+    @property
     def in_deviating_call(self) -> bool:
         """Whether a call shows it that deviates from what was exported."""
         return False

@@ -9,10 +9,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
 
+import exportdiff
+from harness.checks.sharing import CopyShares
 from harness.cli import main
 
 MODELS = """\
@@ -485,3 +488,17 @@ def test_a_finding_is_minimized_to_a_file_that_shows_it(
     assert f"python {file}" in capsys.readouterr().err
     done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, timeout=120)
     assert done.returncode == 1, done.stderr
+
+
+def test_state_that_nothing_reads_is_not_called_wrong() -> None:
+    """Strict export has no placeholder for the counter of a batch norm in eval mode, unflatten no copy."""
+    import torch
+
+    norm = torch.nn.Sequential(torch.nn.BatchNorm1d(2)).eval()
+    report = exportdiff.compare(norm, (torch.ones(3, 2),), paths=["strict:unflatten"])
+    (found,) = (each for each in report.found if each.finding.check == "sharing")
+    counter = "0.num_batches_tracked"
+    assert found.finding.evidence == CopyShares((counter,), unread=True)
+    assert (found.meaning, found.known, report.exit_code()) == ("harmless", True, 0)
+    read = replace(found, finding=replace(found.finding, evidence=CopyShares((counter,))))
+    assert read.meaning == "wrong"

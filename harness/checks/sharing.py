@@ -123,10 +123,17 @@ class CopyShares(WithoutCall):
     """A copy that must be independent has tensors in the memory of the original."""
 
     names: tuple[str, ...]
+    unread: bool = False
+    """Whether the program reads none of them."""
 
     stage = "lower"
     # Where a call differs as well, that is what a reader wants to see.
     relation = Relation.POSSIBLE_CAUSE
+
+    @property
+    def inside(self) -> bool:
+        """Whether they are unread: an update of one changes no result of the other."""
+        return self.unread
 
     def words(self) -> tuple[str, ...]:
         """Return one word."""
@@ -134,7 +141,8 @@ class CopyShares(WithoutCall):
 
     def lines(self) -> Iterator[str]:
         """List the names."""
-        yield f"{listed(self.names)} of a copy is in the memory of the original"
+        unread = ", and nothing reads it" if self.unread else ""
+        yield f"{listed(self.names)} of a copy is in the memory of the original{unread}"
 
 
 @dataclass(frozen=True)
@@ -180,7 +188,7 @@ def sharing(reference: Observation, candidate: Observation) -> Iterator[Evidence
     if reference.before is not None and candidate.before is not None:
         yield from _compare(reference.before, candidate.before)
     if isinstance(candidate, ExportedObservation) and candidate.still_shared:
-        yield CopyShares(candidate.still_shared)
+        yield CopyShares(candidate.still_shared, candidate.dropped.issuperset(candidate.still_shared))
     yield from _edited(reference, candidate)
 
 

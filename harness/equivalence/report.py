@@ -72,7 +72,7 @@ class Found:
         """What it means for the owner of the model."""
         if self.finding.kind != "mismatch":
             return "breaks"
-        if self.finding.check not in INSIDE:
+        if self.finding.check not in INSIDE and not self.finding.evidence.inside:
             return "wrong"
         return "harmless" if self.known else "inside"
 
