@@ -56,6 +56,15 @@ class Model(nn.Module):
     def forward(self, x):
         return x, {1}
 """
+RETURNS_A_CACHE = """
+class Cache:
+    def __init__(self, x):
+        self.x = x
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x + 1, Cache(x)
+"""
 WITHOUT_KEY_PATHS = """
 class Box:
     def __init__(self, inside):
@@ -97,6 +106,8 @@ class Model(nn.Module):
         (CALLS_WITH_FUNCTION, "nonstrict+preserve:unflatten", "preserved-call"),
         (OUTPUTS, "nonstrict:module", "output-type"),
         (OUTPUTS, "strict:module", "output-type"),
+        (RETURNS_A_CACHE, "nonstrict:module", "output-type"),
+        (RETURNS_A_CACHE, "strict:module", "output-type"),
         (TRANSPOSES, "strict:module", "dynamo-unsupported"),
         (BRANCHES, "nonstrict:module", "data-dependent"),
         (BRANCHES, "strict:module", "dynamo-unsupported"),

@@ -278,6 +278,12 @@ REFUSALS: tuple[Refusal, ...] = (
         pattern=r"^Found <class '.*'> in output, which is not a known type",
     ),
     Refusal(
+        "output-type",
+        "AssertionError",
+        "torch/_dynamo/output_graph.py, OutputGraph.compile_subgraph: strict export of the same outputs",
+        pattern=r"^Encountered unrecognized type UserDefined\w+\(.*\) at output \d+$",
+    ),
+    Refusal(
         "untraceable-constant",
         "RuntimeError",
         "torch/export/_trace.py, _export_for_training: 'an op that we can't trace through'",
