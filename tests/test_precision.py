@@ -13,6 +13,7 @@ from evidence_of import limit_name
 from torch import nn
 
 from harness.case import Case
+from harness.checks.aliasing import aliasing
 from harness.checks.outputs import outputs
 from harness.judge.precision import in_float64, with_exact_values
 from harness.judge.verdict import judge
@@ -97,6 +98,37 @@ def test_a_wrong_value_is_wrong_everywhere() -> None:
     wrong = observed(backwards=True, error=0.5)
     for same in (True, False):
         assert words(EXACT, replace(wrong, same_operators=same)) == ["value"]
+
+
+class Returned(nn.Module):
+    """Returns one tensor twice: a write to the one output shows in the other."""
+
+    def __init__(self, *, backwards: bool, error: float) -> None:
+        super().__init__()
+        self.sum = Sum(backwards=backwards, error=error)
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        total = self.sum(x)
+        return total, total
+
+
+@pytest.mark.parametrize(("error", "found"), [(0.0, set()), (5.0, {("write", "output", "value")})])
+def test_what_a_write_to_an_output_changes_has_its_exact_values(
+    error: float, found: set[tuple[str, ...]]
+) -> None:
+    def returned(*, backwards: bool, error: float = 0.0) -> Case:
+        x = torch.tensor([1e6, 0.1, 0.2, 0.3, -1e6, 0.4, 0.5])
+        return Case("returned", "", lambda: (Returned(backwards=backwards, error=error), (x,)))
+
+    def observe(case: Case) -> EagerObservation:
+        return observe_eager(case, "cpu", Stopwatch(), modes=("nonstrict",))
+
+    plain = returned(backwards=True)
+    eager, exact = (observe(each) for each in (plain, in_float64(plain)))
+    eager = with_exact_values(eager, exact)
+    path = observe(returned(backwards=False, error=error))
+    path = replace(path, same_operators=False)
+    assert {each.words() for each in aliasing(eager, path) if not limit_name(each, eager, path)} == found
 
 
 class Asks(nn.Module):

@@ -97,6 +97,25 @@ def test_the_calls_behind_a_dispatcher_get_the_state_as_well(case: Callable[[str
     torch.testing.assert_close(swapped(x), fresh(x), rtol=0, atol=0)
 
 
+def test_what_the_model_holds_in_a_list_goes_with_the_state_whose_memory_it_has() -> None:
+    """The exported model has a name of its own for it."""
+
+    class Original(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.held = [torch.zeros(5)[1:]]
+            self.register_buffer("part", self.held[0][1:3])
+
+    unflattened, fresh = nn.Module(), Original()
+    unflattened.lifted_tensor_0, unflattened.lifted_tensor_1 = torch.ones(4), torch.ones(2)
+    unflattened.register_buffer("part", unflattened.lifted_tensor_0[1:3])
+    swapped = TRANSFORMS["swap"].function(unflattened, fresh)
+    fresh.held[0].copy_(torch.tensor([3.0, 4, 5, 6]))
+    assert swapped.part is fresh.part
+    assert swapped.lifted_tensor_0.tolist() == [3, 4, 5, 6]
+    assert swapped.lifted_tensor_1.tolist() == [1, 1]  # shares memory with nothing
+
+
 def test_a_slice_goes_with_the_container_that_is_swapped(case: Callable[[str], Case]) -> None:
     """With a module under two names, slices have names of their own."""
     sliced = """
@@ -145,11 +164,34 @@ class Model(nn.Module):
 """
 
 
-@pytest.mark.parametrize(("body", "name"), [(RETURNS_ITS_STATE, "children"), (COPIED, "functional")])
+GIVEN_ITS_STATE = """
+class Child(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.ones(3))
+
+    def forward(self, x, y):
+        self.mean.add_(1)
+        return x + y
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+
+    def forward(self, x):
+        return self.child(x, self.child.mean)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "name"),
+    [(RETURNS_ITS_STATE, "children"), (GIVEN_ITS_STATE, "children"), (COPIED, "functional")],
+)
 def test_each_call_works_on_the_state_of_the_module(
     case: Callable[[str], Case], body: str, name: str
 ) -> None:
-    """A child that computes nothing returns the buffer itself; a shallow copy has one place for its state."""
+    """A child may return its buffer, and be given it; a shallow copy has one place for its state."""
     verdict = judge(case(body), [parse(f"nonstrict+preserve+{name}:unflatten")])
     assert verdict.findings == ()
     assert [result.status for result in verdict.paths] == ["ok"]

@@ -13,6 +13,7 @@ from harness.case import Case
 from harness.observe.tensors import TensorSnapshot
 
 if TYPE_CHECKING:
+    from harness.observe.aliasing import MutationProbe
     from harness.observe.gradients import Gradients
     from harness.observe.observation import Call, DeviatingCall, EagerObservation
     from harness.observe.tensors import Leaf, Tree
@@ -56,7 +57,8 @@ def _wide(tensor: torch.Tensor) -> torch.Tensor:
 def with_exact_values(eager: EagerObservation, exact: EagerObservation) -> EagerObservation:
     """Attach the values that float64 gives to the outputs, inputs, state and gradients that eager gives.
 
-    Those of the deviating calls as well, and of the ordinary calls after them.
+    Those of the deviating calls as well, of the ordinary calls after them, and of what changes when an output
+    is written to.
     """
     pairs = zip(eager.calls, exact.calls, strict=False)
     exacted = tuple(_call(ours, theirs) for ours, theirs in pairs)
@@ -67,6 +69,7 @@ def with_exact_values(eager: EagerObservation, exact: EagerObservation) -> Eager
         eager,
         calls=(*exacted, *eager.calls[len(exacted) :]),
         edited=edited,
+        mutation_probes=_mutation_probes(eager.mutation_probes, exact.mutation_probes),
         deviations=_deviations(eager.deviations, exact.deviations),
         gradients=_gradients(eager.gradients, exact.gradients),
     )
@@ -76,6 +79,19 @@ def _gradients(ours: Gradients | None, theirs: Gradients | None) -> Gradients | 
     if ours is None or theirs is None:
         return ours
     return replace(ours, of={name: _with(tensor, theirs.of.get(name)) for name, tensor in ours.of.items()})
+
+
+def _mutation_probes(
+    ours: tuple[MutationProbe, ...], theirs: tuple[MutationProbe, ...]
+) -> tuple[MutationProbe, ...]:
+    exact = {probe.output: probe.shows for probe in theirs}
+    return tuple(
+        replace(
+            probe,
+            shows={n: _with(tensor, exact.get(probe.output, {}).get(n)) for n, tensor in probe.shows.items()},
+        )
+        for probe in ours
+    )
 
 
 def _deviations(

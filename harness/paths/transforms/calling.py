@@ -80,16 +80,36 @@ def children(module: nn.Module, model: nn.Module) -> nn.Module:
 
         def forward(self, *args: Any, **kwargs: Any) -> Any:
             calls: dict[str, list[Any]] = {name: [] for name, _ in self.model.named_children()}
+            places: dict[int, tuple[str, str]] = {}
 
             def note(name: str) -> Any:
-                def hook(child: object, args: Any, kwargs: Any) -> None:
+                def hook(child: torch.nn.Module, args: Any, kwargs: Any) -> None:
+                    own = {id(t): place for place, t in state(child)}
+
                     # A tensor of its own: what the caller does to the metadata later is another matter.
+                    def alias(t: torch.Tensor) -> Any:
+                        noted = torch.ops.aten.alias(t)
+                        places.update({id(noted): own[id(t)]} if id(t) in own else {})
+                        return noted
+
                     calls[name].append(torch.utils._pytree.tree_map_only(torch.Tensor, alias, (args, kwargs)))
 
                 return hook
 
-            def alias(t: torch.Tensor) -> Any:
-                return torch.ops.aten.alias(t)
+            def state(child: torch.nn.Module) -> Any:
+                for name, part in child.named_modules(remove_duplicate=False):
+                    for store in (part._parameters, part._buffers):
+                        yield from (((name, key), t) for key, t in store.items() if t is not None)
+
+            def given(noted: Any, run: torch.nn.Module) -> Any:
+                # What is the child's own in the model is its own here: export takes both for one.
+                held = dict(state(run))
+
+                def own(t: torch.Tensor) -> torch.Tensor:
+                    mine: torch.Tensor = held.get(places.get(id(t)), t)
+                    return mine
+
+                return torch.utils._pytree.tree_map_only(torch.Tensor, own, noted)
 
             def lend(owner: torch.nn.Module, to: torch.nn.Module) -> None:
                 parts = dict(to.named_modules(remove_duplicate=False))
@@ -107,11 +127,12 @@ def children(module: nn.Module, model: nn.Module) -> nn.Module:
                 hook.remove()
             once = {name: made[0] for name, made in calls.items() if len(made) == 1}
             returned = {}
-            for name, (args, kwargs) in once.items():
+            for name, noted in once.items():
                 child = getattr(self.module, name)
                 run = getattr(spare, name) if type(child) is torch.nn.Module else child
                 if run is not child:
                     lend(child, run)
+                args, kwargs = given(noted, run)
                 returned[name] = run(*args, **kwargs)
                 if run is not child:
                     lend(run, child)

@@ -117,6 +117,8 @@ def _replaced(module: nn.Module, model: nn.Module, names: list[str]) -> nn.Modul
     """
     originals = dict(model.named_modules(remove_duplicate=False))
     plain = {path: re.sub(r"@\d+", "", path) for path, _ in module.named_modules(remove_duplicate=False)}
+    replaced: dict[object, tuple[torch.Tensor, torch.Tensor]] = {}
+    nameless: list[torch.Tensor] = []
     for path, base in plain.items():
         theirs = originals.get(base, torch.nn.Module())
         state = {**theirs._parameters, **theirs._buffers, **vars(theirs)}
@@ -124,8 +126,22 @@ def _replaced(module: nn.Module, model: nn.Module, names: list[str]) -> nn.Modul
         # What dispatches calls has modules for them that it does not register.
         calls = (ours, *getattr(ours, "_call_modules", ()))
         for store in (store for m in calls for store in (m._parameters, m._buffers, vars(m))):
-            held = [name for name, value in store.items() if isinstance(value, torch.Tensor)]
-            store.update({name: state[name] for name in held if isinstance(state.get(name), torch.Tensor)})
+            held = {name: value for name, value in store.items() if isinstance(value, torch.Tensor)}
+            for name, value in held.items():
+                other = state.get(name)
+                if not isinstance(other, torch.Tensor):
+                    nameless.append(value)
+                    continue
+                store[name] = other
+                if value.layout is torch.strided:
+                    replaced.setdefault((value.untyped_storage()._cdata, value.dtype), (value, other))
+    for value in nameless:  # held in a list, for example: it has a name in the exported model alone
+        memory = value.layout is torch.strided and (value.untyped_storage()._cdata, value.dtype)
+        if memory in replaced:
+            old, new = replaced[memory]
+            offset = new.storage_offset() + value.storage_offset() - old.storage_offset()
+            view = torch.empty(0, dtype=value.dtype, device=value.device)
+            value.data = view.set_(new.untyped_storage(), offset, value.shape, value.stride())
     for name in names:
         for path in [path for path, base in plain.items() if base == name]:
             parent, _, last = path.rpartition(".")
