@@ -165,16 +165,43 @@ def test_a_model_that_raises_leaves_nothing_behind() -> None:
     assert nn.Module.__call__ is original
 
 
-def test_an_input_that_is_copied_elsewhere_is_read_as_itself() -> None:
+def test_what_is_written_back_is_written_at_the_end() -> None:
+    """An output that is also written back is what was written to; others go on reading the value."""
     graph = torch.fx.Graph()
     x = graph.placeholder("x")
-    graph.output((x, graph.call_function(torch.ops.aten.relu.default, (x,))))
-    reader = Reader(stacks=False)
-    reader.copies = {"x": "w"}
-    seen = reader.read(nn.Module(), graph, ["input 0"], skip=1)
+    graph.output((x, x, graph.call_function(torch.ops.aten.relu.default, (x,)), x))
+    seen = Reader(stacks=False).read(nn.Module(), graph, ["input 0"], ["w", "v"])
     assert [(each.operator, each.operands) for each in seen.steps] == [
-        ("aten.copy_.default", ("w", "input 0")),
         ("aten.relu.default", ("input 0",)),
+        ("aten.copy_.default", ("w", "input 0")),
+        ("aten.copy_.default", ("v", "input 0")),
+    ]
+    assert seen.returns.operands == (0, "w")
+
+
+def test_what_reads_after_a_write_reads_what_was_written() -> None:
+    """So two listings are equal wherever the write is; what reads too late is not."""
+    new, old = step("new", "input 0"), step("old", "w")
+    write = step("aten.copy_.default", "w", 0, writes=("w",), shares=("w",))
+
+    def last(*steps: Step) -> list[tuple[str, tuple[Operand, ...]]]:
+        moved = listing(*steps, returns=1).written_last(["v", "w"], {"also w": "w"})
+        return [(each.operator, each.operands) for each in (*moved.steps, moved.returns)]
+
+    early = last(new, write, step("read", "also w"))
+    assert early == [
+        ("new", ("input 0",)),
+        ("read", (0,)),
+        ("aten.copy_.default", ("w", 0)),
+        ("return", ("w",)),
+    ]
+    assert early[:-1] == last(new, step("read", 0), write)[:-1]
+    other = step("aten.copy_.default", "w", "input 1", writes=("w",), shares=("w",))
+    assert early[:-1] == last(new, write, step("read", "w"), other, write)[:-1]
+    assert last(new, old, write)[:-1] == [
+        ("new", ("input 0",)),
+        ("old", ("w",)),
+        ("aten.copy_.default", ("w", 0)),
     ]
 
 

@@ -18,6 +18,7 @@
 # unmasked = [
 #   ["structure", "mismatch", "steps", "extra", "operator"],
 #   ["structure", "mismatch", "steps", "owner"], ["structure", "mismatch", "steps", "arguments"],
+#   ["structure", "mismatch", "steps", "order"],
 #   ["structure", "mismatch", "steps", "extra", "wrap_with_set_grad_enabled"],
 #   ["outputs", "crash", "run", "TypeError", "got multiple values for argument"],
 # ]

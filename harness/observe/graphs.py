@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -182,6 +182,46 @@ class Listing:
         )
         return Listing(steps, self.returns, self.sizes)
 
+    def written_last(self, written: Sequence[str], same: Mapping[str, str]) -> Listing:
+        """Write to the inputs and the state of ``written`` at the end, as an exported program does.
+
+        What is read after such a copy_ is what was copied, and of several to one place the last one counts.
+        ``same`` has one name for each tensor that has several.
+        """
+        places = {same.get(name, name): number for number, name in enumerate(written)}
+        now: dict[Operand, Operand] = {}
+        number_of: dict[Operand, Operand] = {}
+        copied: dict[Operand, Operand] = {}
+        steps: list[Step] = []
+        last: dict[int, Step] = {}
+
+        def current(operand: Operand) -> Operand:
+            known = same.get(operand, operand) if isinstance(operand, str) else operand
+            return now[known] if known in now else number_of.get(operand, operand)
+
+        def updated(step: Step) -> Step:
+            operands, writes, shares = (
+                tuple(map(current, each)) for each in (step.operands, step.writes, step.shares)
+            )
+            return step._replace(operands=operands, writes=writes, shares=shares)
+
+        for number, step in enumerate(self.steps):
+            target = copied.get(step.operands[0], step.operands[0]) if step.operator == _COPIES else ""
+            place = same.get(target, target) if isinstance(target, str) else ""
+            if place not in places:
+                number_of[number] = len(steps)
+                steps.append(updated(step))
+                continue
+            value = tuple(map(current, step.operands[1:]))
+            write = step._replace(operands=(target, *value), writes=(target,), shares=(target,), frames=None)
+            last[places[place]] = write
+            copied[number] = target
+            if value:
+                now[place] = now[number] = value[0]
+        steps += [last[number] for number in sorted(last)]
+        back = tuple(copied.get(o, number_of.get(o, o)) for o in self.returns.operands)
+        return Listing(tuple(steps), self.returns._replace(operands=back), _kept(self.sizes, number_of))
+
     def settled(self) -> Listing:
         """Replace the result of an in-place operator by the operand: they are the same tensor."""
         changed: dict[Operand, Operand] = {}
@@ -245,8 +285,9 @@ class Listing:
         return "\n".join(lines)
 
 
+_COPIES = "aten.copy_.default"
 _READS_SIZE = "aten.sym_size.int"
-_IN_PLACE = re.compile(r"[a-z]_(\.\w+)?$")
+_IN_PLACE = re.compile(r"[a-z]_(\.\w+)?$|\.\w*out$")
 
 
 def _renumbered(step: Step, number_of: Mapping[Operand, int]) -> Step:
@@ -258,7 +299,7 @@ def _renumbered(step: Step, number_of: Mapping[Operand, int]) -> Step:
 
 
 def _kept(
-    sizes: Mapping[Operand, tuple[str, ...]], number_of: Mapping[Operand, int]
+    sizes: Mapping[Operand, tuple[str, ...]], number_of: Mapping[Operand, Operand]
 ) -> dict[Operand, tuple[str, ...]]:
     """Return the sizes of what is an input, a piece of state or a step that has a new number."""
     return {number_of.get(o, o): shape for o, shape in sizes.items() if isinstance(o, str) or o in number_of}
@@ -286,6 +327,8 @@ class Exported:
     call_graph: tuple[str, ...]
     state: frozenset[str]
     constants: frozenset[str]
+    written: tuple[str, ...] = ()
+    """The inputs and the pieces of state that it writes back at the end, in order."""
     same: tuple[frozenset[str], ...] = ()
     """Groups of names in ``state`` and ``constants`` that torch takes for one tensor; of two and more."""
     broken: str = ""

@@ -87,7 +87,10 @@ def translation(program: Exported, rebuilt: Rebuilt, state: State | None) -> Ite
         return
     same = {name: min(group) for group in program.same for name in group}
     names = _Names(same, {} if state is None else _sorts(state))
-    yield from _steps(program.listing, rebuilt, rebuilt.listing, names)
+    listing = rebuilt.listing.direct()
+    if program.written:
+        listing = listing.written_last(program.written, same)
+    yield from _steps(program.listing.direct(), rebuilt, listing, names)
 
 
 class _Names(NamedTuple):
@@ -111,8 +114,8 @@ def _sorts(state: State) -> dict[str, str]:
 
 def _steps(program: Listing, rebuilt: Rebuilt, listing: Listing, names: _Names) -> Iterator[Evidence]:
     """Compare what runs with what was exported: the same operators on the same operands, in order."""
-    ours = program.direct().live().settled().sized()
-    theirs = listing.direct().live().settled().sized(ours.sizes)
+    ours = program.live().settled().sized()
+    theirs = listing.live().settled().sized(ours.sizes)
     expected = [_known(step, names) for step in (*ours.steps, ours.returns)]
     seen = [_known(step, names) for step in (*theirs.steps, theirs.returns)]
     number = next((n for n, pair in enumerate(zip(expected, seen, strict=False)) if pair[0] != pair[1]), None)

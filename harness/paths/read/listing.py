@@ -77,8 +77,6 @@ class Reader:
         self.steps: list[Step] = []
         self.calls: list[tuple[str, int | None]] = []
         self.ran: list[nn.Module] = []
-        self.copies: dict[str, str] = {}
-        """By name of a node: the piece of state that its result is copied to."""
         self.sizes: dict[Operand, tuple[str, ...]] = {}
         self._stacks = stacks
         self._inline = inline
@@ -86,17 +84,31 @@ class Reader:
         self._bodies: dict[int, _Body] = {}
 
     def read(
-        self, owner: nn.Module, graph: fx.Graph, inputs: Sequence[str] | None = None, skip: int = 0
+        self,
+        owner: nn.Module,
+        graph: fx.Graph,
+        inputs: Sequence[str] | None = None,
+        written: Sequence[str] = (),
     ) -> Listing:
-        """Follow a graph from its inputs (default: numbered) to its outputs, without the first ``skip``."""
+        """Follow a graph from its inputs (default: numbered) to its outputs.
+
+        The first outputs are not returned, but written back at the end, to the inputs and the state named in
+        ``written``. Another output that is one of them is what was written to, as in ``ep.module()``.
+        """
         names = inputs if inputs is not None else [f"input {number}" for number in range(_inputs(graph))]
         try:
             result: Any = self._run(owner, graph, "", (), iter([_Value(name) for name in names]), {})
         except (KeyError, IndexError, TypeError) as error:
             raise BrokenError(f"it reads what is not there: {error!r}") from error
+        became: dict[Operand, str] = {}
+        for target, value in zip(written, result[: len(written)] if written else (), strict=True):
+            self._copy(target, value)
+            if isinstance(value, _Value):
+                became.setdefault(value.operand, target)
         operands: list[Operand] = []
-        text = _text(result[skip:] if skip else result, operands)
-        return Listing(tuple(self.steps), Step("return", text, tuple(operands), ()), self.sizes)
+        text = _text(result[len(written) :] if written else result, operands)
+        back = tuple(became.get(operand, operand) for operand in operands)
+        return Listing(tuple(self.steps), Step("return", text, back, ()), self.sizes)
 
     def _run(
         self,
@@ -127,11 +139,6 @@ class Reader:
                 return value(node.args[0])
             if self._stacks:
                 self._note_sizes(node, env.get(node))
-            if node.name in self.copies:
-                copied = self._copied(self.copies[node.name], env[node], _recorded(node))
-                # What reads an input that is copied elsewhere goes on reading that input.
-                if node.op != "placeholder":
-                    env[node] = copied
         raise BrokenError(f"the graph of {name or 'the root'} has no output")
 
     def _note_sizes(self, node: fx.Node, value: object) -> None:
@@ -224,13 +231,12 @@ class Reader:
         self.steps.append(Step(f"call of [{what}]", text, tuple(operands), ()))
         return _Value(len(self.steps) - 1)
 
-    def _copied(self, target: str, value: object, frames: Frames | None) -> _Value:
+    def _copy(self, target: str, value: object) -> None:
         operands: list[Operand] = []
         text = _text((_Value(target), value), operands)
         self.steps.append(
-            Step("aten.copy_.default", text, tuple(operands), frames, writes=(target,), shares=(target,))
+            Step("aten.copy_.default", text, tuple(operands), None, writes=(target,), shares=(target,))
         )
-        return _Value(len(self.steps) - 1)
 
 
 _DEPTH = 50

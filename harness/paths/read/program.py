@@ -26,13 +26,13 @@ def read_exported(program: ExportedProgram) -> Exported:
     reader = Reader(stacks=True)
     given = list(_input_names(signature.input_specs))
     names = dict(zip([spec.name for spec in inputs], given, strict=True))
-    reader.copies = {s.name: names.get(s.target, s.target) for s in outputs if s.kind in _COPIED}
+    written = tuple(names.get(spec.target, spec.target) for spec in outputs if spec.kind in _COPIED)
     nodes = [node for node in program.graph.nodes if node.op in ("placeholder", "output")]
     placeholders = tuple(node.name for node in nodes if node.op == "placeholder")
     listing: Listing | None = None
     broken = ""
     try:
-        listing = reader.read(program.graph_module, program.graph, given, skip=len(reader.copies))
+        listing = reader.read(program.graph_module, program.graph, given, written)
     except BrokenError as error:
         broken = str(error)
     return Exported(
@@ -45,6 +45,7 @@ def read_exported(program: ExportedProgram) -> Exported:
         call_graph=tuple(entry.fqn for entry in program.module_call_graph),
         state=frozenset(program.state_dict),
         constants=frozenset(program.constants),
+        written=written,
         same=_same({**program.state_dict, **program.constants}),
     )
 

@@ -30,12 +30,12 @@ def inputs_of(ep: Any, same: dict[str, str]) -> list[str]:
     ]
 
 
-def copies_of(ep: Any, same: dict[str, str]) -> dict[str, str]:
-    """Return for each node whose result is written back: to what."""
+def written_by(ep: Any, same: dict[str, str]) -> list[str]:
+    """Return the inputs and the pieces of state that the first outputs are written back to."""
     names = [spec.arg.name for spec in ep.graph_signature.input_specs]
     named = dict(zip(names, inputs_of(ep, same), strict=True))
     written = [s for s in ep.graph_signature.output_specs if s.kind.name.endswith("_MUTATION")]
-    return {s.arg.name: named.get(s.target, same.get(s.target, s.target)) for s in written}
+    return [named.get(s.target, same.get(s.target, s.target)) for s in written]
 
 
 def is_pure(target: Any, args: Any) -> bool:
@@ -91,9 +91,10 @@ def live(lines: list[Any], returned: Any) -> list[tuple[str, Any]]:
 class Follower:
     """Notes what graphs run, with the graphs of the submodules that they call in their places."""
 
-    def __init__(self, same: dict[str, str], copies: dict[str, str]) -> None:
-        """Note for each name of a tensor the first one, and what is written back to where."""
-        self.same, self.copies = same, copies
+    def __init__(self, same: dict[str, str], written: Any = ()) -> None:
+        """Note for each name of a tensor the first one, and what is written back at the end."""
+        self.same, self.written = same, list(written)
+        self.now: dict[str, Any] = {}
         self.lines: list[Any] = []
         self.turns: dict[Any, Any] = {}
         pytree = torch.utils._pytree
@@ -103,13 +104,16 @@ class Follower:
         """Follow one graph; ``above`` are the calls under way, or None where the nodes say that."""
         env: dict[Any, Any] = {}
         values, named = iter(values), named or {}
-        copies = self.copies if above is None else {}
+        written = self.written if above is None else []
         for node in graph.nodes:
             args, kwargs = torch.fx.map_arg((node.args, node.kwargs), lambda n: env[n])
+            copies = node.target is torch.ops.aten.copy_.default and args[0] in self.written
+            if node.op == "call_function" and self.now and not copies:
+                args, kwargs = torch.utils._pytree.tree_map(self.current, (args, kwargs))
             if node.op == "placeholder":
                 env[node] = named[node.target] if node.target in named else next(values, f"no {node.name}")
             elif node.op == "output":
-                return args[0][len(copies) :] if copies else args[0]
+                return args[0] if above else self.finish(args[0], written)
             elif node.op == "get_attr":
                 env[node] = self.attribute(owner, node.target, above)
             elif node.op == "call_module":
@@ -120,17 +124,29 @@ class Follower:
                 env[node] = args[0][args[1]]
             elif node.target is torch.ops.aten.sym_size.int and "val" in node.args[0].meta:
                 env[node] = f"size {node.args[0].meta['val'].shape[args[1]]}"
+            elif copies:
+                self.now[args[0]] = self.current(args[1])
+                env[node] = args[0]
             else:
                 text = f"{node.target} {args} {kwargs}"
                 where = recorded_frames(node) if above is None else above
                 result = self.add(text, is_pure(node.target, args), where)
                 env[node] = args[0] if is_in_place(node.target) else result
-            if node.name in copies:
-                text = f"aten.copy_.default {(copies[node.name], env[node])} {{}}"
-                self.add(text, False, recorded_frames(node))
-                if node.op != "placeholder":  # who reads a copied input goes on reading that
-                    env[node] = copies[node.name]
         return None
+
+    def current(self, value: Any) -> Any:
+        """Return what was copied to a piece of state or an input, or the value itself."""
+        return self.now.get(value, value) if isinstance(value, str) else value
+
+    def finish(self, results: Any, written: list[str]) -> Any:
+        """Note what is written back at the end, first results among it; return the other results."""
+        became = {str(value): name for name, value in reversed([*zip(written, results, strict=False)])}
+        self.now.update(zip(written, results, strict=False))
+        for name in self.written:
+            if name in self.now:
+                self.add(f"aten.copy_.default {(name, self.now[name])} {{}}", False, None)
+        pytree = torch.utils._pytree
+        return pytree.tree_map(lambda value: became.get(str(value), value), results[len(written) :])
 
     def add(self, text: str, pure: bool, where: Any) -> str:
         """Note a step, and return its name."""
@@ -143,7 +159,7 @@ class Follower:
         *path, key = target.split(".")
         thing = getattr(owner.get_submodule(".".join(path)), key)
         if isinstance(thing, torch.fx.GraphModule):
-            inner = Follower(self.same, {})
+            inner = Follower(self.same)
             given = [f"given {i}" for i, n in enumerate(thing.graph.nodes) if n.op == "placeholder"]
             back = inner.run(thing, thing.graph, given)
             sort = "graph" if all(pure for *_, pure, _ in inner.lines) else "impure graph"
@@ -165,14 +181,15 @@ class Follower:
 def exported_steps(ep: Any) -> list[tuple[str, Any]]:
     """Return the steps of an exported program."""
     same = tensor_names(ep)
-    follower = Follower(same, copies_of(ep, same))
+    follower = Follower(same, written_by(ep, same))
     back = follower.run(ep.graph_module, ep.graph, inputs_of(ep, same))
     return live(follower.lines, back)
 
 
 def rebuilt_steps(module: Any, ep: Any) -> list[tuple[str, Any]]:
     """Return the steps of what was made from the program."""
-    follower = Follower(tensor_names(ep), {})
+    same = tensor_names(ep)
+    follower = Follower(same, written_by(ep, same))
     given = [f"input {i}" for i, _ in enumerate(module.graph.find_nodes(op="placeholder"))]
     back = follower.run(module, module.graph, given, above=())
     return live(follower.lines, back)

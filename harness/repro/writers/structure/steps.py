@@ -17,7 +17,7 @@ from harness.repro.writers.structure.common import verdict
 _FUNCTIONS = (
     steps.tensor_names,
     steps.inputs_of,
-    steps.copies_of,
+    steps.written_by,
     steps.is_pure,
     steps.is_in_place,
     steps.recorded_frames,
@@ -50,7 +50,7 @@ def compare_places(ours: Any, theirs: Any) -> list[str]:
     bug: list[str] = []
     before: Any = ((), ())
     for (text, a), (_, b) in zip(ours, theirs, strict=False):
-        if a is None:
+        if a is None or b is None:
             continue
         paths = [[path for path, _ in frames] for frames in (a, b)]
         pairs = zip(before, (a, b), strict=True)

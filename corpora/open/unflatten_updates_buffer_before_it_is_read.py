@@ -1,0 +1,55 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten of a decomposed program: a buffer is updated before its old value is read"
+# severity = "A"
+# severity-because = "a running state that is read between its new value and the copy_: silently wrong"
+# cause = """
+# _inplace_buffer_and_input_mutations inserts the copy_ right after the operator that computes the new value,
+# before operators that still read the old one."""
+# path = "nonstrict+decompose:unflatten@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value"]]
+# fix = "unflatten_writes_back_after_the_last_reading"
+# upstream = ""
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# at-fault = "torch/export/unflatten.py, _inplace_buffer_and_input_mutations: graph.inserting_after(mutation)"
+# ///
+"""A step computes the new state first, then the result from the old state: unflatten uses the new one.
+
+The decomposed graph returns the new state, and `x - self.state` reads the old one from the placeholder.
+unflatten inserts `state.copy_(new)` right after `new`, ahead of that: eager gives 0, unflatten gives -1.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        new = self.state + x
+        change = x - self.state
+        self.state.copy_(new)
+        return change
+
+
+def make():
+    model = Model()
+    model.register_buffer("state", torch.ones(1))
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    ep = torch.export.export(model, args).run_decompositions()
+    unflattened = torch.export.unflatten(ep)
+    expected, seen = model(*args), unflattened(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {seen}")
+    raise SystemExit(bug)
