@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from unittest import mock
 
 import pytest
 import torch
+from of_this_torch import only_on_the_pinned_torch
 from torch import nn
 from torch.export.unflatten import InterpreterModuleDispatcher
 
@@ -231,6 +233,64 @@ def test_what_is_assigned_to_a_module_that_stays_excuses_nothing(case: Callable[
     one, both = judge(case(body), paths).paths
     assert "replacements-are-assigned-nothing" not in one.excused
     assert "replacements-are-assigned-nothing" in both.excused
+
+
+def test_a_child_that_runs_on_its_own_is_not_given_it_either(case: Callable[[str], Case]) -> None:
+    path = parse("nonstrict+preserve+children:unflatten")
+    verdict = judge(case(ASSIGNED.replace("BODY", "self.child.scaled = x")), [path])
+    assert verdict.findings == ()
+    assert verdict.paths[0].excused == ("replacements-are-assigned-nothing",)
+
+
+def test_calls_in_a_graph_module_are_not_preserved() -> None:
+    class Tracer(torch.fx.Tracer):
+        def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
+            return True
+
+    class Child(nn.Module):
+        def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            return y * 2
+
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.child = Child()
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            result: torch.Tensor = self.child(x + 1, y=x)
+            return result
+
+    def make(*, graph: bool) -> tuple[nn.Module, tuple[torch.Tensor]]:
+        model = Model()
+        return torch.fx.GraphModule(model, Tracer().trace(model)) if graph else model, (torch.ones(2),)
+
+    for graph in (True, False):
+        built = Case("", "", partial(make, graph=graph))
+        (path,) = judge(built, [parse("nonstrict+preserve+swap:unflatten")]).paths
+        assert path.excused == (("graph-modules-preserve-no-calls",) if graph else ())
+
+
+@only_on_the_pinned_torch
+@pytest.mark.parametrize(("second", "excused"), [("x * 2", True), ("3", False)])
+def test_what_nobody_reads_of_a_child_may_be_none_unless_it_is_a_number(
+    case: Callable[[str], Case], second: str, excused: bool
+) -> None:
+    pair = f"""
+class Child(nn.Module):
+    def forward(self, x):
+        return x + 1, {second}
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+
+    def forward(self, x):
+        return self.child(x)[0]
+"""
+    verdict = judge(case(pair), [parse("nonstrict+preserve+children:unflatten")])
+    assert bool(verdict.findings) is not excused  # corpora/open/unflatten_returns_none_for_a_number.py
+    assert verdict.paths[0].excused == (("unread-results-are-none",) if excused else ())
 
 
 @pytest.mark.parametrize("body", [VIEWS, TWICE, NAMES, ASSIGNED.replace("BODY", "")])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from harness.checks.outputs import OutputLeaf
 from harness.judge.documented_limits.limit import limit
+from harness.observe.tensors import TensorSnapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -41,13 +42,37 @@ def replacements_are_assigned_nothing(question: Question) -> bool:
     "output without a node; export and unflatten call Graph.eliminate_dead_code",
 )
 def unread_results_are_none(question: Question) -> bool:
-    """Ask whether a child that runs on its own returns None where eager's returns a value."""
+    """Ask whether a child that runs on its own returns None where eager's returns a tensor.
+
+    A number is part of the preserved signature.
+    """
     evidence = question.evidence
     if "children" not in question.path.transforms or not isinstance(evidence, OutputLeaf):
         return False
-    here = question.seen.calls[evidence.call].outputs
-    leaves = () if here is None else here.leaves
-    return any(leaf.where == evidence.place and leaf.value == "NoneType: None" for leaf in leaves)
+    ours, theirs = (each.calls[evidence.call].outputs for each in (question.eager, question.seen))
+    if ours is None or theirs is None:
+        return False
+    return any(
+        one.where == evidence.place
+        and other.value == "NoneType: None"
+        and isinstance(one.value, TensorSnapshot)
+        for one, other in zip(ours.leaves, theirs.leaves, strict=False)
+    )
+
+
+@limit(
+    LIMITS,
+    says="torch.export preserves no signature of a call in a model that is a torch.fx.GraphModule: what "
+    "replaces a submodule is given what the graph reads, in its order.",
+    documented="torch/export/_trace.py, _non_strict_export: '_wrap_submodules' only "
+    "'if not isinstance(mod, torch.fx.GraphModule)'",
+)
+def graph_modules_preserve_no_calls(question: Question) -> bool:
+    """Ask whether a call shows it, the model is a graph module, and submodules are replaced or run alone."""
+    hierarchy = question.eager.hierarchy
+    if hierarchy is None or question.evidence.stage != "run":
+        return False
+    return "" in hierarchy.inlined and bool(_replaced(question.path.transforms, hierarchy.first))
 
 
 def _children(first: Mapping[str, str]) -> list[str]:
@@ -75,13 +100,17 @@ They are given the names of all modules, and for each the first name of that mod
 """
 
 
-_REPLACING: Mapping[str, Callable[[Mapping[str, str]], list[str]]] = {**SELECTS, "swapped": _children}
-"""For each transform that replaces submodules: what it replaces, or more."""
+_APART: Mapping[str, Callable[[Mapping[str, str]], list[str]]] = {
+    **SELECTS,
+    "swapped": _children,
+    "children": _children,
+}
+"""For each transform that replaces submodules, or runs them on their own: which ones, or more."""
 
 
 def _replaced(transforms: Iterable[str], first: Mapping[str, str]) -> frozenset[str]:
-    """Return the first names of the modules that are replaced, and of those below them."""
-    roots = [root for name in transforms if name in _REPLACING for root in _REPLACING[name](first)]
+    """Return the first names of the modules that are replaced or run alone, and of those below them."""
+    roots = [root for name in transforms if name in _APART for root in _APART[name](first)]
     return frozenset(
         one for name, one in first.items() if any(f"{name}.".startswith(f"{root}.") for root in roots)
     )

@@ -65,7 +65,10 @@ def functional(module: nn.Module) -> nn.Module:
     cost=15,
 )
 def children(module: nn.Module, model: nn.Module) -> nn.Module:
-    """Each child that a call runs once, run on its own, returns what eager's child returns."""
+    """Each child that a call runs once, run on its own, returns what eager's child returns.
+
+    Not one with a part that others call: unflattened, calls of a part go by their number in the whole model.
+    """
 
     # unflatten makes plain modules, for their state alone, of children that compute nothing, or compute in a
     # region of their caller. Then the child of a copy of eager runs, on this state, because a call below
@@ -81,6 +84,16 @@ def children(module: nn.Module, model: nn.Module) -> nn.Module:
         def forward(self, *args: Any, **kwargs: Any) -> Any:
             calls: dict[str, list[Any]] = {name: [] for name, _ in self.model.named_children()}
             places: dict[int, tuple[str, str]] = {}
+            running: list[torch.nn.Module] = []
+            parted: set[str] = set()
+
+            def enter(part: torch.nn.Module, args: Any) -> None:
+                below = [n for n, child in self.model.named_children() if part in child.modules()]
+                parted.update(n for n in below if getattr(self.model, n) not in (part, *running))
+                running.append(part)
+
+            def leave(part: torch.nn.Module, args: Any, out: object) -> None:
+                running.pop()
 
             def note(name: str) -> Any:
                 def hook(child: torch.nn.Module, args: Any, kwargs: Any) -> None:
@@ -122,10 +135,13 @@ def children(module: nn.Module, model: nn.Module) -> nn.Module:
                 child.register_forward_pre_hook(note(name), with_kwargs=True)
                 for name, child in self.model.named_children()
             ]
+            for part in self.model.modules():
+                hooks.append(part.register_forward_pre_hook(enter, prepend=True))
+                hooks.append(part.register_forward_hook(leave))
             self.model(*args, **kwargs)
             for hook in hooks:
                 hook.remove()
-            once = {name: made[0] for name, made in calls.items() if len(made) == 1}
+            once = {name: made[0] for name, made in calls.items() if len(made) == 1 and name not in parted}
             returned = {}
             for name, noted in once.items():
                 child = getattr(self.module, name)
