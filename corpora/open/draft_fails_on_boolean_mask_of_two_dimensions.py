@@ -1,0 +1,58 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "draft_export: PendingUnbackedSymbolNotFound for x[mask] where the mask has two dimensions"
+# severity = "B"
+# severity-because = "draft_export of a model that selects by a boolean mask of two dimensions"
+# cause = """
+# _check_fake_real_tensors compares a symbolic storage offset with a number by !=, which fixes the number of
+# selected elements to that of the example."""
+# path = "draft:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs", "crash", "export", "PendingUnbackedSymbolNotFound", "proxy_tensor.py:track_tensor_tree",
+#         "proxy_tensor.py:_set_unbacked_bindings", "symbolic_shapes.py:compute_unbacked_bindings",
+#     ],
+# ]
+# fix = "draft_export_compares_no_symbolic_offsets"
+# upstream = ""
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# at-fault = "torch/_subclasses/fake_utils.py, _check_fake_real_tensors: r_offset != f_offset"
+# ///
+"""draft_export of `x[x > 0]` raises for a matrix; torch.export exports it.
+
+The mask becomes two columns of indices. The second begins at a symbolic offset, the number of selected elements.
+draft_export compares it with that of the real tensor, which makes a number of the symbol; then no result of the
+operator has the new symbol that it must have.
+"""
+
+import sys
+
+import torch
+from torch.fx.experimental.symbolic_shapes import PendingUnbackedSymbolNotFound
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x[x > 0]
+
+
+def make():
+    return Model(), (torch.ones(2, 2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    torch.export.export(model, args)
+    try:
+        torch.export.draft_export(model, args)
+    except PendingUnbackedSymbolNotFound as error:
+        print(f"BUG: torch.export exports it, draft_export raises {type(error).__name__}")
+        raise SystemExit(1) from None
+    print("ok: both export it")

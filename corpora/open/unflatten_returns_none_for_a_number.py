@@ -1,0 +1,59 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten: a preserved submodule returns None for a number, a text or a flag"
+# severity = "B"
+# severity-because = "a preserved submodule that returns a number, called on its own: silently None"
+# cause = """
+# finalize_outputs returns None for every output without a node; a constant never has one, its value is in the
+# signature."""
+# path = "nonstrict+preserve+children:unflatten@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "kind"]]
+# fix = "unflatten_returns_constants_of_module"
+# upstream = ""
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# at-fault = "torch/export/unflatten.py, _ModuleFrame.finalize_outputs: orig_outputs.append(None)"
+# ///
+"""`child` returns a tensor and the number 3: in the unflattened model, it returns None for the number.
+
+A preserved signature is a promise to who calls the child on its own, or puts something in its place. Where
+the child returns a registered dataclass the model itself fails: such a class flattens None away.
+"""
+
+import sys
+
+import torch
+
+
+class Child(torch.nn.Module):
+    def forward(self, x):
+        return x + 1, 3
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+
+    def forward(self, x):
+        y, factor = self.child(x)
+        return y * factor
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
+    expected, seen = model.child(*args)[1], torch.export.unflatten(ep).child(*args)[1]
+    bug = seen is None
+    print(f"{'BUG' if bug else 'ok'}: eager returns {expected}, the unflattened child returns {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,57 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "draft_export makes a dynamic size static where the model reads x[-1]"
+# variant-of = "draft_fails_on_boolean_mask_of_two_dimensions"
+# path = "draft:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "run", "AssertionError", "probe"]]
+# undetected-because = "draft_export reports the guard itself; then nothing is judged"
+# fix = "draft_export_compares_no_symbolic_offsets"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = ""
+# at-fault = "torch/_subclasses/fake_utils.py, _check_fake_real_tensors: r_offset != f_offset"
+# ///
+"""The last row of `x` begins at an offset that depends on its length, which is dynamic.
+
+draft_export compares the offset with that of the real tensor: this guard makes the length static, and the
+program refuses every other one. torch.export takes them all.
+"""
+
+import sys
+
+import torch
+from torch.export import Dim
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x[-1] + 1
+
+
+def make():
+    return Model(), (torch.ones(3, 2),)
+
+
+def dynamic_shapes():
+    return {"x": {0: Dim.DYNAMIC}}
+
+
+def probes():
+    return [((torch.ones(4, 2),), {})]
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    exported, drafted = (
+        export(model, args, dynamic_shapes=dynamic_shapes()).range_constraints
+        for export in (torch.export.export, torch.export.draft_export)
+    )
+    bug = len(exported) != len(drafted)
+    print(f"{'BUG' if bug else 'ok'}: dynamic sizes: {len(exported)} by export, {len(drafted)} by draft_export")
+    raise SystemExit(bug)
