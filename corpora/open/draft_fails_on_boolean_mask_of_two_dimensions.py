@@ -26,9 +26,9 @@
 # ///
 """draft_export of `x[x > 0]` raises for a matrix; torch.export exports it.
 
-The mask becomes two columns of indices. The second begins at a symbolic offset, the number of selected elements.
-draft_export compares it with that of the real tensor, which makes a number of the symbol; then no result of the
-operator has the new symbol that it must have.
+The mask becomes two columns of indices. The second begins at a symbolic offset, the number of elements that
+are selected. draft_export compares it with that of the real tensor, which makes a number of the symbol; then
+no result of the operator has the new symbol that it must have.
 """
 
 import sys

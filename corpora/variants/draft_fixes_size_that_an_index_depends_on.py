@@ -53,5 +53,5 @@ if __name__ == "__main__":
         for export in (torch.export.export, torch.export.draft_export)
     )
     bug = len(exported) != len(drafted)
-    print(f"{'BUG' if bug else 'ok'}: dynamic sizes: {len(exported)} by export, {len(drafted)} by draft_export")
+    print(f"{'BUG' if bug else 'ok'}: {len(exported)} dynamic size by export, {len(drafted)} by draft_export")
     raise SystemExit(bug)
