@@ -13,7 +13,7 @@
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["outputs", "mismatch", "kind"]]
+# signatures = [["outputs", "mismatch", "python-value", "fresh"]]
 # fix = "unflatten_returns_constants_of_module"
 # upstream = ""
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
