@@ -22,7 +22,10 @@ class Model(nn.Module):
 LIMIT = "unregistered-parameters-are-constants"
 
 
-@pytest.mark.parametrize("result", ["self.held", "x * self.held['v']"])
+VIEW = "torch.no_grad()(lambda: self.held['v'][:2])()"
+
+
+@pytest.mark.parametrize("result", ["self.held", "x * self.held['v']", VIEW])
 def test_that_its_results_require_no_gradient_is_documented(
     result: str, case: Callable[[str, str], Case]
 ) -> None:

@@ -196,11 +196,14 @@ CHANGES = {
     "self.child.n.mul_(2)": True,
     # Without recomputing, autograd refuses to go back through the changed parameter.
     "self.child.w.detach().mul_(2)": True,
+    "self.child.k = -self.child.k": True,
     "y = y + 1": False,
 }
 
 
-@pytest.mark.parametrize(("change", "excused"), CHANGES.items(), ids=["buffer", "parameter", "nothing"])
+@pytest.mark.parametrize(
+    ("change", "excused"), CHANGES.items(), ids=["buffer", "parameter", "attribute", "nothing"]
+)
 def test_gradients_that_a_checkpoint_computes_from_changed_state_are_no_finding(
     case: Callable[[str], Case], change: str, excused: bool
 ) -> None:
@@ -212,9 +215,10 @@ class Child(nn.Module):
         super().__init__()
         self.w = nn.Parameter(torch.ones(3))
         self.register_buffer("n", torch.ones(3))
+        self.k = torch.ones(3)
 
     def forward(self, x):
-        return x * self.n * self.w**2
+        return x * self.n * self.w**2 * self.k
 
 class Model(nn.Module):
     def __init__(self):
@@ -230,6 +234,28 @@ class Model(nn.Module):
     assert verdict.findings == ()
     names = [name for result in verdict.paths for name in result.excused]
     assert ("checkpoints-recompute-from-changed-state" in names) == excused
+
+
+def test_gradients_that_a_checkpoint_computes_after_functional_call_are_no_finding(
+    case: Callable[[str, str], Case],
+) -> None:
+    body = """
+from torch.utils.checkpoint import checkpoint
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return checkpoint(lambda x: torch.tanh(self.layer(x)), x, use_reentrant=False)
+"""
+    verdict = judge(
+        case(body, "(torch.ones(2, 3, requires_grad=True),)"), select_paths(["nonstrict+functional:module"])
+    )
+    assert verdict.findings == ()
+    assert "checkpoints-recompute-from-changed-state" in verdict.paths[0].excused
 
 
 CHANGES_STRUCTURE = {

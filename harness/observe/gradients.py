@@ -77,7 +77,9 @@ def of_unregistered(named: Mapping[str, torch.Tensor]) -> frozenset[str]:
     others = {id(tensor) for name, tensor in named.items() if not name.startswith(OUTPUT)}
 
     def is_unregistered(leaf: torch.Tensor) -> bool:
-        return isinstance(leaf, torch.nn.Parameter) and id(leaf) not in others
+        # A view that is made under no_grad requires grad if the parameter does, and has no history.
+        base = leaf if leaf._base is None else leaf._base
+        return isinstance(base, torch.nn.Parameter) and id(base) not in others
 
     return frozenset(
         name

@@ -206,7 +206,8 @@ _LAYOUT = ("stride", "conj-bit", "neg-bit")
 @limit(
     LIMITS,
     says="torch.utils.checkpoint runs modules once more in the backward pass, on the state as it is then: if "
-    "forward has changed the state, eager's gradients are not those of the forward pass.",
+    "forward has changed the state, or functional_call has put the module's own back, eager's gradients are not "
+    "those of the forward pass.",
     documented="docs.pytorch.org, torch.utils.checkpoint.checkpoint: 'If the function invocation during the "
     "backward pass differs from the forward pass ... silently incorrect gradients'",
 )
@@ -228,7 +229,8 @@ def checkpoints_recompute_from_changed_state(question: Question) -> bool:
         return False
     before, after = eager.before.tensors, eager.calls[0].state.tensors
     common = before.keys() & after.keys()
-    changed = bool(eager.rebound) or any(compare_leaf(before[name], after[name]) for name in common)
+    changed = bool(eager.rebound | eager.assigned) or "functional" in question.path.transforms
+    changed = changed or any(compare_leaf(before[name], after[name]) for name in common)
     return flow.recomputes and changed
 
 
