@@ -206,8 +206,8 @@ _LAYOUT = ("stride", "conj-bit", "neg-bit")
 @limit(
     LIMITS,
     says="torch.utils.checkpoint runs modules once more in the backward pass, on the state as it is then: if "
-    "forward has changed the state, or functional_call has put the module's own back, eager's gradients are not "
-    "those of the forward pass.",
+    "forward has changed the state, or functional_call has put the module's own back, eager's gradients are "
+    "not those of the forward pass.",
     documented="docs.pytorch.org, torch.utils.checkpoint.checkpoint: 'If the function invocation during the "
     "backward pass differs from the forward pass ... silently incorrect gradients'",
 )
