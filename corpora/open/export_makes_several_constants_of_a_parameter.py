@@ -1,0 +1,56 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: a parameter of a module in a list becomes a constant for each place that reads it"
+# severity = "C"
+# severity-because = "a weight that no module registers, returned twice: two tensors in the program"
+# cause = """
+# lift_constants_pass remembers which tensors it has lifted, but of a parameter it lifts the data, which
+# is another tensor each time."""
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "identity", "output"]]
+# fix = "parameters_are_lifted_once"
+# upstream = ""
+# at-fault = "torch/_export/passes/lift_constants_pass.py, lift_constants_pass: constant_val.data"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# ///
+"""A model returns one unregistered parameter twice; the exported program returns two tensors.
+
+Of other tensors that a model holds in a list, export makes one constant, wherever they are read. A parameter
+loses its class on the way, by `.data`, and what comes of that is compared with what was lifted before.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.held = [nn.Linear(2, 2)]
+
+    def forward(self, x):
+        return self.held[0](x), self.held[0].weight, self.held[0].weight
+
+
+def make():
+    return Model(), (torch.ones(1, 2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    _, first, second = model(*args)
+    expected = first is second
+    _, first, second = torch.export.export(model, args, strict=False).module()(*args)
+    seen = first is second
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: both weights are one tensor: {expected} in eager, {seen} exported")
+    sys.exit(bug)
