@@ -8,6 +8,7 @@ import torch
 from torch import nn
 from torch.utils import _pytree as pytree
 
+from harness.checks.compare.leaves import ValuesDiffer, compare_leaf
 from harness.inputs.copies import Examples
 from harness.observe.environment import read_environment
 from harness.observe.failure import Failure, failure
@@ -157,3 +158,16 @@ def test_a_failure_says_nothing_of_the_process() -> None:
         name, _, _ = graph.forward.__code__.co_filename.partition(" ")
         texts.add(failure(ValueError(f"{name} of {object()!r}"), "run").message)
     assert texts == {"<eval_with_key> of <object object>"}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_a_tensor_of_more_dimensions_than_numpy_has_is_compared(dtype: torch.dtype) -> None:
+    # As after a hundred calls of a model that does `self.mean = self.mean.unsqueeze(0)`.
+    shape = (1,) * 70 + (2,)
+    one, other = (
+        torch.tensor([1.0, 2.0]).to(dtype).view(shape),
+        torch.tensor([1.0, 3.0]).to(dtype).view(shape),
+    )
+    assert compare_leaf(snapshot(one), snapshot(one.clone())) is None
+    found = compare_leaf(snapshot(one), snapshot(other))
+    assert isinstance(found, ValuesDiffer) and found.differing == 1

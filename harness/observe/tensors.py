@@ -114,7 +114,14 @@ def _values(tensor: torch.Tensor) -> Values | None:
         plain = plain.resolve_conj()
     if plain.is_neg():
         plain = plain.resolve_neg()
+    if plain.dim() > _NUMPY_DIMENSIONS:
+        plain = plain.reshape(-1)
     return keep((plain if _has_pointer(plain) else plain.clone()).numpy())
+
+
+# numpy.org, "NumPy 2.0.0 Release Notes": an array has at most 64 dimensions; a tensor may have more, such as a
+# buffer that gains one in each call. The values of such a one are kept in a row.
+_NUMPY_DIMENSIONS = 64
 
 
 def _has_pointer(tensor: torch.Tensor) -> bool:
