@@ -119,8 +119,8 @@ def _values(tensor: torch.Tensor) -> Values | None:
     return keep((plain if _has_pointer(plain) else plain.clone()).numpy())
 
 
-# numpy.org, "NumPy 2.0.0 Release Notes": an array has at most 64 dimensions; a tensor may have more, such as a
-# buffer that gains one in each call. The values of such a one are kept in a row.
+# numpy.org, "NumPy 2.0.0 Release Notes": an array has at most 64 dimensions. A tensor may have more, as a
+# buffer that gains one in each call. Its values are kept in a row.
 _NUMPY_DIMENSIONS = 64
 
 
