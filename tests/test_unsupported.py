@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 
 import pytest
+import torch
 
 from harness.case import Case, case_from_source
 from harness.checks.outputs import PathRaised
@@ -202,6 +204,16 @@ def test_functionalization_refuses_set_to_a_plain_tensor() -> None:
     says = "set__functionalize: We do not currently support x.set_(y) where y is not a FunctionalTensor."
     rule = refusal(Failure("lower", ("RuntimeError", "Exception"), says, ()))
     assert rule is not None and rule.name == "set-to-plain-tensor"
+
+
+def test_a_model_that_torch_cannot_save_in_eager_is_not_picklable() -> None:
+    model = torch.nn.Module()
+    model.register_buffer("mean", torch.zeros(2))
+    model.register_buffer("bits", model.get_buffer("mean").view(torch.int32))
+    with pytest.raises(RuntimeError) as raised:
+        torch.save(model, io.BytesIO())
+    rule = refusal(Failure("lower", ("RuntimeError", "Exception"), str(raised.value), ()))
+    assert rule is not None and rule.name == "not-picklable"
 
 
 def test_a_refusal_does_not_cover_an_error_in_a_run() -> None:

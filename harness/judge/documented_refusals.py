@@ -58,6 +58,14 @@ REFUSALS: tuple[Refusal, ...] = (
         stage="lower",
     ),
     Refusal(
+        "not-picklable",
+        "RuntimeError",
+        "torch/serialization.py, _save: 'ensure that any other saved storages pointing to the same data all "
+        "have the same dtype'; eager's model cannot be saved either",
+        r"^Cannot save multiple tensors or storages that view the same data as different types",
+        stage="lower",
+    ),
+    Refusal(
         "not-serializable",
         "NotImplementedError",
         "torch/utils/_pytree.py, register_pytree_node: 'serialized_type_name', used for serializing "
