@@ -502,3 +502,28 @@ def test_state_that_nothing_reads_is_not_called_wrong() -> None:
     assert (found.meaning, found.known, report.exit_code()) == ("harmless", True, 0)
     read = replace(found, finding=replace(found.finding, evidence=CopyShares((counter,))))
     assert read.meaning == "wrong"
+
+
+@pytest.mark.parametrize("in_eager", [True, False])
+def test_hooks_that_eager_installs_too_are_no_finding(in_eager: bool) -> None:
+    """As models of transformers do, in their first call."""
+    import torch
+
+    class Hooked(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.child = torch.nn.ReLU()
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            if (in_eager or torch.compiler.is_exporting()) and not self.child._forward_hooks:
+                self.child.register_forward_hook(lambda *_: None)
+            out: torch.Tensor = self.child(x)
+            return out
+
+    report = exportdiff.compare(Hooked(), (torch.ones(2),), paths=["nonstrict:module"])
+    messages = [found.finding.message for found in report.found]
+    (path,) = report.paths
+    if in_eager:
+        assert (messages, path.excused) == ([], ("hooks-change-as-in-eager",))
+    else:
+        assert (messages, path.excused) == (["export changed hooks of the model: child"], ())

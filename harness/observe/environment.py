@@ -31,7 +31,7 @@ def read_environment(model: nn.Module, inputs: Inputs, program: ExportedProgram 
     return Environment(
         state=state,
         training={name: module.training for name, module in modules},
-        hooks={name: _count_hooks(module) for name, module in modules},
+        hooks=count_hooks(model),
         attributes=plain_attributes(model),
         unregistered=unregistered_attributes(model),
         inputs=given,
@@ -109,6 +109,11 @@ _HOOKS = (
     "_load_state_dict_pre_hooks",
     "_load_state_dict_post_hooks",
 )
+
+
+def count_hooks(model: nn.Module) -> dict[str, int]:
+    """Return how many hooks each module has, by its names."""
+    return {name: _count_hooks(module) for name, module in model.named_modules(remove_duplicate=False)}
 
 
 def _count_hooks(module: nn.Module) -> int:

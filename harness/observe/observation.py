@@ -163,6 +163,8 @@ class EagerObservation(Observation):
     """The attributes that the model assigns and that are neither parameter nor buffer."""
     rebound: frozenset[str] = frozenset()
     """The parameters and buffers that the model assigns, so that they are other objects."""
+    hooked: frozenset[str] = frozenset()
+    """The modules that have more or fewer hooks after its calls than before."""
     hierarchy: Hierarchy | None = None
     """Its modules, and the calls of them in call 0."""
     invalid: str = ""

@@ -10,7 +10,7 @@ from harness.checks.guards.check import CallRefused
 from harness.checks.guards.deviations import BrokenByRefusal, WrongAnswer
 from harness.checks.inputs import InputLeaf
 from harness.checks.outputs import OutputLeaf, OutputStructure, PathRaised
-from harness.checks.purity import Printed, ProcessChanged
+from harness.checks.purity import ModuleChanged, Printed, ProcessChanged
 from harness.checks.state import StateLeaf
 from harness.checks.structure.call_order import CallsUnknown
 from harness.inputs.deviations import METADATA, PROMISED, SURROUNDINGS
@@ -204,3 +204,21 @@ def constants_take_other_kernels(question: Question) -> bool:
         return False
     leaves = OutputLeaf | InputLeaf | StateLeaf
     return isinstance(evidence, leaves) and evidence.leaf.word in ("rounding", "sign-of-zero")
+
+
+@limit(
+    LIMITS,
+    says="Non-strict export runs the Python code of the model: hooks that eager's calls add or remove, it "
+    "adds or removes too.",
+    documented=f"{PROGRAMMING_MODEL}, 'Strict vs. Non-Strict Tracing': non-strict mode uses the Python "
+    "interpreter",
+)
+def hooks_change_as_in_eager(question: Question) -> bool:
+    """Ask whether only hooks of modules changed whose hooks change in eager as well."""
+    evidence = question.evidence
+    return (
+        isinstance(evidence, ModuleChanged)
+        and (evidence.stage, evidence.sort) == ("export", "hooks")
+        and question.path.mode == "nonstrict"
+        and question.eager.hooked.issuperset(evidence.names)
+    )

@@ -9,7 +9,12 @@ import torch
 from harness.inputs.copies import build
 from harness.observe.caches import forget_compiled
 from harness.observe.checkpoint import tensor_places
-from harness.observe.environment import held_objects, plain_attributes, unregistered_attributes
+from harness.observe.environment import (
+    count_hooks,
+    held_objects,
+    plain_attributes,
+    unregistered_attributes,
+)
 from harness.observe.observation import EagerObservation
 from harness.observe.printing import capture_output
 from harness.observe.process_state import restore_modes
@@ -59,7 +64,7 @@ def _observe(
     before = state_snapshot(model)
     alive = held_objects(model)
     attributes, structure, objects = _attributes(model), _structure(model), _objects(model)
-    together = _sharing_memory(model)
+    together, hooks = _sharing_memory(model), count_hooks(model)
     plan = plan_calls(before, examples, modes, case) if modes else None
     recorder = CallRecorder(model) if modes else None
     assigned: set[str] = set()
@@ -86,6 +91,7 @@ def _observe(
         before=before,
         assigned=frozenset(assigned),
         rebound=frozenset(rebound),
+        hooked=_changed(hooks, count_hooks(model)),
         hierarchy=recorder.hierarchy if recorder else None,
         invalid="an example input shares memory with the model's state" if shares_memory else "",
         first_call_only=bool(changed),
