@@ -27,18 +27,17 @@ class Note:
     """A shell pattern."""
 
 
-NOTES: tuple[Note, ...] = tuple(
+NOTES: tuple[Note, ...] = (
     Note(
         "first_forward_installs_hooks",
         "The first forward of the model installs hooks in it, and notes that in an attribute "
         "(transformers/utils/output_capturing.py, maybe_install_capturing_hooks). Non-strict export runs the "
-        "Python code of the model, so that the model keeps them, as after a call in eager "
+        "Python code of the model, so that the model keeps the attribute, as after a call in eager "
         "(docs.pytorch.org, torch.export Programming Model, 'Strict vs. Non-Strict Tracing')",
         models=("transformers/segformer",),
-        signature=("purity", "mismatch", "export", changed),
+        signature=("purity", "mismatch", "export", "attribute"),
         paths="nonstrict*",
-    )
-    for changed in ("hooks", "attribute")
+    ),
 )
 
 
