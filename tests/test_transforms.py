@@ -16,6 +16,7 @@ from harness.case import Case
 from harness.judge.documented_limits.replacing import SELECTS
 from harness.judge.verdict import judge
 from harness.paths import Path, all_paths, parse
+from harness.paths.run.calls import run_calls
 from harness.paths.transforms import TRANSFORMS
 
 VIEWS = """
@@ -197,6 +198,14 @@ def test_each_call_works_on_the_state_of_the_module(
     verdict = judge(case(body), [parse(f"nonstrict+preserve+{name}:unflatten")])
     assert verdict.findings == ()
     assert [result.status for result in verdict.paths] == ["ok"]
+
+
+def test_a_graph_without_guards_gets_no_calls_that_it_does_not_promise(case: Callable[[str], Case]) -> None:
+    """A recurrent kernel that gets a batch of another size than its hidden state writes beyond its memory."""
+    body = "class Model(nn.Module):\n    def forward(self, x):\n        return x + 1"
+    with mock.patch("harness.paths.run.exported.run_calls", wraps=run_calls) as made:
+        judge(case(body), [parse("nonstrict:module"), parse("nonstrict+lifted:module")])
+    assert [bool(call.args[2].deviations) for call in made.call_args_list] == [True, False]
 
 
 ASSIGNED = """
