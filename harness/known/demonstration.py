@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from harness.errors import UsageError
+from harness.source.parsing import parse, parse_expression
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -63,7 +64,7 @@ class Demonstration:
 def demonstration(entry: Entry) -> Demonstration:
     """Read the program of an entry. Raises UsageError if its main part does not say what the bug is."""
     source = entry.file.read_text(encoding="utf-8")
-    tree = ast.parse(source)
+    tree = parse(source)
     main = next((node for node in tree.body if isinstance(node, ast.If)), None)
     made = next((node for node in tree.body if _is_function(node, "make")), None)
     if main is None or not isinstance(made, ast.FunctionDef):
@@ -89,7 +90,7 @@ def demonstration(entry: Entry) -> Demonstration:
     steps = _without_dead_names(spread.steps, spread.outcome)
     helpers = [*helpers, made] if spread.kept else helpers
     text = "\n".join([*map(ast.unparse, (*helpers, *steps)), *_texts(spread.outcome)])
-    used = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+    used = {node.id for node in ast.walk(parse(text)) if isinstance(node, ast.Name)}
     statements = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
     others = [
         node
@@ -181,7 +182,7 @@ def _is_about_words(outcome: Outcome, steps: Sequence[ast.stmt]) -> bool:
         if isinstance(step, ast.Assign) and isinstance(step.value, ast.Constant)
         for name in _names(step.targets[0])
     }
-    return isinstance(outcome, Holds) and set(_names(ast.parse(outcome.condition, mode="eval").body)) <= words
+    return isinstance(outcome, Holds) and set(_names(parse_expression(outcome.condition))) <= words
 
 
 def _equal(one: ast.expr, two: ast.expr) -> Equal:
@@ -290,7 +291,7 @@ def _spread(made: ast.FunctionDef, steps: list[ast.stmt], outcome: Outcome) -> _
 
 def _inlined(outcome: Outcome, inline: _Inline) -> Outcome:
     def text(expression: str) -> str:
-        return ast.unparse(inline.visit(ast.parse(expression, mode="eval")))
+        return ast.unparse(inline.visit(parse_expression(expression)))
 
     if isinstance(outcome, Equal):
         return Equal(text(outcome.expected), text(outcome.seen))
@@ -347,7 +348,7 @@ def _without_dead_names(steps: list[ast.stmt], outcome: Outcome) -> list[ast.stm
         text = "\n".join([*map(ast.unparse, steps), *_texts(outcome)])
         read = {
             node.id
-            for node in ast.walk(ast.parse(text))
+            for node in ast.walk(parse(text))
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
         }
         left = [each for step in steps for each in _alive(step, read)]

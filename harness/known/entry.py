@@ -10,6 +10,8 @@ import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+from harness.source.parsing import parse
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -217,7 +219,7 @@ def _wrong_word(table: dict[str, Any]) -> str:
 def problem_in(source: str) -> str:
     """Say why this source cannot be that of a corpus file, without running it; empty if it can be."""
     try:
-        tree = ast.parse(source)
+        tree = parse(source)
     except (SyntaxError, ValueError) as error:
         line = f" (line {error.lineno})" if isinstance(error, SyntaxError) else ""
         return f"does not parse: {type(error).__name__}: {error.args[0]}{line}"

@@ -21,6 +21,7 @@ import platformdirs
 
 from harness.known.entry import FIXES, find_files, read_entry
 from harness.patching.fixes import read_candidates
+from harness.source.parsing import parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -97,7 +98,7 @@ def _code(file: pathlib.Path) -> str:
     """Return what a file does, without its comments and its docstring; its text, if it is not Python."""
     text = file.read_text(encoding="utf-8", errors="replace")
     try:
-        tree = ast.parse(text)
+        tree = parse(text)
     except (SyntaxError, ValueError):
         return text
     first = tree.body[0] if tree.body else None

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from harness.known.demonstration import Demonstration, Equal, Holds, Raises
 from harness.processes.script import run_file
+from harness.source.parsing import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -201,7 +202,7 @@ def _final_values(demo: Demonstration) -> tuple[str, ...]:
         return ()
     values = []
     for name, step in zip((demo.outcome.expected, demo.outcome.seen), demo.steps[-2:], strict=True):
-        node = ast.parse(step).body[0]
+        node = parse(step).body[0]
         if not isinstance(node, ast.Assign) or ast.unparse(node.targets[0]) != name:
             return ()
         values.append(ast.unparse(node.value))

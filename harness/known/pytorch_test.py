@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from harness.known.demonstration import Demonstration, Equal, Holds, Raises
 from harness.known.plain_program import styled
+from harness.source.parsing import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,7 +94,7 @@ def _body(demo: Demonstration, refusal: Refusal | None) -> Iterator[str]:
 
 def _without_name(step: str) -> str:
     """Leave out the name of a result that nobody reads."""
-    node = ast.parse(step).body[0]
+    node = parse(step).body[0]
     return ast.unparse(node.value) if isinstance(node, ast.Assign) else step
 
 

@@ -16,6 +16,7 @@ from harness.errors import UsageError
 from harness.known.demonstration import Demonstration, Holds, Raises, demonstration
 from harness.known.entry import HEADER
 from harness.known.plain_program import Shown, program_text, run_program
+from harness.source.parsing import parse
 
 if TYPE_CHECKING:
     from harness.findings import Finding
@@ -143,9 +144,9 @@ def _with_cause(entry: Entry, explanation: str) -> str:
 def _as_it_is(entry: Entry, run: Run) -> _Parts:
     """Split a file into its explanation and its code; leave out the header, which is for machines."""
     text = HEADER.sub("", entry.file.read_text(encoding="utf-8")).strip("\n")
-    explanation = ast.get_docstring(ast.parse(text)) or ""
+    explanation = ast.get_docstring(parse(text)) or ""
     if explanation:
-        node = ast.parse(text).body[0]
+        node = parse(text).body[0]
         lines = text.splitlines()
         code = "\n".join([*lines[: node.lineno - 1], *lines[node.end_lineno :]]).strip("\n")
         return _Parts(explanation, code, run.output)

@@ -8,13 +8,15 @@ from typing import TypeVar
 
 import libcst as cst
 
+from harness.source.parsing import parse
+
 S = TypeVar("S", bound=cst.CSTNode)
 
 
 def laid_out(source: str) -> str:
     """Return the same program in the usual layout. Raises libcst.ParserSyntaxError."""
     text = cst.parse_module(source).visit(_Layout()).code.strip("\n") + "\n"
-    return text if ast.dump(ast.parse(text)) == ast.dump(ast.parse(source)) else source
+    return text if ast.dump(parse(text)) == ast.dump(parse(source)) else source
 
 
 _SPACE = cst.SimpleWhitespace(" ")

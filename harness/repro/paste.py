@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from harness.source.parsing import parse
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -114,7 +116,7 @@ def expression(function: Callable[..., Any]) -> str:
 
 def names_in(text: str) -> set[str]:
     """Return the names that an expression or a module uses."""
-    return {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+    return {node.id for node in ast.walk(parse(text)) if isinstance(node, ast.Name)}
 
 
 class _Untyped(cst.CSTTransformer):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness.case import FURTHER
+from harness.source.parsing import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,12 +53,12 @@ def program_of(source: str, *, probes: bool = True) -> str:
     header = re.match(r"# /// script\n(#[^\n]*\n)+", source)
     if header is not None:
         source = source[header.end() :]
-    functions = {node.name: node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)}
+    functions = {node.name: node for node in parse(source).body if isinstance(node, ast.FunctionDef)}
     kept = source.splitlines()
     ends = [functions[name].end_lineno or 0 for name in ("make", *FURTHER) if name in functions]
     if header is not None and ends:
         kept = kept[: max(ends)]
-        used = set(_names(ast.parse("\n".join(kept))))
+        used = set(_names(parse("\n".join(kept))))
         ours = {f"import {name}" for name in MODULES if name not in used}
         kept = ["" if line in ours else line for line in kept]
     if not probes and "probes" in functions:
@@ -68,7 +69,7 @@ def program_of(source: str, *, probes: bool = True) -> str:
 
 def read_program(source: str) -> Program:
     """Find out what ``make`` returns, and whether random numbers play a part."""
-    tree = ast.parse(source)
+    tree = parse(source)
     functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     names = set(_names(tree))
     layers = set(_layers(tree)) - _WITHOUT_RANDOM_NUMBERS
@@ -90,7 +91,7 @@ def future_first(source: str) -> tuple[tuple[str, ...], str]:
     """
     nodes = [
         node
-        for node in ast.parse(source).body
+        for node in parse(source).body
         if isinstance(node, ast.ImportFrom) and node.module == "__future__"
     ]
     lines = source.splitlines()

@@ -8,6 +8,7 @@ import hashlib
 import json
 
 from harness.case import FURTHER
+from harness.source.parsing import parse
 
 DIGITS = 10
 """The number of hexadecimal digits of a fingerprint."""
@@ -22,7 +23,7 @@ def canonical_digest(source: str) -> str:
     names that the harness uses (``make``, ``probes``), stay as they are. Imports and everything below ``if``
     at the top level are ignored. Raises SyntaxError.
     """
-    tree = ast.parse(source)
+    tree = parse(source)
     counted = ast.ClassDef | ast.FunctionDef | ast.Assign
     body: list[ast.stmt] = [node for node in tree.body if isinstance(node, counted)]
     whole = _Renamed(_defined(body)).visit(ast.Module(body, []))

@@ -6,6 +6,8 @@ import ast
 import io
 import tokenize
 
+from harness.source.parsing import parse
+
 _NO_CODE = {
     tokenize.COMMENT,
     tokenize.NL,
@@ -19,7 +21,7 @@ _NO_CODE = {
 def code_lines(source: str) -> int:
     """Count the lines other than blank lines, comments and docstrings. Raises SyntaxError."""
     docstrings: set[int] = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parse(source)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(
             node, clean=False
         ):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from harness.engine.other_torch.messages import Ran
 from harness.known.fit import cache_folder
 from harness.processes.child import ended_from_outside
+from harness.source.parsing import parse
 
 if TYPE_CHECKING:
     from harness.engine.other_torch.probe import Interpreter
@@ -43,7 +44,7 @@ def keep(interpreter: Interpreter, text: str, ran: Ran) -> None:
 
 def _code(text: str) -> str:
     """Return what matters for a run: neither the header nor the explanation, which people edit."""
-    tree = ast.parse(text)
+    tree = parse(text)
     if ast.get_docstring(tree) is not None:
         del tree.body[0]
     return ast.dump(tree)
