@@ -224,3 +224,19 @@ def test_the_calls_in_a_region_come_in_the_order_of_its_graph() -> None:
     listing = Reader(stacks=True).read(ep.graph_module, ep.graph, ["x"])
     inside = [frames[-1].module for step in listing.steps for frames in step.inside]
     assert inside == ["a", "b", "b", "c"]  # the result of the inner region is filed under b as well
+
+
+class Casts(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.float().contiguous() + x.double() + x.t().contiguous() + x.to(torch.float32, copy=True)
+
+
+def test_a_cast_that_has_nothing_to_do_is_its_operand() -> None:
+    program = torch.export.export(Casts(), (torch.ones(2, 2).tril(),))
+    seen = Reader(stacks=False).read(program.graph_module, program.graph)
+    casts = [
+        each.operands for each in seen.steps if each.operator.startswith(("aten.to.", "aten.contiguous"))
+    ]
+    assert len(casts) == 3
+    (first,) = [each for each in seen.steps if each.operator.startswith("aten.add")][:1]
+    assert first.operands[0] == "input 0"

@@ -46,8 +46,7 @@ def make():
 
 if __name__ == "__main__":
     sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
-    model, args = make()
-    ep = torch.export.export(model, args)
+    ep = torch.export.export(*make())
     try:
         ep.module()
         error = None

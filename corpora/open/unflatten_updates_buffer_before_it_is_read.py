@@ -47,8 +47,7 @@ def make():
 if __name__ == "__main__":
     sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
-    ep = torch.export.export(model, args).run_decompositions()
-    unflattened = torch.export.unflatten(ep)
+    unflattened = torch.export.unflatten(torch.export.export(model, args).run_decompositions())
     expected, seen = model(*args), unflattened(*args)
     bug = not torch.equal(expected, seen)
     print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {seen}")

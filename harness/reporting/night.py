@@ -87,8 +87,8 @@ class Night:
             return f"Nothing new in {programs}."
         return f"{listed(parts)} in {programs}."
 
-    def troubles(self) -> list[str]:
-        """Say what went wrong with the campaign itself, a sentence each."""
+    def troubles(self, details: str = "events.ndjson") -> list[str]:
+        """Say what went wrong with the campaign itself, a sentence each; ``details``: where they are."""
         tally, found = self.tally, []
         finished = tally.finished
         if finished is None:
@@ -100,7 +100,7 @@ class Night:
         elif finished.reason == "errors":
             found.append("It ended early, because exportdiff failed again and again at one place.")
         if tally.harness_errors:
-            found.append(f"exportdiff itself failed {counted(tally.harness_errors, 'time')}: see below.")
+            found.append(f"exportdiff itself failed {counted(tally.harness_errors, 'time')}: see {details}.")
         if finished is not None and finished.given_up:
             found.append(f"{counted(finished.given_up, 'program')} had no result when the time was over.")
         return found

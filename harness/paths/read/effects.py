@@ -1,4 +1,4 @@
-"""The side effects of operators."""
+"""The side effects of operators, and which of their operands they return."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import torch
+from torch import fx
 from torch._ops import HigherOrderOperator
 from torch.fx.node import _side_effectful_functions
 
@@ -47,3 +48,21 @@ def effects_of(target: Any) -> Effects:
     returned = any(each.alias_info is not None for each in schema.returns)
     reshapes = torch.Tag.inplace_view in target.tags
     return Effects(str(target), impure, tuple(writes), tuple(views) if returned else (), reshapes)
+
+
+_CASTS: frozenset[Any] = frozenset({torch.ops.aten.to, torch.ops.aten.contiguous})
+"""Operators that return their operand, the same tensor, where it has the dtype or the layout already."""
+
+
+def returned_operand(node: fx.Node) -> fx.Node | None:
+    """Return the operand that an operator returns as it is: reading one or the other is the same."""
+    operand = node.args[0] if node.args else None
+    if getattr(node.target, "overloadpacket", None) not in _CASTS or not isinstance(operand, fx.Node):
+        return None
+    given, result = operand.meta.get("val"), node.meta.get("val")
+    if not isinstance(given, torch.Tensor) or not isinstance(result, torch.Tensor):
+        return None
+    if given.layout != torch.strided or result.layout != torch.strided:
+        return None
+    same = given.untyped_storage()._cdata == result.untyped_storage()._cdata
+    return operand if same and given.dtype == result.dtype and given.stride() == result.stride() else None

@@ -12,7 +12,7 @@ from torch import fx, nn
 from torch.utils import _pytree as pytree
 
 from harness.observe.graphs import Frame, Listing, Step
-from harness.paths.read.effects import effects_of
+from harness.paths.read.effects import effects_of, returned_operand
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -166,6 +166,8 @@ class Reader:
                     return target(*values)
             except (RuntimeError, TypeError, ValueError, LookupError) as error:  # what pytree raises
                 raise BrokenError(f"{node.name} does not fit what it is given: {error}") from error
+        elif (returned := returned_operand(node)) is not None:
+            return env[returned]
         operands: list[Operand] = []
         bodies: list[_Body] = []
         text = _text(node.args, operands, env, bodies)
