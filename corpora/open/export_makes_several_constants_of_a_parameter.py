@@ -51,7 +51,5 @@ if __name__ == "__main__":
     expected = first is second
     _, first, second = torch.export.export(model, args, strict=False).module()(*args)
     bug = (first is second) != expected
-    print(
-        f"{'BUG' if bug else 'ok'}: one tensor is returned twice by eager: {expected}; here: {expected != bug}"
-    )
+    print(f"{'BUG' if bug else 'ok'}: one tensor comes twice: eager {expected}; here {expected != bug}")
     sys.exit(bug)
