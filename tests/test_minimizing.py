@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import pathlib
 import textwrap
 from collections.abc import Callable
 
 import pytest
+from torch import nn
 
 from harness.cli import main
 from harness.findings import Finding
@@ -410,6 +412,53 @@ def test_command(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> 
     assert [each.name for each in tmp_path.glob("out*")] == ["out.py"]
     assert "def make():" in out.read_text()
     assert read_subject(str(out)).path == "nonstrict:module@cpu"
+
+
+WRONG_FIX = """\
+Add while exporting
+
+---
+--- a/torch/nn/modules/linear.py
++++ b/torch/nn/modules/linear.py
+@@ -{line},1 +{line},1 @@
+-        return input
++        return input + 3 if torch.compiler.is_exporting() else input
+"""
+
+NEEDS_IT = f"""\
+# /// script
+# [tool.exportdiff]
+# fingerprint = "0"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# caused-by = ["wrong"]
+# ///
+{HEAD}
+
+def make():
+    return nn.Sequential(nn.ReLU(), nn.Identity()), (torch.ones(3, 2),)
+"""
+
+
+def test_command_keeps_the_fixes_in_place_that_the_header_names(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "corpora" / "fixes"
+    folder.mkdir(parents=True)
+    line = inspect.getsourcelines(nn.Identity)[1] + inspect.getsource(nn.Identity).splitlines().index(
+        "        return input"
+    )
+    (folder / "wrong.patch").write_text(WRONG_FIX.format(line=line))
+    file, out = tmp_path / "needs.py", tmp_path / "out.py"
+    file.write_text(NEEDS_IT)
+    arguments = ["minimize", str(file), "--corpora", str(folder.parent), "--out", str(out)]
+    assert main(arguments) == 0
+    assert 'caused-by = ["wrong"]' in out.read_text() and "torch.ones(1)" in out.read_text()
+    (folder / "wrong.patch").unlink()
+    assert main(arguments) == 2
+    assert "has no wrong.patch" in capsys.readouterr().err
 
 
 def test_command_without_a_finding(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import pathlib
+from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING
 
-from harness.cli.arguments import add_limit_options, duration
+from harness.cli.arguments import add_corpora_option, add_limit_options, duration
 from harness.errors import UsageError
 from harness.source.line_count import code_lines
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from harness.minimizing import Minimized
     from harness.minimizing.notes import Notes
     from harness.minimizing.subject import Subject
+    from harness.patching.fixes import Fix
+    from harness.processes.script import Within
 
 
 def add(commands: Subparsers) -> None:
@@ -57,6 +61,7 @@ def add(commands: Subparsers) -> None:
         help="write the result to FILE instead of standard output; after an interruption, the same command "
         "continues where it stopped",
     )
+    add_corpora_option(parser, "the corpus with the fixes that the header of the file names")
     add_limit_options(parser)
     parser.set_defaults(run=run)
 
@@ -64,17 +69,21 @@ def add(commands: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print or write a repro file; return 0 if it shows the finding, 1 if there is nothing to show."""
     from harness.cli.subject_finding import chosen_finding, say
+    from harness.known.needed import fixes_named
     from harness.minimizing.shipping import ship
     from harness.minimizing.subject import read_subject
+    from harness.patching.fixes import applied
     from harness.repro.confirm import confirm
 
     subject = read_subject(arguments.file)
     _check_arguments(arguments)
-    finding = chosen_finding(arguments.file, subject, arguments.path, arguments.check)
+    fixes = fixes_named(subject.needs.fixes, arguments.corpora) if subject.needs is not None else ()
+    finding = chosen_finding(arguments.file, subject, arguments.path, arguments.check, fixes)
     if finding is None:
         return 1
-    minimized = _minimized(arguments, subject, finding)
-    shipped = ship(minimized, lambda text: confirm(text, subject.folder))
+    minimized = _minimized(arguments, subject, finding, fixes)
+    within: Within = partial(applied, fixes) if fixes else nullcontext
+    shipped = ship(minimized, lambda text: confirm(text, subject.folder, within), subject.needs)
     say(_summary(minimized))
     if not shipped.smallest:
         say("the smallest program does not show it in a fresh process; this is the smallest one that does")
@@ -108,24 +117,30 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
             raise UsageError(f"--out {arguments.out}: this is the file to minimize; name another")
 
 
-def _minimized(arguments: argparse.Namespace, subject: Subject, finding: Finding) -> Minimized:
+def _minimized(
+    arguments: argparse.Namespace, subject: Subject, finding: Finding, fixes: tuple[Fix, ...]
+) -> Minimized:
     from harness.cli.subject_finding import say
     from harness.minimizing.notes import Notes
 
     if arguments.out is None:
-        return _reduce(arguments, subject, finding, None)
+        return _reduce(arguments, subject, finding, fixes, None)
     file = arguments.out.with_name(arguments.out.name + ".minimizing")
     with Notes(file, subject.source, str(finding.path), *finding.signature) as notes:
         if notes.best:
             say(f"continuing from {file}")
-        minimized = _reduce(arguments, subject, finding, notes)
+        minimized = _reduce(arguments, subject, finding, fixes, notes)
         if minimized.finished:
             notes.remove()
     return minimized
 
 
 def _reduce(
-    arguments: argparse.Namespace, subject: Subject, finding: Finding, notes: Notes | None
+    arguments: argparse.Namespace,
+    subject: Subject,
+    finding: Finding,
+    fixes: tuple[Fix, ...],
+    notes: Notes | None,
 ) -> Minimized:
     from harness.minimizing import NotShownError, Progress, minimize
     from harness.reporting.progress import ProgressLine
@@ -144,6 +159,7 @@ def _reduce(
                 seconds=arguments.time,
                 progress=progress,
                 folders=(subject.folder,),
+                fixes=fixes,
                 best=notes.best if notes else "",
                 tried=notes.tried if notes else (),
                 on_rejected=notes.reject if notes else lambda digest: None,

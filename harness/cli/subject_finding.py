@@ -10,29 +10,34 @@ from harness.equivalence import children
 from harness.equivalence.children import findings_of
 from harness.errors import UsageError
 from harness.minimizing.judging import FIRST_SECONDS, load_source
+from harness.patching.held import hold
 from harness.paths import core_paths, parse
 from harness.reporting.text import headline
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from harness.case import Case
     from harness.findings import Finding
     from harness.minimizing.subject import Subject
+    from harness.patching.fixes import Fix
     from harness.path import Path
 
 
-def chosen_finding(written: str, subject: Subject, path: str | None, check: str | None) -> Finding | None:
+def chosen_finding(
+    written: str, subject: Subject, path: str | None, check: str | None, fixes: tuple[Fix, ...] = ()
+) -> Finding | None:
     """Judge the program, choose a finding, and print which others there are; None if there is none to choose.
 
-    ``written`` is what the user calls the program; ``path`` and ``check`` are what the user asked for. Raises
-    UsageError if the program cannot be judged.
+    ``written`` is what the user calls the program; ``path`` and ``check`` are what the user asked for;
+    ``fixes`` are in place meanwhile. Raises UsageError if the program cannot be judged.
     """
     given = path or subject.path
     try:
         paths = (parse(given),) if given else core_paths()
     except ValueError as error:
         raise UsageError(f"{written}: {error}") from None
-    found = _findings(written, subject, paths)
+    found = _findings(written, subject, paths, fixes)
     wanted = [each for each in found if check in (None, each.check)]
     if subject.path and not path and not check:
         wanted.sort(key=lambda each: not subject.names(each))
@@ -49,9 +54,17 @@ def chosen_finding(written: str, subject: Subject, path: str | None, check: str 
     return wanted[0]
 
 
-def _findings(written: str, subject: Subject, paths: Sequence[Path]) -> Sequence[Finding]:
-    load = partial(load_source, written, subject.source, subject.folder)
+def _findings(
+    written: str, subject: Subject, paths: Sequence[Path], fixes: tuple[Fix, ...]
+) -> Sequence[Finding]:
+    load = partial(_load, fixes, written, subject.source, subject.folder)
     return findings_of(children.Subject(written, load), paths, FIRST_SECONDS)
+
+
+def _load(fixes: tuple[Fix, ...], written: str, source: str, folder: str) -> Case:
+    """Load a program in a process that judges it, and put the fixes in place there. Raises UsageError."""
+    hold(fixes)
+    return load_source(written, source, folder)
 
 
 def say(line: str) -> None:

@@ -11,6 +11,7 @@ import libcst as cst
 from harness.errors import UsageError
 from harness.known.entry import read_entry
 from harness.minimizing.outline import FACTORY
+from harness.repro import Needs
 from harness.repro.program import program_of
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ class Subject:
     check: str = ""
     fingerprint: str = ""
     signatures: tuple[tuple[str, ...], ...] = ()
+    needs: Needs | None = None
+    """The fixes without which torch does not show the finding."""
 
     def names(self, finding: Finding) -> bool:
         """Whether the header describes this finding."""
@@ -69,8 +72,17 @@ def read_subject(written: str) -> Subject:
     if entry.problem:
         return Subject(_with_factory(source, name), folder)
     source = program_of(source)
+    needs = None
+    if entry.needs:
+        needs = Needs(entry.needs, "unmasked-by" if entry.unmasked_by else "caused-by")
     return Subject(
-        _with_factory(source, name), folder, entry.path, entry.check, entry.fingerprint, entry.signatures
+        _with_factory(source, name),
+        folder,
+        entry.path,
+        entry.check,
+        entry.fingerprint,
+        entry.signatures,
+        needs,
     )
 
 
