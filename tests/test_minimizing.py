@@ -456,6 +456,7 @@ def test_command_keeps_the_fixes_in_place_that_the_header_names(
     arguments = ["minimize", str(file), "--corpora", str(folder.parent), "--out", str(out)]
     assert main(arguments) == 0
     assert 'caused-by = ["wrong"]' in out.read_text() and "torch.ones(1)" in out.read_text()
+    assert f"run it with: exportdiff replay {out} --corpora {folder.parent}" in capsys.readouterr().err
     (folder / "wrong.patch").unlink()
     assert main(arguments) == 2
     assert "has no wrong.patch" in capsys.readouterr().err

@@ -73,6 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.minimizing.shipping import ship
     from harness.minimizing.subject import read_subject
     from harness.patching.fixes import applied
+    from harness.reporting.commands import showing
     from harness.repro.confirm import confirm
 
     subject = read_subject(arguments.file)
@@ -91,7 +92,9 @@ def run(arguments: argparse.Namespace) -> int:
         print(shipped.text, end="")
     else:
         _replace(arguments.out, shipped.text)
-        say(f"written to {arguments.out}; run it with: python {arguments.out}")
+        needed = subject.needs.fixes if subject.needs is not None else ()
+        command = showing(arguments.out, needed, arguments.corpora)
+        say(f"written to {arguments.out}; run it with: {command}")
     if not shipped.confirmed:
         say(f"not confirmed in a fresh process: {shipped.reason}")
         return 1
