@@ -11,8 +11,8 @@
 # ///
 """The model updates its buffer in place, and then reads a view of it that it made before: the new value.
 
-In the graph, the copy into the buffer stands between the view and what reads it. Whatever moves the copies that
-unflatten itself inserts, because their graph reads old values, must leave this one where it is.
+In the graph, the copy into the buffer stands between the view and what reads it. Whatever moves the copies
+that unflatten itself inserts, because their graph reads old values, must leave this one where it is.
 """
 
 import sys
