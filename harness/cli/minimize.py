@@ -78,7 +78,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     subject = read_subject(arguments.file)
     _check_arguments(arguments)
-    fixes = fixes_named(subject.needs.fixes, arguments.corpora) if subject.needs is not None else ()
+    needed = subject.needs.fixes if subject.needs is not None else ()
+    fixes = fixes_named(needed, arguments.corpora)
     finding = chosen_finding(arguments.file, subject, arguments.path, arguments.check, fixes)
     if finding is None:
         return 1
@@ -92,7 +93,6 @@ def run(arguments: argparse.Namespace) -> int:
         print(shipped.text, end="")
     else:
         _replace(arguments.out, shipped.text)
-        needed = subject.needs.fixes if subject.needs is not None else ()
         command = showing(arguments.out, needed, arguments.corpora)
         say(f"written to {arguments.out}; run it with: {command}")
     if not shipped.confirmed:
