@@ -240,3 +240,16 @@ def test_a_cast_that_has_nothing_to_do_is_its_operand() -> None:
     assert len(casts) == 3
     (first,) = [each for each in seen.steps if each.operator.startswith("aten.add")][:1]
     assert first.operands[0] == "input 0"
+
+
+class CastsRows(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.vmap(lambda row: row.float() * 2)(x)
+
+
+def test_a_cast_in_vmap_is_read_though_its_tensors_give_no_storage() -> None:
+    program = torch.export.export(CastsRows(), (torch.ones(2, 2),))
+    seen = Reader(stacks=False).read(program.graph_module, program.graph)
+    (product,) = [each for each in seen.steps if each.operator.startswith("aten.mul")]
+    (row,) = [number for number, each in enumerate(seen.steps) if each.operator == "_add_batch_dim"]
+    assert product.operands == (row,)  # the cast has nothing to do

@@ -10,6 +10,8 @@ from torch import fx
 from torch._ops import HigherOrderOperator
 from torch.fx.node import _side_effectful_functions
 
+from harness.observe.tensors import storage_id
+
 
 class Effects(NamedTuple):
     """The side effects of an operator."""
@@ -62,7 +64,7 @@ def returned_operand(node: fx.Node) -> fx.Node | None:
     given, result = operand.meta.get("val"), node.meta.get("val")
     if not isinstance(given, torch.Tensor) or not isinstance(result, torch.Tensor):
         return None
-    if given.layout != torch.strided or result.layout != torch.strided:
+    if given.layout != torch.strided:
         return None
-    same = given.untyped_storage()._cdata == result.untyped_storage()._cdata
+    same = storage_id(given) == storage_id(result)
     return operand if same and given.dtype == result.dtype and given.stride() == result.stride() else None
