@@ -379,6 +379,23 @@ def test_the_longer_example_lies_in_memory_as_the_example_does(
     assert judge(branching, select_paths(["nonstrict+dynamic:module"]), ["outputs"]).findings == ()
 
 
+WRITES_AN_INPUT = """
+class Model(nn.Module):
+    def forward(self, x):
+        x.data = torch.ones(2, 2)
+        return x.sum()
+"""
+
+
+def test_trying_a_longer_example_leaves_the_inputs_as_they_are(case: Callable[[str, str], Case]) -> None:
+    overlapping = "torch.zeros(3).unfold(0, 2, 1)"  # lies in memory as no longer tensor does
+    writing = varied_case(
+        case(WRITES_AN_INPUT, f"({overlapping},)"), select_paths(["nonstrict+dynamic:module"])[0]
+    )
+    built = writing.build()
+    assert [probe.args[0].tolist() for probe in built.probes] == [[[0.0, 0.0], [0.0, 0.0]]]
+
+
 SIZED = """
 class Model(nn.Module):
     def forward(self, x, size):

@@ -37,7 +37,7 @@ def dynamic(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any] | No
     spec = shapes.dynamic_shapes(model, args, kwargs)
     probe = _longer(args, kwargs)
     try:
-        args, kwargs = _longer(args, kwargs)
+        args, kwargs = _cloned(probe)  # what the model does to its arguments must not show in the probe
         model(*args, **kwargs)
     except Exception:  # it takes no other size
         return spec, []
@@ -62,7 +62,18 @@ def _longer(*given: Any) -> Any:
             longer = longer.permute([order.index(d) for d in range(t.dim())])
             if t.is_contiguous() == longer.is_contiguous() and 0 not in t.stride():
                 copies[id(t)] = longer.detach().requires_grad_(t.requires_grad)
-    # Of a torch.Size it would make a tuple.
+    return _replaced(given, copies)
+
+
+def _cloned(given: Any) -> Any:
+    """Copy each tensor into memory of its own."""
+    tensors = [leaf for leaf in torch.utils._pytree.tree_leaves(given) if isinstance(leaf, torch.Tensor)]
+    return _replaced(given, {id(t): t.detach().clone().requires_grad_(t.requires_grad) for t in tensors})
+
+
+def _replaced(given: Any, tensors: dict[int, torch.Tensor]) -> Any:
+    """Put other tensors in the place of those with some ids."""
+    # Of a torch.Size the tree would make a tuple.
     return torch.utils._pytree.tree_map(
-        lambda leaf: copies.get(id(leaf), leaf), given, is_leaf=lambda part: isinstance(part, torch.Size)
+        lambda leaf: tensors.get(id(leaf), leaf), given, is_leaf=lambda part: isinstance(part, torch.Size)
     )
