@@ -1,0 +1,51 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile: a head whose result is not used gets zeros for gradients, where eager gives None"
+# severity = "A"
+# severity-because = "an auxiliary head that the loss does not use: weight decay shrinks it"
+# cause = """
+# CompiledFunction lets autograd put zeros where nothing flows back to an output; its backward computes
+# gradients from them, which are zeros where eager's are None."""
+# path = "compile:aot_eager@cpu"
+# check = "gradients"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["gradients", "mismatch", "none", "state", "new"]]
+# fix = "no_gradient_flows_from_unused_outputs"
+# upstream = "https://github.com/pytorch/pytorch/issues/131794"
+# affected = ["2.13.0"]
+# at-fault = "torch/_functorch/_aot_autograd/runtime_wrappers.py, CompiledFunction.forward"
+# ///
+"""Backward gives zeros to `aux.weight`, which has no part in the result; eager leaves its gradient None."""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.aux = nn.Linear(1, 1), nn.Linear(1, 1)
+
+    def forward(self, x):
+        self.kept = self.aux(x)
+        return self.body(x)
+
+
+def make():
+    return Model(), (torch.ones(1, 1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    (eager, args), compiled = make(), torch.compile(make()[0], backend="aot_eager")
+    eager(*args).sum().backward()
+    compiled(*args).sum().backward()
+    expected, seen = eager.aux.weight.grad, compiled.aux.weight.grad
+    print(f"{'ok' if seen is expected else 'BUG'}: aux.weight.grad is {seen}, eager's is {expected}")
+    raise SystemExit(seen is not expected)
