@@ -28,6 +28,7 @@ from harness.checks.inputs import InputLeaf
 from harness.checks.outputs import OnlyEagerRaised, OutputIdentity, OutputLeaf, OutputStructure, PathRaised
 from harness.checks.purity import (
     ExampleInputChanged,
+    HeldTensorChanged,
     ModuleChanged,
     Printed,
     ProcessChanged,
@@ -152,6 +153,7 @@ EVIDENCE: list[tuple[str, Evidence]] = [
             StateChanged(stage, "b", "buffer", leaf(), missing=False),
             StateChanged(stage, "l.weight", "parameter", leaf(), missing=True),
             StateChanged(stage, "k", "constant", leaf(), missing=False),
+            HeldTensorChanged(stage, "held['u']", "constant", leaf(), missing=False),
             StateCreated(stage, "late", "buffer", "Tensor float32[1]"),
             StateSharingChanged(stage),
             ExampleInputChanged(stage, "args[0]", leaf()),

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from harness.case import Case
-from harness.checks.purity import ModuleChanged
+from harness.checks.purity import HeldTensorChanged, ModuleChanged
 from harness.judge.verdict import judge
 from harness.paths import core_paths, select_paths
 from harness.paths.run.eager import observe_eager
@@ -136,6 +136,27 @@ class Model(nn.Module):
     assert [finding.check for finding in verdict.findings] == ["purity"]  # export leaves a fake tensor there
     (change,) = [finding.evidence for finding in verdict.findings]
     assert isinstance(change, ModuleChanged) and change.sort == "attribute of an unregistered module"
+
+
+def test_a_history_that_export_leaves_on_a_tensor_in_a_dict_is_what_its_calls_show(
+    case: Callable[[str], Case],
+) -> None:
+    body = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.tensor(0.5))
+        self.cache = {"k": torch.ones(1, 3).view(3)}  # the history of a view cannot be taken from it
+
+    def forward(self, x):
+        before = self.cache["k"] + 1
+        self.cache["k"].copy_(x[0] * self.w)
+        return before
+"""
+    verdict = judge(case(body), select_paths(["nonstrict:unflatten"]))
+    (found,) = verdict.findings
+    assert isinstance(found.evidence, HeldTensorChanged) and found.evidence.aspect == "requires-grad"
+    assert found.evidence.name == "cache['k']" and found.consequences[0].check == "outputs"
 
 
 ONCE = """
@@ -268,6 +289,14 @@ CHANGES_STRUCTURE = {
     "what a buffer shares memory with": (
         "self.register_buffer('n', torch.ones(3)); self.register_buffer('m', torch.zeros(3))",
         "self.n.add_(1)\n        self.n = self.m\n        return x",
+    ),
+    "an object's tensor": (
+        "self.held = [type('Cache', (), {})()]; self.held[0].n = torch.ones(3)",
+        "self.held[0].n = self.held[0].n - 1\n        return x",
+    ),
+    "a number in a namespace": (
+        "import types; self.config = types.SimpleNamespace(n=0)",
+        "self.config.n += 1\n        return x",
     ),
     "a buffer from None": ("self.register_buffer('n', None)", "self.n = x\n        return x"),
 }

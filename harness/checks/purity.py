@@ -71,6 +71,16 @@ class StateChanged(_Changed):
 
 
 @dataclass(frozen=True)
+class HeldTensorChanged(StateChanged):
+    """A tensor that only a list, tuple or dict holds is another one after export or lowering.
+
+    It is no state that is compared before the first call: the calls show it.
+    """
+
+    relation = Relation.SPOILS_CALLS
+
+
+@dataclass(frozen=True)
 class StateCreated(_Changed):
     """The model has a parameter or buffer that it did not have, such as one that was None."""
 
@@ -230,6 +240,7 @@ def purity(reference: EagerObservation, candidate: Observation) -> Iterator[Evid
     for effect in candidate.stage_effects if isinstance(candidate, ExportedObservation) else ():
         stage, before, after = effect.stage, effect.before, effect.after
         yield from _state(effect)
+        yield from _held(effect)
         yield from _inputs(effect)
         for sort, ours, theirs in (
             ("training flag", before.training, after.training),
@@ -268,6 +279,15 @@ def _state(effect: StageEffect) -> Iterator[Evidence]:
     names = frozenset(before.tensors) | frozenset(before.constants)
     if any(set(ours) != _among(names, theirs) for ours, theirs in _groups(before, after)):
         yield StateSharingChanged(effect.stage)
+
+
+def _held(effect: StageEffect) -> Iterator[Evidence]:
+    for name, tensor in effect.before.held.items():
+        # One that is another object, or gone, is reported as a changed attribute.
+        found = compare_leaf(tensor, effect.after.held.get(name, tensor), metadata=True)
+        if found is not None:
+            yield HeldTensorChanged(effect.stage, name, "constant", found, missing=False)
+            break  # the others are of one cause
 
 
 def _groups(before: State, after: State) -> tuple[tuple[Groups, Groups], ...]:

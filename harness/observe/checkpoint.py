@@ -64,6 +64,14 @@ def tensor_places(model: nn.Module) -> dict[str, torch.Tensor]:
     return found
 
 
+def plain_objects(model: nn.Module) -> list[object]:
+    """Return the objects with attributes that a model can reach and that are no modules, such as a cache.
+
+    While the list lives, no new object gets one of their ids.
+    """
+    return [value for value in _values(model) if _has_attributes(value)]
+
+
 def _restore_class(owner: type, attributes: dict[str, object]) -> None:
     for name in [name for name in vars(owner) if name not in attributes]:
         delattr(owner, name)
@@ -121,8 +129,14 @@ def _parts(value: Any) -> Iterable[object]:
             return list(vars(value).values()) if _is_own_class(value) else ()
         case nn.Module():
             return vars(value), type(value)
-    # Any other object: only those of the program's own classes are saved.
-    return (vars(value), type(value)) if hasattr(value, "__dict__") and _is_own_class(type(value)) else ()
+    # Of any other objects, only those of the program's own classes, and plain namespaces, are saved.
+    return (vars(value), type(value)) if _has_attributes(value) else ()
+
+
+def _has_attributes(value: object) -> bool:
+    if isinstance(value, types.SimpleNamespace):
+        return True
+    return not isinstance(value, nn.Module) and hasattr(value, "__dict__") and _is_own_class(type(value))
 
 
 def _is_cell(value: object) -> bool:

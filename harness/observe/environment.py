@@ -9,9 +9,10 @@ from torch import nn
 from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.utils import _pytree as pytree
 
+from harness.observe.checkpoint import plain_objects
 from harness.observe.observation import Aftermath, Environment
 from harness.observe.process_state import read_process_state
-from harness.observe.tensors import python_value, state_snapshot
+from harness.observe.tensors import named_constants, named_state, python_value, snapshot, state_snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,12 +29,14 @@ def read_environment(model: nn.Module, inputs: Inputs, program: ExportedProgram 
     # On a level that a failed export has left, every new tensor is a wrapper, whose data cannot be read.
     with temporarily_clear_interpreter_stack():
         state, given = state_snapshot(model), inputs.snapshot()
+        held = {name: snapshot(tensor) for name, tensor in held_tensors(model)}
     return Environment(
         state=state,
         training={name: module.training for name, module in modules},
         hooks=count_hooks(model),
         attributes=plain_attributes(model),
         unregistered=unregistered_attributes(model),
+        held=held,
         inputs=given,
         process_state={
             **process_state,
@@ -143,6 +146,18 @@ def unregistered_attributes(model: nn.Module) -> dict[str, str]:
     }
 
 
+def object_attributes(model: nn.Module) -> dict[str, str]:
+    """Return the attributes of the plain objects that a model can reach, as text.
+
+    The keys have no meaning, but each stays the same as long as the object lives.
+    """
+    return {
+        f"{id(each)}.{name}": _attribute(value)
+        for each in plain_objects(model)
+        for name, value in vars(each).items()
+    }
+
+
 def unregistered_modules(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
     """Yield the modules that a model holds in lists, tuples and dicts alone, each once, with those below it.
 
@@ -167,10 +182,24 @@ def unregistered_modules(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
                 yield from new
 
 
+def held_tensors(model: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
+    """Yield the tensors that a model holds in lists, tuples and dicts alone, as ``caches['k']``."""
+    registered = {id(tensor) for named in (named_state, named_constants) for _, tensor in named(model)}
+    for prefix, module in (*model.named_modules(), *unregistered_modules(model)):
+        for attribute, value in vars(module).items():
+            if attribute in _STANDARD or not isinstance(value, list | tuple | dict):
+                continue
+            name = f"{prefix}.{attribute}" if prefix else attribute
+            for place, held in pytree.tree_flatten_with_path(value)[0]:
+                if isinstance(held, torch.Tensor) and id(held) not in registered:
+                    yield name + pytree.keystr(place), held
+
+
 def held_objects(model: nn.Module) -> list[object]:
     """Return all objects that a model holds. While the list lives, no new object gets one of their ids."""
     modules = [*model.modules(), *(module for _, module in unregistered_modules(model))]
-    return pytree.tree_leaves([vars(module) for module in modules])
+    objects = plain_objects(model)
+    return [*objects, *pytree.tree_leaves([vars(each) for each in (*modules, *objects)])]
 
 
 def _attribute(value: object, tensor: Callable[[torch.Tensor], str] = _identify) -> str:

@@ -119,6 +119,8 @@ class Environment:
     """Grad mode, default dtype, autocast, the state of the global random number generator."""
     unregistered: Mapping[str, str] = field(default_factory=dict)
     """Attributes, parameters and buffers of the modules that only a list, tuple or dict holds."""
+    held: Mapping[str, TensorSnapshot] = field(default_factory=dict)
+    """Tensors that only a list, tuple or dict holds; a stage that replaces one changes the attribute."""
 
 
 @dataclass(frozen=True)

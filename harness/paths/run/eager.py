@@ -12,6 +12,7 @@ from harness.observe.checkpoint import tensor_places
 from harness.observe.environment import (
     count_hooks,
     held_objects,
+    object_attributes,
     plain_attributes,
     unregistered_attributes,
 )
@@ -64,17 +65,19 @@ def _observe(
     before = state_snapshot(model)
     alive = held_objects(model)
     attributes, structure, objects = _attributes(model), _structure(model), _objects(model)
-    together, hooks = _sharing_memory(model), count_hooks(model)
+    together, hooks, helpers = _sharing_memory(model), count_hooks(model), object_attributes(model)
     plan = plan_calls(before, examples, modes, case) if modes else None
     recorder = CallRecorder(model) if modes else None
     assigned: set[str] = set()
     rebound: set[str] = set()
     joined: set[str] = set()
+    helped: set[str] = set()
 
     def note_changes() -> None:
         # After each call, because a second call may undo the change.
         assigned.update(_changed(attributes, _attributes(model)))
         rebound.update(_changed(objects, _objects(model)))
+        helped.update(_changed(helpers, object_attributes(model)))
         for names in _sharing_memory(model):
             if not any(names <= group for group in together):
                 joined.update(names)
@@ -84,7 +87,7 @@ def _observe(
         ran = run_calls(caller, examples, plan, recorder=recorder, after=note_changes)
     note_changes()
     del alive
-    changed = assigned | joined | _changed(structure, _structure(model))
+    changed = assigned | joined | helped | _changed(structure, _structure(model))
     changed |= _reshaped(before, ran.calls[0].state)
     return EagerObservation(
         eager_path(device),

@@ -11,6 +11,7 @@ import torch
 
 from harness.checks.purity import (
     ExampleInputChanged,
+    HeldTensorChanged,
     ModuleChanged,
     Printed,
     ProcessChanged,
@@ -81,6 +82,20 @@ def attributes(module: Any) -> dict[str, str]:
         for key, value in vars(m).items()
         if key not in standard
     }
+
+
+def tensors_in_lists(module: Any) -> dict[str, str]:
+    """Return the WORD of each tensor that a module, or one in a list, holds in a list, tuple or dict."""
+    waiting = [*module.modules()]
+    found: dict[str, str] = {}
+    for n, m in enumerate(waiting):
+        for key, value in vars(m).items():
+            leaves = torch.utils._pytree.tree_leaves(value) if isinstance(value, list | tuple | dict) else []
+            below = [each for h in leaves if isinstance(h, torch.nn.Module) for each in h.modules()]
+            waiting += [each for each in below if not any(each is other for other in waiting)]
+            held = [t for t in leaves if isinstance(t, torch.Tensor)]
+            found |= {f"WORD of {key} of module {n}, {i}": str(FACT(t)) for i, t in enumerate(held)}
+    return found
 
 
 def attributes_in_lists(module: Any) -> dict[str, str]:
@@ -207,6 +222,8 @@ def write(finding: Finding) -> Parts | None:
             printing = print_while_exporting if stage == "export" else print_while_lowering
             redirect = {"redirect_stdout": f"redirect_{STREAMS[stream]}"}
             return Parts([], [Template(printing, redirect), Template(report_print)])
+        case HeldTensorChanged(aspect=aspect):
+            return _around(finding, [observing(tensors_in_lists, aspect)], "module")
         case StateChanged(sort=sort, aspect=aspect):
             return _around(finding, [observing(_STATE[sort], aspect)], "module")
         case StateCreated():

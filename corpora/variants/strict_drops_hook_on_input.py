@@ -1,0 +1,55 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export(strict=True): a hook that forward registers on an input is silently left out"
+# variant-of = "export_drops_hook_on_tensor"
+# path = "strict:module@cpu"
+# check = "gradients"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["gradients", "mismatch", "value", "input"]]
+# fix = "export_refuses_hooks_on_tensors"
+# upstream = ""
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# at-fault = "torch/_dynamo/variables/tensor.py, _method_register_hook: a side effect that no graph records"
+# ///
+"""The hook doubles the gradient of the input in eager; the exported program has no hook, and says nothing.
+
+Dynamo notes a hook on an input as a side effect, to be run by the code around the graph. Export drops that
+code.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        x.register_hook(lambda grad: grad * 2)
+        return x * 3
+
+
+def make():
+    return Model(), (torch.ones(1, requires_grad=True),)
+
+
+def gradient(module):
+    _, (x,) = make()
+    return torch.autograd.grad(module(x), x)[0].item()
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    try:
+        program = torch.export.export(model, args, strict=True).module()
+    except torch._dynamo.exc.UserError as error:
+        print("ok: torch refuses in words:", str(error).partition("\n")[0])
+        sys.exit(0)
+    expected, seen = gradient(model), gradient(program)
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: the gradient is {expected} in eager, {seen} in the program")
+    sys.exit(bug)
