@@ -244,7 +244,8 @@ def test_a_cast_that_has_nothing_to_do_is_its_operand() -> None:
 
 class CastsRows(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.vmap(lambda row: row.float() * 2)(x)
+        doubled: torch.Tensor = torch.vmap(lambda row: row.float() * 2)(x)
+        return doubled
 
 
 def test_a_cast_in_vmap_is_read_though_its_tensors_give_no_storage() -> None:
