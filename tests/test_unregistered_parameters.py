@@ -71,11 +71,15 @@ class Model(nn.Module):
 """
 
 
-def test_that_a_product_with_one_may_round_otherwise_is_documented(case: Callable[[str, str], Case]) -> None:
+@pytest.mark.parametrize("path", ["nonstrict:module", "pipeline:stages"])
+@pytest.mark.parametrize("outputs", ["y", "(y, y)"])  # of two, a write to one shows in the other
+def test_that_a_product_with_one_may_round_otherwise_is_documented(
+    outputs: str, path: str, case: Callable[[str, str], Case]
+) -> None:
     # at::matmul makes one matrix of the first operand if the second requires grad, and a batch if not.
-    result = "nn.functional.linear(x.transpose(0, 1), w)"
+    result = f"(lambda y: {outputs})(nn.functional.linear(x.transpose(0, 1), w))"
     model = case(PRODUCT.format(result=result), "(torch.randn(2, 3, 64),)")
-    (judged,) = judge(model, select_paths(["nonstrict:module"]), ["outputs"]).paths
+    (judged,) = judge(model, select_paths([path]), ["outputs", "aliasing"]).paths
     assert judged.status == "ok"  # whether the two kernels round alike depends on the processor
 
 

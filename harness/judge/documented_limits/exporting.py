@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from harness.checks.aliasing import WriteDiffers
 from harness.checks.gradients import BackwardRaised, GradientFlow, GradientLeaf
 from harness.checks.guards.check import CallRefused
 from harness.checks.guards.deviations import BrokenByRefusal, WrongAnswer
@@ -200,9 +201,10 @@ def unregistered_parameters_are_constants(question: Question) -> bool:
 def constants_take_other_kernels(question: Question) -> bool:
     """Ask whether only rounding differs, and eager has parameters that are constants in the program."""
     evidence = question.evidence
-    if not question.eager.unregistered or not isinstance(question.seen, ExportedObservation):
+    exported = isinstance(question.seen, ExportedObservation | PipelinedObservation)
+    if not question.eager.unregistered or not exported:
         return False
-    leaves = OutputLeaf | InputLeaf | StateLeaf
+    leaves = OutputLeaf | InputLeaf | StateLeaf | WriteDiffers
     return isinstance(evidence, leaves) and evidence.leaf.word in ("rounding", "sign-of-zero")
 
 
