@@ -153,6 +153,9 @@ class Model(nn.Module):
     def forward(self, x):
         return x + 1, self.child(x)
 """
+RETURNS_ITS_CONSTANT = RETURNS_ITS_STATE.replace(
+    'self.register_buffer("mean", torch.ones(3))', "self.mean = torch.ones(3)"
+).replace("x + 1, self.child(x)", "x + 1 if self.child(x) is self.child.mean else x")
 COPIED = """
 import copy
 
@@ -189,7 +192,7 @@ class Model(nn.Module):
 
 @pytest.mark.parametrize(
     ("body", "name"),
-    [(RETURNS_ITS_STATE, "children"), (GIVEN_ITS_STATE, "children"), (COPIED, "functional")],
+    [(RETURNS_ITS_STATE, "children"), (RETURNS_ITS_CONSTANT, "children"), (GIVEN_ITS_STATE, "children"), (COPIED, "functional")],
 )
 def test_each_call_works_on_the_state_of_the_module(
     case: Callable[[str], Case], body: str, name: str

@@ -127,9 +127,10 @@ def children(module: nn.Module, model: nn.Module) -> nn.Module:
             def lend(owner: torch.nn.Module, to: torch.nn.Module) -> None:
                 parts = dict(to.named_modules(remove_duplicate=False))
                 for name, part in owner.named_modules(remove_duplicate=False):
-                    for store in ("_parameters", "_buffers") if name in parts else ():
-                        other = getattr(parts[name], store)
-                        other.update({k: t for k, t in getattr(part, store).items() if k in other})
+                    for store in ("_parameters", "_buffers", "__dict__") if name in parts else ():
+                        other, own = getattr(parts[name], store), getattr(part, store)
+                        lent = {k: t for k, t in own.items() if k in other}
+                        other.update({k: t for k, t in lent.items() if t is None or hasattr(t, "dtype")})
 
             hooks = [
                 child.register_forward_pre_hook(note(name), with_kwargs=True)
