@@ -192,7 +192,12 @@ class Model(nn.Module):
 
 @pytest.mark.parametrize(
     ("body", "name"),
-    [(RETURNS_ITS_STATE, "children"), (RETURNS_ITS_CONSTANT, "children"), (GIVEN_ITS_STATE, "children"), (COPIED, "functional")],
+    [
+        (RETURNS_ITS_STATE, "children"),
+        (RETURNS_ITS_CONSTANT, "children"),
+        (GIVEN_ITS_STATE, "children"),
+        (COPIED, "functional"),
+    ],
 )
 def test_each_call_works_on_the_state_of_the_module(
     case: Callable[[str], Case], body: str, name: str
