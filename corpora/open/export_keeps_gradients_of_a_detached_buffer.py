@@ -1,0 +1,54 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: self.hidden = self.hidden.detach() leaves the buffer its gradient history"
+# severity = "B"
+# severity-because = "a recurrent state in a buffer, truncated by detach(), and trained after export"
+# cause = """
+# _make_fx_helper writes an assigned value into the memory of the buffer with copy_, which leaves the buffer
+# the history of what forward wrote into it before."""
+# path = "nonstrict:module@cpu"
+# check = "state"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["state", "mismatch", "requires-grad", "buffer"]]
+# fix = "detach_buffers_assigned_without_gradients"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/_trace.py, _make_fx_helper: copy_ for each of assigned_buffers"
+# ///
+"""After a call the buffer still requires grad, so the next backward goes on into it. Eager's does not."""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Linear):
+    def __init__(self):
+        super().__init__(1, 1)
+        self.register_buffer("hidden", torch.zeros(1))
+
+    def forward(self, x):
+        y = super().forward(x) + self.hidden
+        self.hidden.copy_(y)
+        self.hidden = self.hidden.detach()
+        return y
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    (eager, args), module = make(), torch.export.export(*make()).module()
+    eager(*args), module(*args)
+    expected, seen = eager.hidden.requires_grad, module.hidden.requires_grad
+    print(
+        f"{'BUG' if seen != expected else 'ok'}: the buffer requires grad: eager {expected}, exported {seen}"
+    )
+    raise SystemExit(seen != expected)
