@@ -12,6 +12,7 @@ from torch import nn
 from harness.observe.graphs import Hierarchy, Operand, Step
 from harness.paths.read.hierarchy import CallRecorder
 from harness.paths.read.listing import Reader
+from harness.paths.read.program import read_exported
 
 
 def live(*steps: Step, returns: Operand = 0) -> list[str]:
@@ -205,6 +206,25 @@ def test_what_reads_after_a_write_reads_what_was_written() -> None:
     ]
 
 
+class CopiesLast(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("total", torch.zeros(2))
+        self.total: torch.Tensor
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = x.clone().copy_(self.total)
+        self.total.copy_(x)
+        return y
+
+
+def test_a_buffer_that_the_graph_copies_to_last_is_written_back() -> None:
+    """A program that is not functional writes back to assigned buffers by copy_."""
+    program = torch.export.export(CopiesLast(), (torch.ones(2),))
+    assert read_exported(program).written == ("total",)
+    assert read_exported(program.run_decompositions()).written == ("total",)
+
+
 class Nested(nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -240,6 +260,21 @@ def test_a_cast_that_has_nothing_to_do_is_its_operand() -> None:
     assert len(casts) == 3
     (first,) = [each for each in seen.steps if each.operator.startswith("aten.add")][:1]
     assert first.operands[0] == "input 0"
+
+
+class HasNothingToDo(nn.Module):
+    def forward(self, x: torch.Tensor, row: torch.Tensor) -> torch.Tensor:
+        return row.flatten() + x.flatten(1) + x.flatten()[:2] + x.real
+
+
+def test_an_operator_that_returns_its_operand_is_its_operand() -> None:
+    """A later reading of a tensor may be recorded as one of what such an operator has returned."""
+    program = torch.export.export(HasNothingToDo(), (torch.ones(2, 2), torch.ones(2)))
+    seen = Reader(stacks=False).read(program.graph_module, program.graph).live()
+    sums = [each for each in seen.steps if each.operator == "aten.add.Tensor"]
+    assert sums[0].operands == ("input 1", "input 0")
+    assert sums[2].operands[1] == "input 0"
+    assert [each.operator for each in seen.steps if "flatten" in each.operator] == ["aten.flatten.using_ints"]
 
 
 class CastsRows(nn.Module):

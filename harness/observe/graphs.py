@@ -328,7 +328,10 @@ class Exported:
     state: frozenset[str]
     constants: frozenset[str]
     written: tuple[str, ...] = ()
-    """The inputs and the pieces of state that it writes back at the end, in order."""
+    """The inputs and the pieces of state that it writes back at the end, in order.
+
+    Unflatten may write to them earlier as well, where a preserved submodule or its caller reads them.
+    """
     same: tuple[frozenset[str], ...] = ()
     """Groups of names in ``state`` and ``constants`` that torch takes for one tensor; of two and more."""
     broken: str = ""

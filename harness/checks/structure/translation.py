@@ -87,10 +87,10 @@ def translation(program: Exported, rebuilt: Rebuilt, state: State | None) -> Ite
         return
     same = {name: min(group) for group in program.same for name in group}
     names = _Names(same, {} if state is None else _sorts(state))
-    listing = rebuilt.listing.direct()
+    ours, theirs = program.listing.direct(), rebuilt.listing.direct()
     if program.written:
-        listing = listing.written_last(program.written, same)
-    yield from _steps(program.listing.direct(), rebuilt, listing, names)
+        ours, theirs = (listing.written_last(program.written, same) for listing in (ours, theirs))
+    yield from _steps(ours, rebuilt, theirs, names)
 
 
 class _Names(NamedTuple):

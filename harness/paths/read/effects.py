@@ -52,19 +52,41 @@ def effects_of(target: Any) -> Effects:
     return Effects(str(target), impure, tuple(writes), tuple(views) if returned else (), reshapes)
 
 
-_CASTS: frozenset[Any] = frozenset({torch.ops.aten.to, torch.ops.aten.contiguous})
-"""Operators that return their operand, the same tensor, where it has the dtype or the layout already."""
+_MAY_RETURN_THEIR_OPERAND: frozenset[Any] = frozenset(
+    {
+        torch.ops.aten.to,
+        torch.ops.aten.type_as,
+        torch.ops.aten.contiguous,
+        torch.ops.aten.flatten,
+        torch.ops.aten.atleast_1d,
+        torch.ops.aten.atleast_2d,
+        torch.ops.aten.atleast_3d,
+        torch.ops.aten.real,
+        torch.ops.aten.conj,
+        torch.ops.aten.resolve_conj,
+        torch.ops.aten.resolve_neg,
+        torch.ops.aten.sum_to_size,
+        torch.ops.aten.dropout,
+    }
+)
+"""Operators that return their operand, the same tensor, where they have nothing to do."""
 
 
 def returned_operand(node: fx.Node) -> fx.Node | None:
     """Return the operand that an operator returns as it is: reading one or the other is the same."""
     operand = node.args[0] if node.args else None
-    if getattr(node.target, "overloadpacket", None) not in _CASTS or not isinstance(operand, fx.Node):
+    overloads = getattr(node.target, "overloadpacket", None)
+    if overloads not in _MAY_RETURN_THEIR_OPERAND or not isinstance(operand, fx.Node):
         return None
     given, result = operand.meta.get("val"), node.meta.get("val")
     if not isinstance(given, torch.Tensor) or not isinstance(result, torch.Tensor):
         return None
-    if given.layout != torch.strided:
+    if given.layout != torch.strided or storage_id(given) != storage_id(result):
         return None
-    same = storage_id(given) == storage_id(result)
-    return operand if same and given.dtype == result.dtype and given.stride() == result.stride() else None
+    return operand if _metadata(given) == _metadata(result) else None
+
+
+def _metadata(tensor: torch.Tensor) -> tuple[object, ...]:
+    # as text: symbolic sizes would be compared by guards
+    layout = map(str, (tensor.shape, tensor.stride(), tensor.storage_offset()))
+    return *layout, tensor.dtype, tensor.is_conj(), tensor.is_neg()

@@ -26,13 +26,14 @@ def read_exported(program: ExportedProgram) -> Exported:
     reader = Reader(stacks=True)
     given = list(_input_names(signature.input_specs))
     names = dict(zip([spec.name for spec in inputs], given, strict=True))
-    written = tuple(names.get(spec.target, spec.target) for spec in outputs if spec.kind in _COPIED)
+    returned = tuple(names.get(spec.target, spec.target) for spec in outputs if spec.kind in _COPIED)
+    written = returned or tuple(names.get(name, name) for name in _copied_last(program.graph))
     nodes = [node for node in program.graph.nodes if node.op in ("placeholder", "output")]
     placeholders = tuple(node.name for node in nodes if node.op == "placeholder")
     listing: Listing | None = None
     broken = ""
     try:
-        listing = reader.read(program.graph_module, program.graph, given, written)
+        listing = reader.read(program.graph_module, program.graph, given, returned)
     except BrokenError as error:
         broken = str(error)
     return Exported(
@@ -52,6 +53,19 @@ def read_exported(program: ExportedProgram) -> Exported:
 
 _COPIED = ("BUFFER_MUTATION", "USER_INPUT_MUTATION", "PARAMETER_MUTATION")
 """Outputs of the graph that the program writes back and does not return."""
+
+
+def _copied_last(graph: fx.Graph) -> list[str]:
+    """Return the inputs of the graph that its last operators copy to, as export does for assigned buffers."""
+    targets: list[str] = []
+    for node in reversed(graph.nodes):
+        if node.op == "output":
+            continue
+        target = node.args[0] if node.target is torch.ops.aten.copy_.default else None
+        if not (isinstance(target, fx.Node) and target.op == "placeholder"):
+            break
+        targets.insert(0, target.name)
+    return targets
 
 
 def _same(tensors: dict[str, Any]) -> tuple[frozenset[str], ...]:

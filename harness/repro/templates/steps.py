@@ -30,12 +30,19 @@ def inputs_of(ep: Any, same: dict[str, str]) -> list[str]:
     ]
 
 
-def written_by(ep: Any, same: dict[str, str]) -> list[str]:
-    """Return the inputs and the pieces of state that the first outputs are written back to."""
+def written_by(ep: Any, same: dict[str, str]) -> tuple[list[str], int]:
+    """Return the inputs and the pieces of state that are written back at the end, and how many of the outputs
+    are written back.
+    """
     names = [spec.arg.name for spec in ep.graph_signature.input_specs]
     named = dict(zip(names, inputs_of(ep, same), strict=True))
     written = [s for s in ep.graph_signature.output_specs if s.kind.name.endswith("_MUTATION")]
-    return [named.get(s.target, same.get(s.target, s.target)) for s in written]
+    if written:
+        return [named.get(s.target, same.get(s.target, s.target)) for s in written], len(written)
+    nodes = [node for node in reversed(ep.graph.nodes) if node.op != "output"]
+    last = itertools.takewhile(lambda node: node.target is torch.ops.aten.copy_.default, nodes)
+    targets = itertools.takewhile(lambda name: name in named, (node.args[0].name for node in last))
+    return [named[name] for name in [*targets][::-1]], 0
 
 
 def is_pure(target: Any, args: Any) -> bool:
@@ -91,9 +98,11 @@ def live(lines: list[Any], returned: Any) -> list[tuple[str, Any]]:
 class Follower:
     """Notes what graphs run, with the graphs of the submodules that they call in their places."""
 
-    def __init__(self, same: dict[str, str], written: Any = ()) -> None:
-        """Note for each name of a tensor the first one, and what is written back at the end."""
-        self.same, self.written = same, list(written)
+    def __init__(self, same: dict[str, str], written: Any = (), outputs: int = 0) -> None:
+        """Note for each name of a tensor the first one, what is written back at the end, and how many
+        outputs are.
+        """
+        self.same, self.written, self.outputs = same, list(written), outputs
         self.now: dict[str, Any] = {}
         self.lines: list[Any] = []
         self.turns: dict[Any, Any] = {}
@@ -104,7 +113,7 @@ class Follower:
         """Follow one graph; ``above`` are the calls under way, or None where the nodes say that."""
         env: dict[Any, Any] = {}
         values, named = iter(values), named or {}
-        written = self.written if above is None else []
+        written = self.written[: self.outputs] if above is None else []
         for node in graph.nodes:
             args, kwargs = torch.fx.map_arg((node.args, node.kwargs), lambda n: env[n])
             copies = node.target is torch.ops.aten.copy_.default and args[0] in self.written
@@ -181,7 +190,7 @@ class Follower:
 def exported_steps(ep: Any) -> list[tuple[str, Any]]:
     """Return the steps of an exported program."""
     same = tensor_names(ep)
-    follower = Follower(same, written_by(ep, same))
+    follower = Follower(same, *written_by(ep, same))
     back = follower.run(ep.graph_module, ep.graph, inputs_of(ep, same))
     return live(follower.lines, back)
 
@@ -189,7 +198,7 @@ def exported_steps(ep: Any) -> list[tuple[str, Any]]:
 def rebuilt_steps(module: Any, ep: Any) -> list[tuple[str, Any]]:
     """Return the steps of what was made from the program."""
     same = tensor_names(ep)
-    follower = Follower(same, written_by(ep, same))
+    follower = Follower(same, written_by(ep, same)[0])
     given = [f"input {i}" for i, _ in enumerate(module.graph.find_nodes(op="placeholder"))]
     back = follower.run(module, module.graph, given, above=())
     return live(follower.lines, back)
