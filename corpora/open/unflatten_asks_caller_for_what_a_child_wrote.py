@@ -1,0 +1,59 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten: the parent of a preserved submodule that writes in place reads and overwrites the input"
+# severity = "B"
+# severity-because = "preserved submodules that write in place, below a block that is not: silently wrong"
+# cause = """
+# _ModuleFrame.remap_input has a module without preserved signature get from its caller what its submodule
+# has written in place, although the module has that tensor; the caller takes another for it."""
+# path = "nonstrict+preserve_leaves:unflatten@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value"]]
+# fix = "unflatten_reads_what_was_written_in_place"
+# upstream = ""
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# at-fault = "torch/export/unflatten.py, _ModuleFrame.remap_input: self.module_call_graph.get(self.fqn) is None"
+# ///
+"""`Block` reads `y` after `Triple` has changed it in place; in the unflattened model it reads the input `x`.
+
+The children keep the signatures of their calls, `Block` does not. `Triple` returns nothing, so the changed `y` is
+no result of a call. `Block` has `y`, but remap_input asks the caller of `Block` for it, and that passes `x`, into
+which tanh(x) is copied first: eager gives 3 * tanh(1), unflatten gives tanh(1).
+"""
+
+import sys
+
+import torch
+
+
+class Triple(torch.nn.Module):
+    def forward(self, x):
+        x.mul_(3)
+
+
+class Block(torch.nn.Sequential):
+    def forward(self, x):
+        y = self[0](x)
+        self[1](y)
+        return y + 0
+
+
+def make():
+    return torch.nn.Sequential(Block(torch.nn.Tanh(), Triple())), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    ep = torch.export.export(model, args, preserve_module_call_signature=("0.0", "0.1"))
+    expected, seen = model(*args), torch.export.unflatten(ep)(*args)
+    bug = not torch.equal(expected, seen)
+    print(
+        f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {seen}; the input is now {args[0]}"
+    )
+    raise SystemExit(bug)

@@ -1,0 +1,52 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "A preserved submodule sets a buffer anew and changes it in place; its next call sees it unchanged"
+# variant-of = "unflatten_reads_operand_in_preserved_module"
+# path = "nonstrict+preserve:unflatten@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value"]]
+# fix = "unflatten_writes_each_value_to_the_state"
+# upstream = ""
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# at-fault = "torch/export/unflatten.py, _IVals.update: graph.inserting_after(node)"
+# ///
+"""`Cell` copies its state, adds to the copy, and is called twice: eager gives 2, unflatten gives 1.
+
+What the second call reads, _IVals.update writes to the buffer in the first one: right after the copy was made, and
+not once more after it was changed.
+"""
+
+import sys
+
+import torch
+
+
+class Cell(torch.nn.BatchNorm1d):
+    def forward(self, x):
+        self.running_mean = self.running_mean.clone()
+        return self.running_mean.add_(x)
+
+
+class Model(torch.nn.Sequential):
+    def forward(self, x):
+        self[0](x)
+        return self[0](x) + 0
+
+
+def make():
+    return Model(Cell(1)), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    ep = torch.export.export(model, args, strict=False, preserve_module_call_signature=("0",))
+    expected, seen = model(*args), torch.export.unflatten(ep)(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,51 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "After a preserved submodule has computed into a buffer with out=, its parent reads an operand for the buffer"
+# variant-of = "unflatten_asks_caller_for_what_a_child_wrote"
+# path = "nonstrict+preserve:unflatten@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value"]]
+# fix = "unflatten_reads_what_was_written_in_place"
+# upstream = ""
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# at-fault = "torch/export/unflatten.py, _IVals.read: mf.remap_input(node.args[0])"
+# ///
+"""`Child` computes 10 into a buffer with out=, and its parent reads that: eager gives 10, unflatten gives 1.
+
+_IVals.read takes the first operand for the one that is written. Of an operator with out= that is another: the
+parent reads the input.
+"""
+
+import sys
+
+import torch
+
+
+class Child(torch.nn.BatchNorm1d):
+    def forward(self, x):
+        torch.mul(x, 10, out=self.running_mean)
+
+
+class Model(torch.nn.Sequential):
+    def forward(self, x):
+        self[0](x)
+        return self[0].running_mean + 0
+
+
+def make():
+    return Model(Child(1)), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    ep = torch.export.export(model, args, preserve_module_call_signature=("0",))
+    expected, seen = model(*args), torch.export.unflatten(ep)(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {seen}")
+    raise SystemExit(bug)
