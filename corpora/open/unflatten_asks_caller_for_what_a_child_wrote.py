@@ -17,13 +17,13 @@
 # fix = "unflatten_reads_what_was_written_in_place"
 # upstream = ""
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
-# at-fault = "torch/export/unflatten.py, _ModuleFrame.remap_input: self.module_call_graph.get(self.fqn) is None"
+# at-fault = "torch/export/unflatten.py, _ModuleFrame.remap_input: module_call_graph.get(self.fqn) is None"
 # ///
 """`Block` reads `y` after `Triple` has changed it in place; in the unflattened model it reads the input `x`.
 
-The children keep the signatures of their calls, `Block` does not. `Triple` returns nothing, so the changed `y` is
-no result of a call. `Block` has `y`, but remap_input asks the caller of `Block` for it, and that passes `x`, into
-which tanh(x) is copied first: eager gives 3 * tanh(1), unflatten gives tanh(1).
+The children keep the signatures of their calls, `Block` does not. `Triple` returns nothing, so the
+changed `y` is no result of a call. `Block` has `y`, but remap_input asks the caller of `Block` for it,
+and that passes `x`, into which tanh(x) is copied first: eager gives 3 * tanh(1), unflatten gives tanh(1).
 """
 
 import sys
@@ -53,7 +53,5 @@ if __name__ == "__main__":
     ep = torch.export.export(model, args, preserve_module_call_signature=("0.0", "0.1"))
     expected, seen = model(*args), torch.export.unflatten(ep)(*args)
     bug = not torch.equal(expected, seen)
-    print(
-        f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {seen}; the input is now {args[0]}"
-    )
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten {seen}; the input is now {args[0]}")
     raise SystemExit(bug)

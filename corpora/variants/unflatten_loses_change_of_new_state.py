@@ -17,8 +17,8 @@
 # ///
 """`Cell` copies its state, adds to the copy, and is called twice: eager gives 2, unflatten gives 1.
 
-What the second call reads, _IVals.update writes to the buffer in the first one: right after the copy was made, and
-not once more after it was changed.
+What the second call reads, _IVals.update writes to the buffer in the first one: right after the copy was
+made, and not once more after it was changed.
 """
 
 import sys

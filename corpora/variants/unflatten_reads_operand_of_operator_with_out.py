@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "After a preserved submodule has computed into a buffer with out=, its parent reads an operand for the buffer"
+# title = "A preserved submodule computes into a buffer with out=, and its parent reads an operand for it"
 # variant-of = "unflatten_asks_caller_for_what_a_child_wrote"
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
