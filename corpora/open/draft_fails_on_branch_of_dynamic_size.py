@@ -1,0 +1,57 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "draft_export: InternalTorchDynamoError for torch.cond on a tensor of dynamic size"
+# severity = "B"
+# severity-because = "draft_export of any model with torch.cond and a dynamic size: raises"
+# cause = """
+# MetaConverter.meta_tensor makes the real tensor for a fake one by the sizes of the fake one, which are
+# symbolic where that was made fake before."""
+# path = "draft:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# stage = "export"
+# status = "open"
+# signatures = [["outputs", "crash", "export", "InternalTorchDynamoError", "fake_tensor.py:from_real_tensor"]]
+# fix = "draft_export_copies_real_values_of_fake_tensors"
+# upstream = ""
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# at-fault = "torch/_subclasses/meta_utils.py, MetaConverter.meta_tensor: r.real_tensor ="
+# ///
+"""torch.export.export takes the model; draft_export, which is to report what export refuses, raises.
+
+Under draft_export fake tensors carry real ones. To trace torch.cond, Dynamo makes the fake input fake once
+more: its symbolic sizes are given to torch.empty_strided, which is to make a real tensor.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,))
+
+
+def make():
+    return Model(), (torch.ones(4),)
+
+
+def dynamic_shapes():
+    return ({0: torch.export.Dim.AUTO},)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    torch.export.export(model, args, dynamic_shapes=dynamic_shapes())
+    seen = None
+    try:
+        torch.export.draft_export(model, args, dynamic_shapes=dynamic_shapes())
+    except torch._dynamo.exc.InternalTorchDynamoError as error:
+        seen = error
+    print("ok" if seen is None else f"BUG: export takes the model, draft_export raises {str(seen)[:130]!r}")
+    raise SystemExit(seen is not None)
