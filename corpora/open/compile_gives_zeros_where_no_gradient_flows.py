@@ -16,7 +16,7 @@
 # signatures = [["gradients", "mismatch", "none", "state", "new"]]
 # fix = "no_gradient_flows_from_unused_outputs"
 # upstream = "https://github.com/pytorch/pytorch/issues/131794"
-# affected = ["2.13.0"]
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_functorch/_aot_autograd/runtime_wrappers.py, CompiledFunction.forward"
 # ///
 """Backward gives zeros to `aux.weight`, which has no part in the result; eager leaves its gradient None."""
