@@ -208,6 +208,20 @@ def test_each_call_works_on_the_state_of_the_module(
     assert [result.status for result in verdict.paths] == ["ok"]
 
 
+def test_converting_a_layer_that_reads_its_weights_updates_no_state(case: Callable[[str], Case]) -> None:
+    body = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.utils.parametrizations.spectral_norm(nn.GRU(3, 3), "weight_ih_l0")
+
+    def forward(self, x):
+        return x + self.layer.bias_ih_l0[:3]
+"""
+    verdict = judge(case(body), [parse("nonstrict+converted:unflatten")], ["state"])
+    assert verdict.findings == () and verdict.paths[0].status == "ok"
+
+
 def test_a_graph_without_guards_gets_no_calls_that_it_does_not_promise(case: Callable[[str], Case]) -> None:
     """A recurrent kernel that gets a batch of another size than its hidden state writes beyond its memory."""
     body = "class Model(nn.Module):\n    def forward(self, x):\n        return x + 1"

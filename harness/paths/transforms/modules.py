@@ -64,7 +64,14 @@ def converted(module: nn.Module) -> nn.Module:
         return done[id(t)][1]
 
     apply: Any = module._apply  # torch leaves it without types
+    # A recurrent layer reads its weights when a function is applied; in training, spectral_norm updates its
+    # state where a weight is read. No function does that, and what was exported has no such layer.
+    modes = [(part, part.training) for part in module.modules()]
+    for part, _ in modes:
+        part.training = False
     apply(convert)
+    for part, training in modes:
+        part.training = training
     return module
 
 

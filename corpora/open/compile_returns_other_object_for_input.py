@@ -1,0 +1,50 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile: x.add_(1) returns another tensor than x if two other inputs share memory"
+# severity = "C"
+# severity-because = "code that asks whether a result is its input, beside inputs that share memory"
+# cause = """
+# create_synthetic_base_metadata takes an output that is an input for a view of one if merging other inputs
+# into a base gives the input another number."""
+# path = "compile:aot_eager@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "identity", "input", "output"]]
+# fix = "renumbered_inputs_are_returned"
+# upstream = "https://github.com/pytorch/pytorch/pull/185029"
+# upstream-match = "place"
+# affected = ["2.9.1", "2.11.0", "2.13.0"]
+# unaffected = ["2.14.1"]
+# at-fault = "torch/_functorch/_aot_autograd/input_output_analysis.py, create_synthetic_base_metadata"
+# ///
+"""The model returns its first input. The others share memory, and one of them is written to."""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, y, z):
+        x.add_(1)
+        z.mul_(2)
+        return x.add_(y)
+
+
+def make():
+    z = torch.ones(2)
+    return Model(), (torch.zeros(1), z[:1], z)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    expected = model(*args) is args[0]
+    seen = torch.compile(model, backend="aot_eager")(*args) is args[0]
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: the result is the input: {expected} in eager, {seen} compiled")
+    sys.exit(bug)

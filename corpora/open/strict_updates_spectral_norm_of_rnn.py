@@ -1,0 +1,48 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export(strict=True): exporting an LSTM with spectral_norm updates its buffers"
+# severity = "C"
+# severity-because = "spectral_norm on a recurrent layer, exported in training mode"
+# cause = """
+# GuardBuilder.HASATTR calls hasattr on the model itself. A parametrized weight is a property, and reading it
+# makes a step of the power method."""
+# path = "strict:module@cpu"
+# check = "purity"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["purity", "mismatch", "export", "buffer", "value"]]
+# fix = "guards_run_no_properties"
+# upstream = ""
+# affected = ["2.11.0", "2.13.0", "2.14.1"]
+# unaffected = ["2.9.1"]
+# regression-since = "2.11.0"
+# at-fault = "torch/_dynamo/guards.py, GuardBuilder.HASATTR: hasattr runs properties"
+# ///
+"""Exporting a model must not change it: here it changes a buffer of spectral_norm.
+
+RNNBase asks whether it has each weight. Dynamo guards the answer, and asks the model itself while it builds
+the guards, after tracing.
+"""
+
+import sys
+
+import torch
+from torch.nn.utils.parametrizations import spectral_norm
+
+
+def make():
+    torch.manual_seed(0)
+    return spectral_norm(torch.nn.LSTM(3, 3), "weight_ih_l0"), (torch.ones(2, 3),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    before = {name: buffer.clone() for name, buffer in model.named_buffers()}
+    torch.export.export(model, args, strict=True)
+    bug = not all(torch.equal(before[name], buffer) for name, buffer in model.named_buffers())
+    print(f"{'BUG' if bug else 'ok'}: export {'changed' if bug else 'left'} the buffers of the model")
+    sys.exit(bug)
