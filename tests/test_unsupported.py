@@ -237,5 +237,47 @@ def test_a_backend_refuses_in_the_call_that_compiles(case: Callable[[str, str], 
     assert [(each.status, each.reason) for each in verdict.paths] == [("unsupported", "mutated-aliases")]
 
 
+WRITES_TO_VIEW_OF_ANOTHER_TYPE = """
+class Model(nn.Module):
+    def forward(self, x, y):
+        x.neg_()
+        return y + 1
+"""
+BRANCHES_READ_THE_OPERAND = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.held = {"u": torch.ones(2)}
+
+    def forward(self, x):
+        def first(y):
+            return y + self.held["u"]
+
+        def second(y):
+            return y - self.held["u"]
+
+        return torch.cond(x.sum() > 0, first, second, (self.held["u"].neg_(),))
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "args", "path", "reason"),
+    [
+        (
+            WRITES_TO_VIEW_OF_ANOTHER_TYPE,
+            "(x := torch.ones(3, dtype=torch.complex64), torch.view_as_real(x))",
+            "nonstrict+decompose:module",
+            "mutated-aliases",
+        ),
+        (BRANCHES_READ_THE_OPERAND, "(torch.ones(2),)", "compile:aot_eager", "control-flow-op"),
+    ],
+)
+def test_a_backend_says_which_aliases_it_does_not_take(
+    case: Callable[[str, str], Case], body: str, args: str, path: str, reason: str
+) -> None:
+    verdict = judge(case(body, args), [parse(path)])
+    assert [(each.status, each.reason) for each in verdict.paths] == [("unsupported", reason)]
+
+
 def test_every_refusal_says_where_it_is_documented() -> None:
     assert all(rule.documented and rule.name for rule in REFUSALS)

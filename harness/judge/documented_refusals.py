@@ -110,7 +110,8 @@ REFUSALS: tuple[Refusal, ...] = (
         "AssertionError",
         "torch/_functorch/_aot_autograd/runtime_wrappers.py, merge_view_inputs: 'For now, I'm banning a "
         "bunch of cases'; github.com/pytorch/pytorch/pull/88817",
-        r"^aot_autograd\(\) does not yet handle non-differentiable view input mutations",
+        r"^aot_autograd\(\) does not yet handle (non-differentiable view input mutations"
+        r"|input mutations on views with different dtypes)",
         stage="lower",
     ),
     Refusal(
@@ -118,8 +119,17 @@ REFUSALS: tuple[Refusal, ...] = (
         "torch._dynamo.exc.BackendCompilerFailed",
         "the same two, which Dynamo wraps where a backend compiles",
         r"raised:\n"
-        r"(AssertionError: aot_autograd\(\) does not yet handle non-differentiable view input mutations"
+        r"(AssertionError: aot_autograd\(\) does not yet handle "
+        r"(non-differentiable view input mutations|input mutations on views with different dtypes)"
         r"|RuntimeError: \s*Encountered (duplicated|aliased|duplicated or aliased) inputs that are mutated)",
+        stage="run",
+    ),
+    Refusal(
+        "control-flow-op",
+        "torch._dynamo.exc.UncapturedHigherOrderOpError",
+        "torch/_dynamo/variables/higher_order_ops.py: 'Higher order ops do not support aliasing', with hints "
+        "for the author of the model",
+        r"Encountered aliasing during higher order op tracing",
         stage="run",
     ),
     Refusal(
