@@ -402,6 +402,14 @@ class Kind(Enum):
     B = 2
 
 
+def test_deviating_calls_of_two_kinds_may_be_described_in_the_same_words() -> None:
+    copied, shared = left(call(ONE + 1), "base").deviations[0], left(call(ONE + 2), "overlap").deviations[0]
+    assert copied.description == shared.description
+    eager = replace(left(call()), deviations=(copied, shared))
+    assert whats("guards", eager, replace(eager, deviations=(shared, copied))) == []
+    assert whats("purity", eager, replace(eager, deviations=(shared, copied))) == []
+
+
 def deviations(leaves: list[Any], names: Set[str] = DEVIATIONS.keys()) -> list[Deviation]:
     places = [f"[0][{place}]" for place in range(len(leaves))]
     return deviations_of(leaves, places, names, dicts=[("[1]", {"a": 1, "b": 2})])

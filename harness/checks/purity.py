@@ -316,10 +316,10 @@ def _inputs(effect: StageEffect) -> Iterator[Evidence]:
 
 def _after_calls(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
     """Compare what is switched for the whole process, after calls that raised as well; report the first."""
-    made = {each.description: each.call for each in reference.deviations}
+    made = {each.key: each.call for each in reference.deviations}
     usual = [(n, None, ours, theirs) for n, ours, theirs in comparable(reference, candidate)]
     deviations = [
-        (len(candidate.calls), Altered.of(each), made.get(each.description), each.call)
+        (len(candidate.calls), Altered.of(each), made.get(each.key), each.call)
         for each in candidate.deviations
     ]
     for number, altered, ours, theirs in (*usual, *deviations):

@@ -84,6 +84,11 @@ class DeviatingCall:
     """If it raised and changed nothing: an ordinary call right after it, with nothing restored in between.
     In eager: an ordinary call in its place."""
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """What tells it from the other deviating calls: two kinds may be described in the same words."""
+        return self.deviation, self.description
+
 
 @dataclass(frozen=True)
 class Placeholder:

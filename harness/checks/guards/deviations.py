@@ -118,10 +118,10 @@ def deviations(reference: Observation, candidate: Observation) -> Iterator[Evide
             unlike = (each for each in unlike if each[1].word not in ("rounding", "sign-of-zero"))
         return beyond_ordinary(unlike, reference, candidate)
 
-    ours = {made.description: made for made in reference.deviations}
+    ours = {made.key: made for made in reference.deviations}
     rounds = not candidate.same_operators
     for made in candidate.deviations:
-        expected = ours.get(made.description)
+        expected = ours.get(made.key)
         if expected is None:
             continue
         yield from _afterwards(expected, made, number, beyond)

@@ -151,9 +151,9 @@ def recompiles(reference: Observation, candidate: Observation) -> Iterator[Evide
         for compilation in candidate.calls[1].compiled:
             if not is_documented(compilation):
                 yield Recompiled(compilation.code, compilation.file, compilation.because)
-    expected = {made.description: made.call for made in reference.deviations}
+    expected = {made.key: made.call for made in reference.deviations}
     for made in candidate.deviations:
-        eager = expected.get(made.description)
+        eager = expected.get(made.key)
         if made.call.failure is not None and eager is not None and eager.failure is None:
             yield DeviatingCallRaised(len(candidate.calls), Altered.of(made), made.call.failure)
 
