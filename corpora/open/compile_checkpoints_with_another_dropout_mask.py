@@ -1,0 +1,52 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile(backend=\"eager\"): dropout in a checkpoint gets the gradients of another mask"
+# severity = "B"
+# severity-because = "dropout in a checkpointed layer, trained with the backend for finding errors: silent"
+# cause = """
+# tag_activation_checkpoint_impl calls checkpoint with preserve_rng_state False, though no compiler comes
+# after it that would preserve the random state."""
+# path = "compile:compiled@cpu"
+# check = "gradients"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["gradients", "mismatch", "value", "state"]]
+# fix = "checkpoint_that_runs_preserves_random_state"
+# upstream = "https://github.com/pytorch/pytorch/pull/160883"
+# upstream-match = "place"
+# affected = ["2.13.0"]
+# at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint_impl: preserve_rng_state"
+# ///
+"""About half of the gradients are zero where the result is not, or the reverse: backward draws a new mask."""
+
+import sys
+
+import torch
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(64))
+
+    def forward(self, x):
+        return checkpoint(nn.functional.dropout, x * self.weight, use_reentrant=False)
+
+
+def make():
+    return Model(), (torch.ones(64),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    y = torch.compile(model, backend="eager")(*args)
+    y.sum().backward()
+    wrong = int(((y != 0) != (model.weight.grad != 0)).sum())
+    print(f"{'BUG' if wrong else 'ok'}: {wrong} of 64 gradients belong to another mask")
+    raise SystemExit(wrong > 0)
