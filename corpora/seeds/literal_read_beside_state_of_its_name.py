@@ -1,0 +1,51 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch>=2.5"]
+#
+# [tool.exportdiff]
+# title = "a global tensor that two modules read, beside a parameter with the name that export gives literals"
+# path = "nonstrict:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "seed"
+# ///
+"""A child reads a global tensor first, then its parent does, which has a parameter called `lifted_tensor_0`.
+
+Export calls the tensor `child.lifted_tensor_0`. Whatever gives it a name in the parent as well must not take
+the name of the parameter.
+"""
+
+import sys
+
+import torch
+
+TABLE = torch.tensor(2.0)
+
+
+class Child(torch.nn.Module):
+    def forward(self, x):
+        return x * TABLE
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+        self.lifted_tensor_0 = torch.nn.Parameter(torch.tensor(5.0))
+
+    def forward(self, x):
+        return self.child(x) + self.lifted_tensor_0 * TABLE
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(model, args, strict=False))
+    expected, seen = model(*args), unflattened(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {seen}")
+    sys.exit(bug)
