@@ -423,6 +423,39 @@ def test_with_its_fix_a_preserved_call_with_a_size_records_the_size_that_the_mod
         assert torch.equal(torch.export.unflatten(program)(x), Model()(x))
 
 
+def test_with_all_fixes_a_caller_reads_what_a_preserved_call_wrote_to_its_own_state() -> None:
+    import torch
+    from torch import nn
+
+    class Child(nn.Module):
+        total: torch.Tensor
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("total", torch.ones(1))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            self.total.add_(1)
+            return x + 1
+
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.child = Child()
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            self.child.total = self.child.total * 3
+            result: torch.Tensor = self.child(x)
+            return result
+
+    x = torch.ones(1)
+    with applied(held()):
+        program = torch.export.export(Model(), (x,), preserve_module_call_signature=("child",))
+        unflattened = torch.export.unflatten(program)
+        unflattened(x)
+    assert torch.equal(dict(unflattened.named_buffers())["child.total"], torch.tensor([4.0]))
+
+
 def test_a_refuses_line_names_an_exception_that_the_fix_raises_on_purpose(tmp_path: pathlib.Path) -> None:
     diff = "--- a/torch/x.py\n+++ b/torch/x.py\n@@ -1,1 +1,1 @@\n-a\n+b\n"
     file = tmp_path / "one.patch"
