@@ -157,6 +157,7 @@ def test_it_begins_with_the_verdict_and_escapes_what_models_say(whole: str) -> N
     assert "eager <1.0> & here 2.0" in seen.texts[f"f-{NEW.fingerprint}"]
     assert "2026-03-01 23:30 UTC" in seen.text and "Linux-6-x86_64, 4 processors" in seen.text
     assert "None" not in seen.text and "Undefined" not in seen.text
+    assert "exportdiff itself raised no exception." in seen.text
 
 
 def test_each_plot_is_drawn_for_wide_and_narrow_screens(whole: str) -> None:
