@@ -227,12 +227,11 @@ def _module(path: str, fix_name: str) -> ModuleType:
 
     name = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     with torch.random.fork_rng(devices=()):  # some modules draw random numbers when they are imported
-        try:
+        with suppress(ImportError):
             return importlib.import_module(name)
-        except ImportError:
+        try:
             # Some modules and Dynamo import each other: with them first, torch 2.14 finds them half done.
             importlib.import_module("torch._dynamo")
-        try:
             return importlib.import_module(name)
         except ImportError as error:
             raise FixError(f"{fix_name}: this torch has no {path} ({error})") from None
