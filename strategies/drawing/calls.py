@@ -127,7 +127,7 @@ def _draw_call_of(scope: Scope, path: AttributePath, callee: Instance, bare: boo
         first = scope.choose.pick(mine)
     cls = class_of(callee)
     form = LAYERS[callee.kind.name].form if isinstance(callee.kind, New) else ""
-    if scope.choose.maybe("region.checkpoint", 70 if scope.operator_args else 45):
+    if scope.choose.maybe("region.checkpoint", 95 if scope.operator_args else 45):
         form = form or "checkpoint"
     method = ""
     parameters = cls.args if cls is not None else ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import isfinite
 
 from strategies.conditions import CONDS, RELATIONS
@@ -140,6 +140,16 @@ def _decidable(scope: Scope, cond: Cond) -> bool:
     return True
 
 
+def _pick(scope: Scope, conds: Sequence[Cond]) -> Cond:
+    """One of the conditions, all names of conditions being equally likely: those on tensors would crowd out
+    the rest, because they hold for every tensor in reach.
+    """
+    names: dict[str, list[Cond]] = {}
+    for cond in conds:
+        names.setdefault(cond.name, []).append(cond)
+    return scope.choose.member([*names.values()])
+
+
 def _split(scope: Scope, cond: Cond) -> tuple[list[Frame], list[Frame]]:
     """The scenarios in which a condition is true, and the others."""
     taken: list[Frame] = []
@@ -163,7 +173,7 @@ def draw_branch(scope: Scope, suite: Suite, subject: Expr | None = None) -> Stmt
     deciding = [cond for cond in conds if all(_split(scope, cond))]
     if deciding and not scope.choose.chance(20):
         conds = deciding
-    cond = scope.choose.pick(conds)
+    cond = _pick(scope, conds)
     taken, skipped = _split(scope, cond)
     then, then_frames = _side(scope, [*taken], skipped, suite)
     orelse: list[Stmt] = []
@@ -210,7 +220,7 @@ def draw_ternary(scope: Scope) -> Stmt | None:
     near = scope.recent()
     if not conds or near is None:
         return None
-    cond = scope.choose.pick(conds)
+    cond = _pick(scope, conds)
     names = ("add_one", "double", "neg", "tanh", "add", "t")
     ways = [draw_op(scope, [names], [near], scope.tensors()) or near for _ in range(2)]
     return assign(scope, Ternary(cond, ways[0], ways[1]), near)
@@ -344,7 +354,9 @@ def _function(
     elif again is not None and len(again.body) > 1 and inner.try_out(again.body[0]):
         body = [again.body[0]]
     else:
-        body = suite(inner, 1, 1)
+        # A branch of a real model is mostly a submodule: an expert, or a block that may be skipped.
+        call = draw_call(inner) if scope.choose.chance(60) else None
+        body = [call] if call is not None and inner.try_out(call) else suite(inner, 1, 1)
     state = [*inner.attributes()]
     rates = inner.rates()
     if (state or rates) and scope.choose.chance(60):

@@ -40,7 +40,6 @@ _CHILD_ARGUMENTS = _with_prefix("calls.other_flags", "calls.flags", "calls.defau
 _EXCLUSIONS: Iterable[tuple[frozenset[str], frozenset[str]]] = (
     _at_most_one("hierarchy.flat", "hierarchy.depth2", "hierarchy.depth3", "hierarchy.depth4"),
     _at_most_one("dynamic.named", "dynamic.auto", "dynamic.dynamic"),
-    _at_most_one("dynamic.zero", "dynamic.one"),
     (frozenset({"dynamic.range", "dynamic.edge"}), frozenset({"dynamic.auto", "dynamic.dynamic"})),
     # Without classes below the root there is no module with arguments of its own to call.
     (frozenset({"hierarchy.flat"}), frozenset({"hierarchy.guest"} | _CHILD_ARGUMENTS)),
