@@ -196,7 +196,7 @@ def test_profiles_weigh_known_switches() -> None:
 @pytest.mark.parametrize(
     ("profile", "tag"),
     [
-        ("mutation", "inplace.value"),
+        ("mutation", "inplace.item"),
         ("metadata", "inplace.metadata"),
         ("sharing", "hierarchy.two_parents"),
         ("control-flow", "control.early_return"),
