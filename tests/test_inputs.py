@@ -8,7 +8,9 @@ import torch
 from torch import nn
 
 from harness.inputs.copies import CALLS, Examples, move_model
-from harness.observe.tensors import TensorSnapshot
+from harness.inputs.deviations import DEVIATIONS
+from harness.inputs.edits import edit, plan_edits
+from harness.observe.tensors import TensorSnapshot, state_snapshot
 
 
 def test_copies_keep_metadata_and_values() -> None:
@@ -239,3 +241,22 @@ def test_a_size_stays_one_wherever_it_is() -> None:
         torch.Size
     ] * 3
     assert fresh.args == (size, [size], 1)
+
+
+def test_what_comes_for_none_has_values_that_no_other_argument_has() -> None:
+    words, (x, mask) = _deviation("none", torch.ones(2), None)
+    assert words == ["args[1] is float32[2] with stride [1], not None"]
+    assert x.tolist() == [1, 1] and mask.tolist() == [-2, -2]
+    assert _deviation("none", torch.tensor([True, False]), None)[1][1].tolist() == [False, True]
+
+
+def test_floating_point_numbers_of_eight_bits_have_no_arithmetic() -> None:
+    small = torch.ones(2).to(torch.float8_e4m3fn)
+    everything = Examples((small, None), {}).deviations(frozenset(DEVIATIONS), "")
+    assert {"dtype", "size"} <= {one.deviation for one in everything}
+    assert not {"none", "rank"} & {one.deviation for one in everything}
+    model = nn.Linear(1, 1)
+    model.register_buffer("small", small)
+    plan = plan_edits(state_snapshot(model))
+    edit(model, plan)
+    assert {name for names in plan for name in names} == {"weight", "bias"}

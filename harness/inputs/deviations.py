@@ -89,6 +89,8 @@ class DeviationKind:
 
 _TENSOR = "type(leaf) is torch.Tensor and leaf.layout is torch.strided"
 _TWIN = "t is not leaf and type(t) is torch.Tensor and (t.shape, t.dtype) == (leaf.shape, leaf.dtype)"
+# Eager has no arithmetic on floating point numbers of eight bits.
+_COUNTED = "type({0}) is torch.Tensor and ({0}.dtype.itemsize > 1 or not {0}.is_floating_point())"
 
 DEVIATIONS: dict[str, DeviationKind] = {
     "flag": DeviationKind("type(leaf) is bool", "not leaf"),
@@ -107,9 +109,10 @@ DEVIATIONS: dict[str, DeviationKind] = {
         'hasattr(type(leaf), "__members__") and len(type(leaf)) > 1',
         "next(member for member in type(leaf) if member is not leaf)",
     ),
+    # Values that no other argument has: ones in place of a missing mask would change nothing.
     "none": DeviationKind(
-        "leaf is None and any(type(t) is torch.Tensor for t in leaves)",
-        "next(t for t in leaves if type(t) is torch.Tensor).clone()",
+        f"leaf is None and any({_COUNTED.format('t')} for t in leaves)",
+        f"next(~t if t.dtype is torch.bool else t - 3 for t in leaves if {_COUNTED.format('t')})",
     ),
     # The last place of the last dimension twice. The result is contiguous: so must the leaf be.
     "size": DeviationKind(
@@ -123,7 +126,8 @@ DEVIATIONS: dict[str, DeviationKind] = {
     ),
     # One dimension more, at the end: the other dimensions keep their sizes.
     "rank": DeviationKind(
-        f"{_TENSOR} and leaf.dtype is not torch.bool", "torch.stack([leaf, leaf + leaf], -1)"
+        f"{_TENSOR} and leaf.dtype is not torch.bool and {_COUNTED.format('leaf')}",
+        "torch.stack([leaf, leaf + leaf], -1)",
     ),
     "dtype": DeviationKind(_TENSOR, "leaf.float() if leaf.dtype == torch.float64 else leaf.double()"),
     # Every other place of a memory twice as large.

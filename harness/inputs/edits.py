@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 FACTOR = 0.5
 """The factor for each tensor: exact in binary, and keeps values small."""
 
+_HALVED = ("bfloat16", "float16", "float32", "float64")
+"""The dtypes of the tensors that are edited; eager cannot multiply those of eight bits."""
+
 EditPlan = tuple[frozenset[str], ...]
 """For each tensor to edit, all its names in eager."""
 
@@ -33,7 +36,7 @@ def plan_edits(state: State) -> EditPlan:
 def _editable(tensor: TensorSnapshot) -> bool:
     places = zip(tensor.shape, tensor.stride, strict=False)
     overlaps = any(size != 1 and stride == 0 for size, stride in places)
-    return tensor.dtype.startswith(("float", "bfloat")) and tensor.values is not None and not overlaps
+    return tensor.dtype in _HALVED and tensor.values is not None and not overlaps
 
 
 def edit(module: nn.Module, plan: EditPlan) -> None:
