@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib.metadata import version
 from types import ModuleType
+from typing import Any
 
 import pytest
 from of_this_torch import HERE, PINNED, held
@@ -454,6 +455,94 @@ def test_with_all_fixes_a_caller_reads_what_a_preserved_call_wrote_to_its_own_st
         unflattened = torch.export.unflatten(program)
         unflattened(x)
     assert torch.equal(dict(unflattened.named_buffers())["child.total"], torch.tensor([4.0]))
+
+
+def _buffer_of_a_preserved_child(use: Callable[[Any, Any], None], assign: Callable[[Any, Any], Any]) -> Any:
+    """Return a model that assigns to its child's buffer in the child, in what it does with the child, or both."""
+    import torch
+    from torch import nn
+
+    class Child(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("total", torch.ones(1, 2))
+
+        def forward(self, x: torch.Tensor, given: torch.Tensor | None = None) -> Any:
+            return assign(self, x)
+
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.child = Child()
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            use(self.child, x)
+            return x * 2
+
+    return Model()
+
+
+def _negates(child: Any, x: Any) -> Any:
+    child.total = -child.total
+    return x + 1
+
+
+def _detaches(child: Any, x: Any) -> Any:
+    child.total = (child.total * x).detach()
+    return x + 1
+
+
+def _reads(child: Any, x: Any) -> Any:
+    return x + child.total
+
+
+def _adds(child: Any, x: Any) -> Any:
+    child.total.add_(1)
+    return child.total
+
+
+def _gives_it_to_itself(child: Any, x: Any) -> None:
+    child(x, child.total)
+    child(x)
+
+
+def _assigns_a_value_made_from_a_view(child: Any, x: Any) -> None:
+    child.total = (child.total * 2).view(2).view(1, 2) * 3
+    child(x)
+
+
+def _changes_the_result(child: Any, x: Any) -> None:
+    child.total = x - 3
+    child(x).mul_(5)
+
+
+@pytest.mark.parametrize(
+    ("use", "assign"),
+    [
+        (_gives_it_to_itself, _negates),
+        (_assigns_a_value_made_from_a_view, _reads),
+        (_changes_the_result, _adds),
+        (_gives_it_to_itself, _detaches),
+    ],
+)
+def test_with_all_fixes_a_buffer_that_is_assigned_is_written_where_its_owner_is_preserved(
+    use: Callable[[Any, Any], None], assign: Callable[[Any, Any], Any]
+) -> None:
+    import torch
+
+    x = torch.full((1, 2), 7.0, requires_grad=assign is _detaches)
+    eager = _buffer_of_a_preserved_child(use, assign)
+    expected = eager(x)
+    with applied(held()):
+        model = _buffer_of_a_preserved_child(use, assign)
+        program = torch.export.export(model, (x,), preserve_module_call_signature=("child",))
+        unflattened = torch.export.unflatten(program)
+        seen = unflattened(x)
+    assert torch.equal(seen, expected)
+    assert x.tolist() == [[7, 7]]
+    total = dict(unflattened.named_buffers())["child.total"]
+    assert torch.equal(total, eager.child.total)
+    assert total.requires_grad == eager.child.total.requires_grad
 
 
 def test_a_refuses_line_names_an_exception_that_the_fix_raises_on_purpose(tmp_path: pathlib.Path) -> None:

@@ -56,10 +56,13 @@ _COPIED = ("BUFFER_MUTATION", "USER_INPUT_MUTATION", "PARAMETER_MUTATION")
 
 
 def _copied_last(graph: fx.Graph) -> list[str]:
-    """Return the inputs of the graph that its last operators copy to, as export does for assigned buffers."""
+    """Return the inputs of the graph that its last operators copy to, as export does for assigned buffers.
+
+    Where a buffer was assigned a detached tensor, it may be detached behind that.
+    """
     targets: list[str] = []
     for node in reversed(graph.nodes):
-        if node.op == "output":
+        if node.op == "output" or node.target is torch.ops.aten.detach_.default:
             continue
         target = node.args[0] if node.target is torch.ops.aten.copy_.default else None
         if not (isinstance(target, fx.Node) and target.op == "placeholder"):
