@@ -458,7 +458,7 @@ def test_with_all_fixes_a_caller_reads_what_a_preserved_call_wrote_to_its_own_st
 
 
 def _buffer_of_a_preserved_child(use: Callable[[Any, Any], None], assign: Callable[[Any, Any], Any]) -> Any:
-    """Return a model that assigns to its child's buffer in the child, in what it does with the child, or both."""
+    """Return a model whose child has a buffer: the child assigns to it, the model, or both."""
     import torch
     from torch import nn
 
@@ -543,6 +543,43 @@ def test_with_all_fixes_a_buffer_that_is_assigned_is_written_where_its_owner_is_
     total = dict(unflattened.named_buffers())["child.total"]
     assert torch.equal(total, eager.child.total)
     assert total.requires_grad == eager.child.total.requires_grad
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+def test_with_its_fix_a_program_of_a_computed_example_can_be_exported_again(in_place: bool) -> None:
+    """A leaf that requires a gradient could not be written to in place."""
+    import torch
+
+    class Model(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x.mul_(2) if in_place else x * 2
+
+    x = torch.ones(2, requires_grad=True) * 1
+    with applied([read_fix(CORPORA / FIXES / "program_keeps_no_history_of_its_example.patch")]):
+        program = torch.export.export(Model(), (x,))
+        (example,), _ = program.example_inputs
+        again = torch.export.export(program.module(), (example,))
+    assert example.is_leaf and example.requires_grad is not in_place
+    assert torch.equal(again.module()(torch.ones(2)), torch.full((2,), 2.0))
+
+
+def test_with_its_fix_a_pipeline_tells_nested_inputs_with_one_tensor_each() -> None:
+    import torch
+    from torch.distributed.pipelining import pipeline
+
+    class Model(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(2, 2)
+
+        def forward(self, x: torch.Tensor, rest: list[torch.Tensor]) -> torch.Tensor:
+            result: torch.Tensor = self.layer(x) + rest[0]
+            return result
+
+    args = (torch.ones(1, 2), [torch.ones(1, 2)])
+    model = Model()
+    with applied([read_fix(CORPORA / FIXES / "pipeline_flattens_inputs.patch")]):
+        assert torch.equal(pipeline(model, args)(*args), model(*args))
 
 
 def test_a_refuses_line_names_an_exception_that_the_fix_raises_on_purpose(tmp_path: pathlib.Path) -> None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from functools import partial
 from unittest import mock
 
 import pytest
 import torch
-from of_this_torch import only_on_the_pinned_torch
+from of_this_torch import held, only_on_the_pinned_torch
 from torch import nn
 from torch.export.unflatten import InterpreterModuleDispatcher
 
 from harness.case import Case
 from harness.judge.documented_limits.replacing import SELECTS
 from harness.judge.verdict import judge
+from harness.patching.fixes import applied
 from harness.paths import Path, all_paths, parse
 from harness.paths.run.calls import run_calls
 from harness.paths.transforms import TRANSFORMS
@@ -156,6 +158,26 @@ class Model(nn.Module):
 RETURNS_ITS_CONSTANT = RETURNS_ITS_STATE.replace(
     'self.register_buffer("mean", torch.ones(3))', "self.mean = torch.ones(3)"
 ).replace("x + 1, self.child(x)", "x + 1 if self.child(x) is self.child.mean else x")
+GIVEN_ITS_CONSTANT = """
+class Child(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.total = torch.zeros(2, 3)
+
+    def forward(self, x, total):
+        total.add_(x)
+        return self.total
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+
+    def forward(self, x):
+        return self.child(x, self.child.total).neg_()
+"""
+
+
 COPIED = """
 import copy
 
@@ -196,6 +218,7 @@ class Model(nn.Module):
         (RETURNS_ITS_STATE, "children"),
         (RETURNS_ITS_CONSTANT, "children"),
         (GIVEN_ITS_STATE, "children"),
+        (GIVEN_ITS_CONSTANT, "children"),
         (COPIED, "functional"),
     ],
 )
@@ -279,8 +302,8 @@ def test_calls_in_a_graph_module_are_not_preserved() -> None:
             return True
 
     class Child(nn.Module):
-        def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-            return y * 2
+        def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor]:
+            return (y * 2,)
 
     class Model(nn.Module):
         def __init__(self) -> None:
@@ -288,16 +311,17 @@ def test_calls_in_a_graph_module_are_not_preserved() -> None:
             self.child = Child()
 
         def forward(self, x: torch.Tensor) -> torch.Tensor:
-            result: torch.Tensor = self.child(x + 1, y=x)
-            return result
+            result: torch.Tensor = self.child(x + 1, y=x)[0]
+            return result + 1
 
     def make(*, graph: bool) -> tuple[nn.Module, tuple[torch.Tensor]]:
         model = Model()
         return torch.fx.GraphModule(model, Tracer().trace(model)) if graph else model, (torch.ones(2),)
 
-    for graph in (True, False):
+    for name, graph in itertools.product(("swap", "children"), (True, False)):
         built = Case("", "", partial(make, graph=graph))
-        (path,) = judge(built, [parse("nonstrict+preserve+swap:unflatten")]).paths
+        with applied(held()):  # a known bug hides what children of a graph module return
+            (path,) = judge(built, [parse(f"nonstrict+preserve+{name}:unflatten")]).paths
         assert path.excused == (("graph-modules-preserve-no-calls",) if graph else ())
 
 

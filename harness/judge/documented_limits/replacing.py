@@ -72,7 +72,9 @@ def graph_modules_preserve_no_calls(question: Question) -> bool:
     hierarchy = question.eager.hierarchy
     if hierarchy is None or question.evidence.stage != "run":
         return False
-    return "" in hierarchy.inlined and bool(_replaced(question.path.transforms, hierarchy.first))
+    # What runs children alone holds the model as its own child.
+    root = "model" if "children" in question.path.transforms else ""
+    return root in hierarchy.inlined and bool(_replaced(question.path.transforms, hierarchy.first))
 
 
 def _children(first: Mapping[str, str]) -> list[str]:

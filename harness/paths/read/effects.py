@@ -67,9 +67,10 @@ _MAY_RETURN_THEIR_OPERAND: frozenset[Any] = frozenset(
         torch.ops.aten.resolve_neg,
         torch.ops.aten.sum_to_size,
         torch.ops.aten.dropout,
+        torch.ops.aten.alias,
     }
 )
-"""Operators that return their operand, the same tensor, where they have nothing to do."""
+"""Operators that return their operand, the same tensor, where they have nothing to do; or an alias of it."""
 
 
 def returned_operand(node: fx.Node) -> fx.Node | None:

@@ -111,8 +111,9 @@ def children(module: nn.Module, model: nn.Module) -> nn.Module:
 
             def state(child: torch.nn.Module) -> Any:
                 for name, part in child.named_modules(remove_duplicate=False):
-                    for store in (part._parameters, part._buffers):
-                        yield from (((name, key), t) for key, t in store.items() if t is not None)
+                    for store in (part._parameters, part._buffers, vars(part)):
+                        tensors = ((key, t) for key, t in store.items() if isinstance(t, torch.Tensor))
+                        yield from (((name, key), t) for key, t in tensors)
 
             def given(noted: Any, run: torch.nn.Module) -> Any:
                 # What is the child's own in the model is its own here: export takes both for one.
