@@ -576,10 +576,11 @@ def test_with_its_fix_a_pipeline_tells_nested_inputs_with_one_tensor_each() -> N
             result: torch.Tensor = self.layer(x) + rest[0]
             return result
 
-    args = (torch.ones(1, 2), [torch.ones(1, 2)])
+    args = (torch.ones(2, 2), [torch.arange(4.0).view(2, 2)])
     model = Model()
     with applied([read_fix(CORPORA / FIXES / "pipeline_flattens_inputs.patch")]):
-        assert torch.equal(pipeline(model, args)(*args), model(*args))
+        (seen,) = pipeline(model, args)(*args)
+    assert torch.equal(seen, model(*args))
 
 
 def test_a_refuses_line_names_an_exception_that_the_fix_raises_on_purpose(tmp_path: pathlib.Path) -> None:
