@@ -87,12 +87,13 @@ def entry(
     fix: str = "",
     trigger: Sequence[str] = (),
     code: str = PLAIN,
+    path: str = "nonstrict:unflatten@cpu",
 ) -> None:
     lines = [
         "# /// script",
         "# [tool.exportdiff]",
         '# status = "open"',
-        '# path = "nonstrict:unflatten@cpu"',
+        f'# path = "{path}"',
         f"# signatures = [{list(signature)}]".replace("'", '"'),
         f'# fix = "{fix}"',
         f"# trigger = {list(trigger)}".replace("'", '"'),
@@ -274,6 +275,20 @@ def test_without_a_fix_mode_signature_and_trigger_decide(
     assert causes(explain(CASE, found, ("op.add",), known, judge)) == {}
     strict = verdict_of(finding(TYPE, "strict"))
     assert causes(explain(CASE, strict, ("op.cond",), known, lambda *_: strict)) == {}
+
+
+def test_a_bug_of_a_transform_explains_nothing_on_a_path_without_it(
+    tmp_path: pathlib.Path, corpora: pathlib.Path, judging: Callable[..., Judge]
+) -> None:
+    path = "nonstrict+preserve+swapped:module@cpu"
+    entry(tmp_path, "with_cond", TYPE, trigger=["op.cond"], path=path)
+    judge, known = judging([], type=lambda **_: True), knowledge(corpora)
+    found = judge(CASE, ())
+    assert causes(explain(CASE, found, ("op.cond",), known, judge)) == {}
+    swapped = verdict_of(finding(TYPE, "nonstrict+preserve+swapped"))
+    assert causes(explain(CASE, swapped, ("op.cond",), known, lambda *_: swapped)) == {
+        swapped.findings[0].fingerprint: ("with_cond",)
+    }
 
 
 def test_it_is_cheap(corpora: pathlib.Path, judging: Callable[..., Judge]) -> None:

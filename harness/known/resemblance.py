@@ -1,7 +1,7 @@
 """Which entries a finding resembles: what explains it where no fix can be put in place to see.
 
 An entry without a fix has a trigger: the finding must show as the entry does (mode, signature) on a program
-that has these tags. An entry whose fix does not work on this torch has none. There a signature alone would
+that has these tags, on a path with the transforms of the entry's: a bug of swapping needs a swap. An entry whose fix does not work on this torch has none. There a signature alone would
 hide new bugs, since hundreds of bugs end in the same few signatures ("outputs, mismatch, value"). So
 
 - mode, transforms and signature must agree;
@@ -53,7 +53,8 @@ def _triggered(entry: Entry, finding: Finding, features: Collection[str]) -> boo
         return False
     if not entry.trigger:
         return entry.fingerprint == finding.fingerprint
-    return set(entry.trigger) <= set(features) and shows_as(entry, finding)
+    on_path = set(parse(entry.path).transforms) <= set(finding.transforms)
+    return on_path and set(entry.trigger) <= set(features) and shows_as(entry, finding)
 
 
 def _most_alike(finding: Finding, case: Case, known: Knowledge) -> Entry | None:
