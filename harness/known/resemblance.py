@@ -1,8 +1,9 @@
 """Which entries a finding resembles: what explains it where no fix can be put in place to see.
 
 An entry without a fix has a trigger: the finding must show as the entry does (mode, signature) on a program
-that has these tags, on a path with the transforms of the entry's: a bug of swapping needs a swap. An entry whose fix does not work on this torch has none. There a signature alone would
-hide new bugs, since hundreds of bugs end in the same few signatures ("outputs, mismatch, value"). So
+that has these tags, on a path with the transforms of the entry's: a bug of swapping needs a swap. An entry
+whose fix does not work on this torch has no trigger. There a signature alone would hide new bugs, since
+hundreds of bugs end in the same few signatures ("outputs, mismatch, value"). So
 
 - mode, transforms and signature must agree;
 - the program must have ``ALIKE`` of the words of the entry's program, where rare words count more
