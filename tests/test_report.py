@@ -12,8 +12,10 @@ from html.parser import HTMLParser
 import nights
 import pytest
 from evidence_of import make_finding
+from markupsafe import escape
 from nights import AGAIN, MASKED, NEW, WRONG, night, started, write
 
+from harness.checks import CHECKS
 from harness.cli import main
 from harness.engine.events import (
     CampaignFinished,
@@ -23,6 +25,7 @@ from harness.engine.events import (
     HarnessError,
     TorchesCompared,
 )
+from harness.paths import promise
 from harness.reporting.discovery import Discovery
 from harness.reporting.folder import Folder
 from harness.reporting.night import Night
@@ -174,6 +177,21 @@ def test_the_heat_map_says_how_often_and_how_many(whole: str) -> None:
     # On the path without transforms 39 programs ran, 19 of them with odd numbers and not refused.
     assert "state.buffer on nonstrict:unflatten: 20 programs, 6 with a finding" in whole
     assert "op.map on nonstrict+reload:module: 6 programs, 0 with a finding" in whole
+    assert "paths are shown, on a narrow screen fewer; the strongest colour means 39 programs." in whole
+
+
+def test_checks_and_the_paths_of_findings_are_explained(whole: str) -> None:
+    for name, check in CHECKS.items():
+        first = escape(str(check.__doc__).splitlines()[0])
+        assert f"<dt>{name}</dt><dd>{first}</dd>" in whole
+    assert f"<dt>{NEW.path}</dt><dd>{escape(promise(NEW.path))}</dd>" in whole
+
+
+def test_a_path_that_no_longer_exists_is_not_explained(tmp_path: pathlib.Path) -> None:
+    gone = replace(NEW, path=replace(NEW.path, transforms=("gone",)))
+    events = [replace(each, finding=gone) if isinstance(each, FindingFound) else each for each in night()]
+    text = text_of([write(tmp_path, events)])
+    assert f"<li>{gone.path}</li>" in text and f"<dt>{gone.path}</dt>" not in text
 
 
 def test_what_is_left_to_find_is_said_with_its_estimator(whole: str) -> None:

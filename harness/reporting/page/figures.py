@@ -65,9 +65,23 @@ def throughput_figure(night: Night) -> Figure | None:
     )
 
 
+HEAT = (28, 36)
+"""The most features and paths that the heat map of a wide screen shows."""
+
+
+def heat_extent(night: Night) -> str:
+    """Say how much of what ran the heat map shows, and how many programs its strongest colour stands for."""
+    runs = night.course.runs
+    tags = {tag for counts in runs.values() for tag in counts}
+    most = max((number for counts in runs.values() for number in counts.values()), default=0)
+    shown = min(HEAT[0], len(tags)), min(HEAT[1], len(runs))
+    extent = f"{shown[0]} of {len(tags)} features and {shown[1]} of {len(runs)} paths are shown"
+    return f"{extent}, on a narrow screen fewer; the strongest colour means {most:,} programs."
+
+
 def heat_figure(night: Night) -> Figure | None:
     """Return the heat map; None: nothing ran."""
-    wide, narrow = heat(night.course, 28, 36, WIDE, -60), heat(night.course, 16, 10, NARROW, -90)
+    wide, narrow = heat(night.course, *HEAT, WIDE, -60), heat(night.course, 16, 10, NARROW, -90)
     if wide is None or narrow is None:
         return None
     says = "feature by path: how many programs with a feature ran on a path, and how many show a finding"

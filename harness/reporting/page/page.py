@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,12 +12,15 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
+from harness.checks import CHECKS
+from harness.paths import parse, promise
 from harness.reporting.cards import cards
 from harness.reporting.night import listed, span
 from harness.reporting.page.figures import (
     Figure,
     change_figure,
     growth_figure,
+    heat_extent,
     heat_figure,
     known_figure,
     refusal_figure,
@@ -28,6 +32,8 @@ from harness.reporting.text import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from harness.checks import Check
+    from harness.reporting.cards import Card
     from harness.reporting.discovery import Discovery
     from harness.reporting.folder import Folder
     from harness.reporting.night import Night
@@ -76,11 +82,28 @@ def page(night: Night, folders: Sequence[Folder], before: Night | None = None) -
             known_growth=_known(night),
             throughput=throughput_figure(night),
             heat=heat_figure(night),
+            heat_extent=heat_extent(night),
+            promises=_promises(shown),
+            checks={name: _first_line(check) for name, check in CHECKS.items()},
             refusals=refusal_figure(night),
             known=known_figure(night, rates),
             changes=change_figure(rates),
         )
     )
+
+
+def _promises(shown: Sequence[Card]) -> dict[str, str]:
+    """Return what each path promises on which a finding of the page shows; of those that still exist."""
+    names = sorted({path for card in shown for path in card.paths})
+    found = {}
+    for name in names:
+        with suppress(ValueError):  # recorded by an exportdiff that had other paths
+            found[name] = promise(parse(name))
+    return found
+
+
+def _first_line(check: Check) -> str:
+    return (check.__doc__ or "").strip().splitlines()[0]
 
 
 def _environment() -> Environment:
