@@ -62,7 +62,8 @@ class Call:
     compiled: tuple[Compilation, ...] = ()
     """On a path that compiles as it runs: what it compiled in this call."""
     aftermath: Aftermath | None = None
-    """On a path that compiles as it runs, and in its reference."""
+    """What the call left behind besides inputs and state; attributes only on a path that compiles as it runs,
+    and in its reference."""
 
 
 @dataclass(frozen=True)

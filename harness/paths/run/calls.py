@@ -11,6 +11,7 @@ from harness.inputs.deviations import DEVIATIONS, PROMISED
 from harness.inputs.edits import edit, plan_edits
 from harness.observe.aliasing import OUTPUT, memory, mutation_probes, named_tensors
 from harness.observe.checkpoint import Checkpoint
+from harness.observe.environment import modes_left
 from harness.observe.failure import failure
 from harness.observe.gradients import gradients, of_unregistered
 from harness.observe.isolation import Start
@@ -132,6 +133,7 @@ class ModelCaller:
                 flatten(outputs)  # raises for an object that was never initialised
             except Exception as error:
                 failed = failure(error, "run")
+        left = modes_left()
         named = named_tensors(None if failed else outputs, inputs, self.model)
         call = Call(
             inputs=inputs.snapshot(),
@@ -141,6 +143,7 @@ class ModelCaller:
             probe=probe,
             memory=memory(named),
             unregistered=of_unregistered(named) if self._roles else frozenset(),
+            aftermath=left,
         )
         return call, named
 

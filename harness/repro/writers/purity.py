@@ -15,17 +15,31 @@ from harness.checks.purity import (
     ModuleChanged,
     Printed,
     ProcessChanged,
+    ProcessLeftDifferent,
     StateChanged,
     StateCreated,
     StateSharingChanged,
 )
 from harness.observe.environment import graph_outline
+from harness.repro.deviating import deviating_parts
 from harness.repro.observing import observing, observing_leaves
-from harness.repro.parts import Parts
+from harness.repro.parts import Parts, last_call
 from harness.repro.paste import Template
 from harness.repro.templates import observers
+from harness.repro.templates.scripts import compare
 from harness.repro.templates.settings import SETTINGS
-from harness.repro.templates.stand_ins import AMBIENT, FACT, ep, export, lower, make, observe
+from harness.repro.templates.stand_ins import (
+    AMBIENT,
+    CALLS,
+    FACT,
+    altered,
+    ep,
+    export,
+    inputs,
+    lower,
+    make,
+    observe,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -169,6 +183,63 @@ def around_calling() -> Any:
     return expected, seen
 
 
+def one_call_of_each() -> Any:
+    """Observe what is set after a call of each."""
+    eager, args, kwargs = make()
+    eager(*args, **kwargs)
+    expected = observe()
+    torch.set_grad_enabled(True)
+    torch.set_default_dtype(torch.float32)
+    model, args, kwargs = make()
+    ep = export(model)
+    candidate = lower(ep)
+    args, kwargs = inputs()
+    candidate(*args, **kwargs)
+    seen = observe()
+    return expected, seen
+
+
+def several_calls_of_each() -> Any:
+    """Observe what is set after several calls of each; the last may raise, in eager as well."""
+    eager, args, kwargs = make()
+    for call in range(CALLS):
+        args, kwargs = inputs(call)
+        with contextlib.suppress(Exception):
+            eager(*args, **kwargs)
+    expected = observe()
+    torch.set_grad_enabled(True)
+    torch.set_default_dtype(torch.float32)
+    model, args, kwargs = make()
+    ep = export(model)
+    candidate = lower(ep)
+    for call in range(CALLS):
+        args, kwargs = inputs(call)
+        with contextlib.suppress(Exception):
+            candidate(*args, **kwargs)
+    seen = observe()
+    return expected, seen
+
+
+def deviating_call_of_each() -> Any:
+    """Observe what is set after a call of each that deviates from the example; it may raise."""
+    eager, args, kwargs = make()
+    with altered(eager):
+        with contextlib.suppress(Exception):
+            eager(*args, **kwargs)
+        expected = observe()
+    torch.set_grad_enabled(True)
+    torch.set_default_dtype(torch.float32)
+    model, args, kwargs = make()
+    ep = export(model)
+    candidate = lower(ep)
+    args, kwargs = inputs()
+    with altered(candidate):
+        with contextlib.suppress(Exception):
+            candidate(*args, **kwargs)
+        seen = observe()
+    return expected, seen
+
+
 def compare_before_after(expected: dict[str, Any], seen: dict[str, Any]) -> None:
     """Say what was changed."""
     wrong = [n for n in {**expected, **seen} if seen.get(n) != expected.get(n)]
@@ -240,6 +311,13 @@ def write(finding: Finding) -> Parts | None:
             return _around(finding, [Template(graph_outline), Template(graph, name="observe")])
         case ProcessChanged(names=(name, *_)):
             return _around(finding, [observing_setting(name)])
+        case ProcessLeftDifferent(name=name, altered=None):
+            calls = Template(several_calls_of_each if finding.call else one_call_of_each)
+            functions = [observing_setting(name)]
+            return Parts(functions, [calls, Template(compare)], call=last_call(finding))
+        case ProcessLeftDifferent(name=name, altered=deviation) if deviation is not None:
+            script = [Template(deviating_call_of_each), Template(compare)]
+            return deviating_parts(deviation, [observing_setting(name)], script)
     return None
 
 

@@ -1,0 +1,57 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "exported program leaves gradients off after a call that raised under torch.no_grad"
+# severity = "B"
+# severity-because = "a bad index under no_grad; training goes on in the same process, without gradients"
+# cause = """
+# WrapWithSetGradEnabled switches grad mode before the region and back after it. Where the region raises, nothing
+# switches it back: PR 163295 took the with block away."""
+# path = "nonstrict:module@cpu"
+# check = "purity"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["purity", "mismatch", "run", "global", "raised", "grad mode"]]
+# fix = "no_grad_region_restores_grad_mode"
+# affected = ["2.11.0", "2.13.0", "2.14.1"]
+# upstream = ""
+# at-fault = "torch/_higher_order_ops/wrap.py, WrapWithSetGradEnabled.__call__: no try and finally"
+# ///
+"""A call that raises under `torch.no_grad` switches gradients off for all that follows.
+
+The exported region is a `wrap_with_set_grad_enabled`, which sets grad mode before it and after it. An index
+that is out of range raises between the two, in eager as well; but eager's `with` block still ends.
+"""
+
+import contextlib
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x, i):
+        with torch.no_grad():
+            return x[i] * 2
+
+
+def make():
+    return Model(), (torch.ones(2), torch.tensor([1]))
+
+
+def probes():
+    return [((torch.ones(2), torch.tensor([2])), {})]
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, (x, i) = make()
+    module = torch.export.export(model, (x, i)).module()
+    with contextlib.suppress(IndexError):  # eager raises as well
+        module(x, i + 1)
+    bug = not torch.is_grad_enabled()
+    print(f"{'BUG' if bug else 'ok'}: after a call that raised, grad mode is {torch.is_grad_enabled()}")
+    raise SystemExit(bug)
