@@ -7,7 +7,7 @@
 # severity = "B"
 # severity-because = "a bad index under no_grad; training goes on in the same process, without gradients"
 # cause = """
-# WrapWithSetGradEnabled switches grad mode before the region and back after it. Where the region raises, nothing
+# WrapWithSetGradEnabled switches grad mode before the region and back after it. If the region raises, nothing
 # switches it back: PR 163295 took the with block away."""
 # path = "nonstrict:module@cpu"
 # check = "purity"
