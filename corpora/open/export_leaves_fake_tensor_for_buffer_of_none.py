@@ -1,0 +1,57 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: a buffer that was None stays on the model as a fake tensor"
+# severity = "A"
+# severity-because = "a mask or a cache made on the first call: the exported model then returns fake tensors"
+# cause = """
+# _detect_attribute_assignment restores only attributes that not every nn.Module has: what forward makes of a
+# buffer that was None, of training flags and of children stays."""
+# path = "nonstrict:module@cpu"
+# check = "purity"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["purity", "mismatch", "export", "buffer", "created"]]
+# fix = "export_restores_own_attributes_of_modules"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/issues/163189"
+# upstream-match = "mechanism"
+# at-fault = "torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment"
+# ///
+"""A model that makes a buffer on its first call is of no use after it was exported.
+
+Non-strict export means to put all attributes back as they were, but leaves out those that every module has,
+and the dictionary of buffers is one of these. The fake mask stays, and eager computes fake tensors with it.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mask", None)
+
+    def forward(self, x):
+        if self.mask is None:
+            self.mask = torch.ones(2, 2).tril()
+        return self.mask @ x
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    torch.export.export(model, args)
+    seen = model(*args)
+    bug = type(seen) is not torch.Tensor
+    print(f"{'BUG' if bug else 'ok'}: eager gives {make()[0](*args)}, after export it gives {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,50 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: a training flag that forward sets stays on the model"
+# variant-of = "export_leaves_fake_tensor_for_buffer_of_none"
+# path = "nonstrict:module@cpu"
+# check = "purity"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["purity", "mismatch", "export", "training flag"]]
+# fix = "export_restores_own_attributes_of_modules"
+# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = ""
+# at-fault = "torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment"
+# ///
+"""A layer that forward puts into training mode, as for Monte Carlo dropout, is still there after the export.
+
+Non-strict export runs forward on the model itself, and means to put all attributes back as they were, but
+leaves out those that every module has: the training flag is one of these.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.dropout = nn.Dropout()
+
+    def forward(self, x):
+        self.dropout.train()
+        return self.dropout(x)
+
+
+def make():
+    return Model().eval(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    torch.export.export(model, args)
+    bug = model.dropout.training
+    print(f"{'BUG' if bug else 'ok'}: after export, dropout.training is {bug}")
+    raise SystemExit(bug)
