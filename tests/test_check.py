@@ -13,10 +13,15 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
+from evidence_of import make_finding
 
 import exportdiff
+from harness.checks.purity import ModuleChanged, Printed, ProcessLeftDifferent
 from harness.checks.sharing import CopyShares
 from harness.cli import main
+from harness.equivalence.report import Found
+from harness.findings import Evidence
+from harness.known.explained import Cause
 
 MODELS = """\
 import os
@@ -502,6 +507,23 @@ def test_state_that_nothing_reads_is_not_called_wrong() -> None:
     assert (found.meaning, found.known, report.exit_code()) == ("harmless", True, 0)
     read = replace(found, finding=replace(found.finding, evidence=CopyShares((counter,))))
     assert read.meaning == "wrong"
+
+
+@pytest.mark.parametrize(
+    ("evidence", "meaning"),
+    [
+        (ProcessLeftDifferent(0, "grad mode", None, "ValueError", ("True", "False")), "wrong"),
+        (ModuleChanged("export", "training flag", ("",)), "wrong"),
+        (ModuleChanged("export", "attribute", ("mask",)), "harmless"),
+        (Printed("export", "standard output", "text", False), "harmless"),
+    ],
+)
+def test_a_known_bug_that_leaves_the_model_or_the_process_changed_fails(
+    evidence: Evidence, meaning: str
+) -> None:
+    finding = replace(make_finding("value"), check="purity", evidence=evidence)
+    found = Found(finding, (Cause("fix", "root"),))
+    assert (found.meaning, found.fails("any")) == (meaning, meaning == "wrong")
 
 
 @pytest.mark.parametrize("in_eager", [True, False])

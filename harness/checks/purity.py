@@ -144,6 +144,11 @@ class ModuleChanged(_Changed):
     """``training flag``, ``hooks``, ``attribute`` or ``attribute of an unregistered module``."""
     names: tuple[str, ...]
 
+    @property
+    def inside(self) -> bool:
+        """Whether no result changes: a model in train mode gives others."""
+        return self.sort != "training flag"
+
     def words(self) -> tuple[str, ...]:
         """Return stage and sort."""
         return (self.stage, self.sort)
@@ -160,6 +165,8 @@ class ProcessChanged(_Changed):
     stage: Stage
     names: tuple[str, ...]
     """By the names in ``Environment.process_state``."""
+
+    inside = True
 
     def words(self) -> tuple[str, ...]:
         """Return stage and the first name."""
@@ -180,6 +187,8 @@ class Printed(_Changed):
     text: str
     failed: bool
     """Whether the stage raised."""
+
+    inside = True
 
     def words(self) -> tuple[str, ...]:
         """Return stage, stream, and whether the stage raised."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Meaning: TypeAlias = Literal["wrong", "breaks", "inside", "harmless"]
 """What a finding means for the owner of the model.
 
-``wrong``: a caller gets another result, and no error. ``breaks``: an exception, or the end of the process.
+``wrong``: a caller gets another result, or finds the model, the inputs or grad mode changed, and no error. ``breaks``: an exception, or the end of the process.
 ``inside``: results are right, and what was exported differs from eager where a caller does not see it.
 ``harmless``: the same, and the corpus knows the bug.
 """
@@ -41,7 +41,7 @@ def read_fail_on(argument: str, text: str) -> FailOn:
     raise UsageError(f"{argument}: {text!r} is none of {', '.join(FAIL_ON)}")
 
 
-INSIDE = frozenset({"structure", "purity", "fake"})
+INSIDE = frozenset({"structure", "fake"})
 """The checks of what a caller of the exported model does not see."""
 
 
