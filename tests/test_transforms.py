@@ -245,6 +245,23 @@ class Model(nn.Module):
     assert verdict.findings == () and verdict.paths[0].status == "ok"
 
 
+def test_converting_a_buffer_converts_a_plain_attribute_that_is_the_same_tensor(
+    case: Callable[[str], Case],
+) -> None:
+    body = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("scale", torch.tensor(3.0))
+        self.same = self.scale
+
+    def forward(self, x):
+        return x * self.same
+"""
+    verdict = judge(case(body), [parse("nonstrict+converted:module")], ["outputs"])
+    assert verdict.findings == () and verdict.paths[0].status == "ok"
+
+
 def test_a_graph_without_guards_gets_no_calls_that_it_does_not_promise(case: Callable[[str], Case]) -> None:
     """A recurrent kernel that gets a batch of another size than its hidden state writes beyond its memory."""
     body = "class Model(nn.Module):\n    def forward(self, x):\n        return x + 1"

@@ -72,6 +72,10 @@ def converted(module: nn.Module) -> nn.Module:
     apply(convert)
     for part, training in modes:
         part.training = training
+        # Export takes a plain attribute that is a buffer, or a parameter, for this one.
+        for name, t in vars(part).items():
+            if id(t) in done:
+                vars(part)[name] = done[id(t)][1]
     return module
 
 
