@@ -1,0 +1,52 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile: no gradient for what is added in place to a detached input that is returned"
+# severity = "B"
+# severity-because = "a detached hidden state or a buffer, updated in place by weights and returned: silent"
+# cause = """
+# AOTAutograd takes an output in the memory of an input for a view of it, and makes it again from the input:
+# without the history that the output has of its own."""
+# path = "compile:aot_eager@cpu"
+# check = "gradients"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["gradients", "mismatch", "none", "state", "lost"]]
+# With the fix, what is returned has memory of its own.
+unmasked = [["aliasing", "mismatch", "no-longer-shared", "input", "output"]]
+# fix = "outputs_written_detached_keep_their_gradients"
+# upstream = ""
+affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# at-fault = "torch/_functorch/_aot_autograd/collect_metadata_analysis.py, OutputType.alias_of_input"
+# ///
+"""The bias is added in place to `x.detach()`. Compiled, the result requires a gradient and has no grad_fn."""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bias = nn.Parameter(torch.ones(2))
+
+    def forward(self, x):
+        return x.detach().add_(self.bias)
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    (eager, args), compiled = make(), torch.compile(make()[0], backend="aot_eager")
+    eager(*args).sum().backward()
+    compiled(*make()[1]).sum().backward()
+    expected, seen = eager.bias.grad, compiled.bias.grad
+    print(f"{'BUG' if seen is None else 'ok'}: the gradient of bias is {seen}, eager's is {expected}")
+    sys.exit(seen is None)
