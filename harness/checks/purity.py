@@ -224,6 +224,11 @@ class ProcessLeftDifferent(InCall):
         """Whether the call deviates."""
         return self.altered is not None
 
+    @property
+    def inside(self) -> bool:
+        """Whether only a call shows it that leaves what was exported."""
+        return self.in_deviating_call
+
     def words(self) -> tuple[str, ...]:
         """Return the name, and whether the call raised."""
         return ("run", "global", *(("raised",) if self.raised else ()), self.name)

@@ -160,8 +160,8 @@ class Model(nn.Module):
 
     def forward(self, x):
         with torch.no_grad():
-            y = x * self.weight
-        return y * self.weight
+            y = self.weight * 2
+        return x * y * self.weight
 
 
 def make():
