@@ -289,6 +289,11 @@ def pointwise(kinds: tuple[TensorType, ...], common: str = "") -> tuple[Shape, S
     return shape, _pointwise_stride(shape, kinds, common or kinds[0].dtype)
 
 
+def elementwise_stride(kind: TensorType) -> Stride | None:
+    """Strides of what an elementwise op makes of one tensor; None: not known."""
+    return _pointwise_stride(kind.shape, (kind,), kind.dtype)
+
+
 def _pointwise_stride(shape: Shape, kinds: tuple[TensorType, ...], common: str) -> Stride | None:
     alike = all(kind.shape == shape for kind in kinds)
     if 0 in shape:

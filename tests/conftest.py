@@ -27,6 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # As campaigns do (harness/processes/server.py): torch iterates over sets of strings, and some bugs show
     # under some hash seeds only. The workers of pytest-xdist start with it.
     os.environ.setdefault("PYTHONHASHSEED", "0")
+    hypothesis_profiles.draw_no_constants_of_modules()
     hypothesis_profiles.register(os.environ)
     hypothesis_profiles.load(config, os.environ)
 

@@ -17,6 +17,8 @@ from hypothesis.database import (
     MultiplexedDatabase,
     ReadOnlyDatabase,
 )
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,6 +45,15 @@ def register(environment: Mapping[str, str]) -> None:
     settings.register_profile(
         "nightly", plain, derandomize=False, max_examples=more, database=kept, print_blob=True
     )
+
+
+def draw_no_constants_of_modules() -> None:
+    """Keep Hypothesis from drawing numbers and texts that it reads in the modules that are loaded.
+
+    Which these are depends on the tests that this worker has run before, and so on the other workers.
+    """
+    none = Constants()
+    providers._get_local_constants = lambda: none
 
 
 def load(config: pytest.Config, environment: Mapping[str, str]) -> None:

@@ -16,7 +16,7 @@ import pytest
 from evidence_of import make_finding
 
 import exportdiff
-from harness.checks.purity import ModuleChanged, Printed, ProcessLeftDifferent
+from harness.checks.purity import ModuleChanged, Printed, ProcessChanged, ProcessLeftDifferent
 from harness.checks.sharing import CopyShares
 from harness.cli import main
 from harness.equivalence.report import Found
@@ -514,6 +514,8 @@ def test_state_that_nothing_reads_is_not_called_wrong() -> None:
     [
         (ProcessLeftDifferent(0, "grad mode", None, "ValueError", ("True", "False")), "wrong"),
         (ModuleChanged("export", "training flag", ("",)), "wrong"),
+        (ProcessChanged("export", ("global random number generator", "grad mode")), "wrong"),
+        (ProcessChanged("lower", ("global random number generator",)), "harmless"),
         (ModuleChanged("export", "attribute", ("mask",)), "harmless"),
         (Printed("export", "standard output", "text", False), "harmless"),
     ],

@@ -225,6 +225,14 @@ def test_a_buffer_that_the_graph_copies_to_last_is_written_back() -> None:
     assert read_exported(program.run_decompositions()).written == ("total",)
 
 
+def test_a_buffer_that_is_detached_behind_the_copy_is_written_back() -> None:
+    program = torch.export.export(CopiesLast(), (torch.ones(2),))
+    placeholder, *_, output = program.graph.nodes
+    with program.graph.inserting_before(output):
+        program.graph.call_function(torch.ops.aten.detach_.default, (placeholder,))
+    assert read_exported(program).written == ("total",)
+
+
 class Nested(nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -264,7 +272,8 @@ def test_a_cast_that_has_nothing_to_do_is_its_operand() -> None:
 
 class HasNothingToDo(nn.Module):
     def forward(self, x: torch.Tensor, row: torch.Tensor) -> torch.Tensor:
-        return row.flatten() + x.flatten(1) + x.flatten()[:2] + x.real
+        aliased: torch.Tensor = torch.ops.aten.alias(row)
+        return row.flatten() + x.flatten(1) + x.flatten()[:2] + x.real + aliased
 
 
 def test_an_operator_that_returns_its_operand_is_its_operand() -> None:
@@ -274,6 +283,7 @@ def test_an_operator_that_returns_its_operand_is_its_operand() -> None:
     sums = [each for each in seen.steps if each.operator == "aten.add.Tensor"]
     assert sums[0].operands == ("input 1", "input 0")
     assert sums[2].operands[1] == "input 0"
+    assert sums[3].operands[1] == "input 1"
     assert [each.operator for each in seen.steps if "flatten" in each.operator] == ["aten.flatten.using_ints"]
 
 

@@ -17,13 +17,15 @@ sys.path[:0] = {[str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).
 from conftest_of_the_project import *
 """
 PROPERTY = """
-import pathlib
+import os, pathlib
 from hypothesis import given, settings, strategies as st
 from hypothesis_profiles import examples
 
 seen = []
+if "LOADED" in os.environ:
+    import loaded
 
-@settings(max_examples=examples(3))
+@settings(max_examples=examples(200))
 @given(st.integers())
 def test_numbers(number):
     seen.append(number)
@@ -39,6 +41,7 @@ def drawn(folder: pathlib.Path, *arguments: str, **variables: str) -> tuple[int,
     (folder / "conftest_of_the_project.py").write_text((here / "conftest.py").read_text())
     (folder / "conftest.py").write_text(CONFTEST)
     (folder / "test_numbers.py").write_text(PROPERTY)
+    (folder / "loaded.py").write_text(f"NUMBERS = {[7**n for n in range(5, 15)]}")
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments],
         cwd=folder,
@@ -54,18 +57,24 @@ def drawn(folder: pathlib.Path, *arguments: str, **variables: str) -> tuple[int,
 
 def test_ci_draws_the_same_each_time_and_nightly_draws_more_and_others(tmp_path: pathlib.Path) -> None:
     ci = drawn(tmp_path, CI="true")
-    assert ci[:2] == (100, 3)
+    assert ci[:2] == (100, 200)
     assert not (tmp_path / ".hypothesis" / "examples").exists()
     assert drawn(tmp_path, HYPOTHESIS_PROFILE="ci") == ci
     nightly = drawn(tmp_path, "--hypothesis-profile=nightly", CI="true")
-    assert nightly[:2] == (1000, 30)
+    assert nightly[:2] == (1000, 2000)
 
 
 def test_dev_is_the_default_and_draws_the_same_each_time(tmp_path: pathlib.Path) -> None:
     dev = drawn(tmp_path)
-    assert dev[:2] == (100, 3)
+    assert dev[:2] == (100, 200)
     assert drawn(tmp_path, CI="false") == dev
     assert drawn(tmp_path, "--hypothesis-seed=5") != dev
+
+
+def test_what_is_drawn_does_not_depend_on_the_modules_that_are_loaded(tmp_path: pathlib.Path) -> None:
+    for profile in ("dev", "ci"):
+        plain = drawn(tmp_path, HYPOTHESIS_PROFILE=profile)
+        assert drawn(tmp_path, HYPOTHESIS_PROFILE=profile, LOADED="1") == plain
 
 
 def test_an_unknown_profile_is_said(pytestconfig: pytest.Config) -> None:

@@ -38,6 +38,8 @@ SHAPES: list[tuple[int, ...]] = [
     *[(1, 2, 3, 3), (2, 1, 2, 2), (2, 3, 1, 2)],
 ]
 LAYOUTS = ("contiguous", "transposed", "sliced", "expanded")
+LAZY = {"negated": "float32", "conjugated": "complex64"}
+"""Layouts of a tensor whose memory holds other values than it has, and the dtype of each."""
 PATTERNS = ("mixed", "ones", "zeros", "negative", "fractions")
 ACCEPTED, TRIES = 70, 4000
 INDICES = (
@@ -63,6 +65,7 @@ class Given:
     type: TensorType
     bound: float = 2.0
     grad: bool = False
+    lazy: bool = False
 
 
 def values(count: int, dtype: torch.dtype, pattern: str, bound: float) -> torch.Tensor:
@@ -97,6 +100,10 @@ def make(shape: tuple[int, ...], dtype: str, layout: str, pattern: str, bound: f
         return base.transpose(0, -1)
     if layout == "sliced" and sizes:
         return base[..., ::2]
+    if layout == "negated":
+        return torch.complex(torch.zeros_like(base), -base).conj().imag
+    if layout == "conjugated":
+        return base.conj().resolve_conj().conj()
     return base.expand(shape) if layout == "expanded" and sizes else base.clone()
 
 
@@ -137,6 +144,7 @@ Key = tuple[tuple[int, ...], str, str]
 """Shape, dtype and layout."""
 
 GRID: list[Key] = [(shape, dtype, layout) for shape in SHAPES for dtype in DTYPES for layout in LAYOUTS]
+GRID += [(shape, dtype, layout) for shape in SHAPES for layout, dtype in LAZY.items()]
 
 
 @dataclass(frozen=True)
@@ -148,6 +156,10 @@ class Use:
     params: Params
     outcome: Outcome
     bound: float
+
+
+def given_as(key: Key, bound: float) -> Given:
+    return Given(type_made(*key), bound, lazy=key[2] in LAZY)
 
 
 def listed(spec: OpSpec, first: Given, chance: random.Random) -> list[Params]:
@@ -173,8 +185,12 @@ def uses(name: str, accepted: int = ACCEPTED, tries: int = TRIES, bound: float =
                 dtype if chance.random() < 0.6 else chance.choice(DTYPES),
                 chance.choice(LAYOUTS),
             )
-        left = Given(type_made(*first), bound)
-        right = left if second is None else Given(type_made(*second), bound)
+            if second[1] in LAZY.values() and chance.random() < 0.2:
+                second = (*second[:2], next(lazy for lazy, kind in LAZY.items() if kind == second[1]))
+        left = given_as(first, bound)
+        right = left if second is None else given_as(second, bound)
+        if (spec.of_memory or spec.group == "inplace.storage") and (left.lazy or right.lazy):
+            continue  # the machine refuses them
         for params in listed(spec, left, chance):
             try:
                 outcome = spec.rule([left, right][: spec.arity], params)
@@ -206,7 +222,7 @@ def storage(tensor: torch.Tensor) -> int:
 def largest(tensor: torch.Tensor) -> float:
     """The largest absolute value (for complex numbers, of a part); nan if one is not finite."""
     if tensor.is_complex():
-        tensor = torch.view_as_real(tensor)
+        tensor = torch.view_as_real(tensor.resolve_conj())
     return float(tensor.detach().double().abs().max()) if tensor.numel() else 0.0
 
 

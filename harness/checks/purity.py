@@ -166,7 +166,10 @@ class ProcessChanged(_Changed):
     names: tuple[str, ...]
     """By the names in ``Environment.process_state``."""
 
-    inside = True
+    @property
+    def inside(self) -> bool:
+        """Whether no later result changes, but for random draws: other settings change what runs next."""
+        return _CHANGE_NO_RESULT.issuperset(self.names)
 
     def words(self) -> tuple[str, ...]:
         """Return stage and the first name."""
@@ -175,6 +178,11 @@ class ProcessChanged(_Changed):
     def lines(self) -> Iterator[str]:
         """List the names."""
         yield f"{self._doer} changed the {_shown(self.names)}"
+
+
+_CHANGE_NO_RESULT = frozenset(
+    {"sizes marked on the example inputs", "graph of the exported program", "global random number generator"}
+)
 
 
 @dataclass(frozen=True)

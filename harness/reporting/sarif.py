@@ -23,7 +23,8 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sar
 LEVELS: dict[Meaning, str] = {"wrong": "error", "breaks": "error", "inside": "warning", "harmless": "note"}
 """The level of a finding that fails; one that does not fail is a note."""
 RULES: dict[Meaning, str] = {
-    "wrong": "The exported model gives another result than eager, without an error.",
+    "wrong": "The exported model gives another result than eager, without an error; or export leaves "
+    "the model, the inputs or a setting such as grad mode changed.",
     "breaks": "The exported model raises an exception, or ends the process, where eager does not.",
     "inside": "Results are right, but what was exported differs from eager.",
     "harmless": "Results are right; a known bug of torch makes what was exported differ from eager.",

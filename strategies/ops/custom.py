@@ -17,7 +17,7 @@ def _twice(operands: Sequence[Operand], params: Params) -> Outcome:
 
 def _bump(operands: Sequence[Operand], params: Params) -> Outcome:
     kind = operands[0].type
-    if kind.dtype == "bool" or kind.overlaps:
+    if kind.dtype == "bool" or kind.overlaps or operands[0].lazy:
         raise Rejected("writable numbers only")
     return Outcome(kind, operands[0].bound + 1, alias=True, same=True)
 

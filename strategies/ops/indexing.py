@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from strategies.ops.rules import (
     FLOATS,
@@ -19,7 +20,7 @@ from strategies.ops.rules import (
     whole,
 )
 from strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, Rule, no_params
-from strategies.types import Shape, TensorType, drop, fresh, resized
+from strategies.types import Shape, TensorType, drop, elementwise_stride, fresh, inexact, resized
 
 
 def _picked(kind: TensorType, params: Params) -> Shape:
@@ -94,7 +95,12 @@ def _patches(part: Callable[[TensorType, int], TensorType]) -> Rule:
         kind = first.type
         dim = axis(kind, params[0])
         require(kind.shape[dim] > 0 and part(kind, dim).shape == second.type.shape)
-        holed = kind if not kind.overlaps else fresh(kind.shape, kind.dtype)
+        require(inexact(kind.dtype) or not second.grad, "requires grad")
+        holed = kind
+        if kind.overlaps:
+            holed = fresh(kind.shape, kind.dtype)
+        elif first.lazy:  # it is computed first
+            holed = replace(kind, stride=elementwise_stride(kind))
         return Outcome(holed, max(first.bound, second.bound))
 
     return rule

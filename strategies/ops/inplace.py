@@ -54,13 +54,16 @@ def _copy(operands: Sequence[Operand], params: Params) -> Outcome:
     target, source = operands
     writable(target)
     fitting(target.type.shape, source.type.shape)
-    _no_discarding(target.type, source.type)
+    _stored(target, source)
     return changed(target, max(target.bound, source.bound))
 
 
-def _no_discarding(target: TensorType, source: TensorType) -> None:
-    """Raise Rejected for a write that drops an imaginary part, because that warns."""
-    require(category(source.dtype) != "complex" or category(target.dtype) == "complex")
+def _stored(target: Operand, source: Operand) -> None:
+    """Raise Rejected for a write that drops an imaginary part, because that warns, and for one that would
+    negate truth values: what is negated when it is read is stored first, and then negated.
+    """
+    require(category(source.type.dtype) != "complex" or category(target.type.dtype) == "complex")
+    require(not source.lazy or target.type.dtype != "bool")
 
 
 def _diagonal(operands: Sequence[Operand], params: Params) -> Outcome:
@@ -91,7 +94,7 @@ def _stores(part: Change, constant: float = 0.0, takes: Dtypes = ANY) -> Rule:
         bound = max(target.bound, constant)
         for value in operands[1:]:
             fitting(place.shape, value.type.shape)
-            _no_discarding(target.type, value.type)
+            _stored(target, value)
             bound = max(bound, value.bound)
         return changed(target, bound)
 

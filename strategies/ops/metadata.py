@@ -14,6 +14,12 @@ def _meta(template: str, change: Change, choices: Choices = no_params) -> OpSpec
     return OpSpec(template, "inplace.metadata", 1, turning(change), choices, mutates="metadata")
 
 
+def _squeezed(operands: Sequence[Operand], params: Params) -> Outcome:
+    """Of what is conjugated or negated when it is read, ``squeeze_(dim)`` warns that it resizes an output."""
+    require(not operands[0].lazy)
+    return turning(squeezed)(operands, params)
+
+
 def _flat(kind: TensorType, params: Params) -> TensorType:
     found = viewed(kind, (kind.numel,))
     require(found is not None and kind.numel > 0, "not viewable")
@@ -75,7 +81,7 @@ TABLE: dict[str, OpSpec] = {
     "transpose_": _meta("{0}.transpose_({p[0]}, {p[1]})", swapped, pairs),
     "swapaxes_": _meta("{0}.swapaxes_({p[0]}, {p[1]})", swapped, pairs),
     "swapdims_": _meta("{0}.swapdims_({p[0]}, {p[1]})", swapped, pairs),
-    "squeeze_": _meta("{0}.squeeze_({p[0]})", squeezed, singles),
+    "squeeze_": OpSpec("{0}.squeeze_({p[0]})", "inplace.metadata", 1, _squeezed, singles, "metadata"),
     "squeeze_all_": _meta("{0}.squeeze_()", squeezed_all),
     "unsqueeze_": _meta("{0}.unsqueeze_({p[0]})", unsqueezed, gaps),
     "as_strided_": OpSpec(

@@ -55,6 +55,11 @@ class Operand(Protocol):
         """Whether it requires grad."""
         ...
 
+    @property
+    def lazy(self) -> bool:
+        """Whether the memory holds other values, of which it is the conjugate or the negative."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:

@@ -314,7 +314,9 @@ TABLE: dict[str, OpSpec] = {
     "last_chunk": _views("{0}.chunk(2, {p[0]})[1]", _part(lambda n: n // 2), dims, multi=True),
     "unbind": _views("{0}.unbind({p[0]})[0]", _first, dims, multi=True),
     "as_strided": _views("{0}.as_strided({p[0]}, {p[1]})", _strided, reversals),
-    "view_dtype": OpSpec("{0}.view({0}.dtype)", "view", 1, viewing(_unchanged), stops_grad=True),
+    "view_dtype": OpSpec(
+        "{0}.view({0}.dtype)", "view", 1, viewing(_unchanged), stops_grad=True, of_memory=True
+    ),
     "data": OpSpec("{0}.data", "view", 1, viewing(_unchanged), stops_grad=True),
     "expand_as": OpSpec("{0}.expand_as({1})", "view", 2, guided(_expand_as)),
     "view_as": OpSpec("{0}.view_as({1})", "view", 2, guided(_view_as)),

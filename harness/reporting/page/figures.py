@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from harness.reporting.plots.bars import Bar, bars
 from harness.reporting.plots.growth import growth
-from harness.reporting.plots.heat import heat
+from harness.reporting.plots.heat import heat, shown
 from harness.reporting.plots.svg import drawn
 from harness.reporting.plots.throughput import throughput
 
@@ -72,10 +72,10 @@ HEAT = (28, 36)
 def heat_extent(night: Night) -> str:
     """Say how much of what ran the heat map shows, and how many programs its strongest colour stands for."""
     runs = night.course.runs
-    tags = {tag for counts in runs.values() for tag in counts}
-    most = max((number for counts in runs.values() for number in counts.values()), default=0)
-    shown = min(HEAT[0], len(tags)), min(HEAT[1], len(runs))
-    extent = f"{shown[0]} of {len(tags)} features and {shown[1]} of {len(runs)} paths are shown"
+    tags, paths = shown(night.course, *HEAT)
+    most = max((runs[path][tag] for path in paths for tag in tags), default=0)
+    ran = {tag for counts in runs.values() for tag in counts}
+    extent = f"{len(tags)} of {len(ran)} features and {len(paths)} of {len(runs)} paths are shown"
     return f"{extent}, on a narrow screen fewer; the strongest colour means {most:,} programs."
 
 
