@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 Meaning: TypeAlias = Literal["wrong", "breaks", "inside", "harmless"]
 """What a finding means for the owner of the model.
 
-``wrong``: a caller gets another result, or finds the model, the inputs or grad mode changed, and no error.
+``wrong``: a caller gets another result, or finds the model, the inputs or a setting such as grad mode
+changed, and no error.
 ``breaks``: an exception, or the end of the process.
 ``inside``: results are right, and what was exported differs from eager where a caller does not see it.
 ``harmless``: the same, and the corpus knows the bug.
