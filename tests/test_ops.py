@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 import warnings
@@ -170,6 +171,23 @@ def listed(spec: OpSpec, first: Given, chance: random.Random) -> list[Params]:
     return chance.sample(choices, min(len(choices), 3))
 
 
+def applied(
+    spec: OpSpec, first: Key, second: Key | None, chance: random.Random, bound: float = 2.0
+) -> Iterator[Use]:
+    """Accepted applications of an op to these operands, with some of the constants that may fit."""
+    left = given_as(first, bound)
+    right = left if second is None else given_as(second, bound)
+    if (spec.of_memory or spec.group == "inplace.storage") and (left.lazy or right.lazy):
+        return  # the machine refuses them
+    for params in listed(spec, left, chance):
+        try:
+            outcome = spec.rule([left, right][: spec.arity], params)
+        except Rejected:
+            continue
+        if outcome.bound <= LIMIT:
+            yield Use(first, second, params, outcome, bound)
+
+
 def uses(name: str, accepted: int = ACCEPTED, tries: int = TRIES, bound: float = 2.0) -> Iterator[Use]:
     """Accepted applications of an op to operands from all parts of the grid."""
     spec, chance = OPS[name], random.Random(name)
@@ -187,18 +205,9 @@ def uses(name: str, accepted: int = ACCEPTED, tries: int = TRIES, bound: float =
             )
             if second[1] in LAZY and chance.random() < 0.2:
                 second = (*second[:2], LAZY[second[1]])
-        left = given_as(first, bound)
-        right = left if second is None else given_as(second, bound)
-        if (spec.of_memory or spec.group == "inplace.storage") and (left.lazy or right.lazy):
-            continue  # the machine refuses them
-        for params in listed(spec, left, chance):
-            try:
-                outcome = spec.rule([left, right][: spec.arity], params)
-            except Rejected:
-                continue
-            if outcome.bound <= LIMIT:
-                yield Use(first, second, params, outcome, bound)
-                accepted -= 1
+        for use in applied(spec, first, second, chance, bound):
+            yield use
+            accepted -= 1
         if accepted <= 0:
             return
 
@@ -271,6 +280,16 @@ def test_rule_is_eager(name: str) -> None:
         dtypes.add(use.first[1])
     assert dtypes, "never accepted"
     assert len(layouts) > 1 or name in ROW_MAJOR_ONLY
+
+
+@pytest.mark.parametrize("name", [name for name, spec in OPS.items() if spec.arity == 2])
+def test_a_second_operand_that_is_negated_or_conjugated_when_it_is_read(name: str) -> None:
+    """For first operands of every dtype. Eager stores such a value first, and then negates what it stored."""
+    spec, chance = OPS[name], random.Random(name)
+    for dtype, (kind, layout), shape in itertools.product(DTYPES, LAZY.items(), ((), (2,), (2, 3), (3, 3))):
+        for use in applied(spec, (shape, dtype, "contiguous"), (shape, kind, layout), chance):
+            problem = check(spec, use, "mixed")
+            assert not problem, f"{name}{use.params} on {use.first}, {use.second} {problem}"
 
 
 ROW_MAJOR_ONLY = {"as_strided", "as_strided_", "detach_"}
