@@ -178,6 +178,20 @@ def test_inputs_after_the_call() -> None:
     assert run("inputs", seen(ours), seen(ours)) == []
 
 
+def test_what_a_list_or_dict_of_the_inputs_holds_after_the_call() -> None:
+    def filled(**cache: torch.Tensor) -> Call:
+        given = (([ONE], {"m": ONE}), {})
+        return replace(call(inputs=given), refilled=tree_snapshot((([ONE], cache), {})) if cache else None)
+
+    left = seen(filled())
+    (grown,) = run("inputs", seen(filled(m=ONE, n=ONE)), left)
+    assert grown.words() == ("structure",)
+    assert [each.words() for each in run("inputs", left, seen(filled(n=ONE)))] == [("structure",)]
+    (replaced,) = run("inputs", seen(filled(m=ONE + 1)), left)
+    assert replaced.words() == ("value",) and "input args[1]['m']" in text(replaced)
+    assert run("inputs", seen(filled(m=ONE.clone())), left) == []
+
+
 # --- state ---
 
 

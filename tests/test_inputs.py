@@ -140,6 +140,19 @@ def test_a_snapshot_of_inputs_names_places_and_does_not_follow() -> None:
     assert not first.values.any()
 
 
+def test_a_list_or_dict_that_is_filled_anew_is_noticed() -> None:
+    inputs = Examples(([torch.ones(2)], {"a": 1}, torch.Size([2])), {}).fresh()
+    assert inputs.refilled() is None
+    inputs.args[0].append(torch.zeros(1))
+    refilled = inputs.refilled()
+    assert refilled is not None and refilled.structure != inputs.snapshot().structure
+    assert inputs.args[0].pop() is not None and inputs.refilled() is None
+    inputs.args[1]["a"] = 2
+    refilled = inputs.refilled()
+    assert refilled is not None and refilled.structure == inputs.snapshot().structure
+    assert [leaf.where for leaf in refilled.leaves] == [leaf.where for leaf in inputs.snapshot().leaves]
+
+
 def test_inputs_that_are_state_are_noticed() -> None:
     model = nn.Linear(2, 2)
     assert Examples((model.weight[0],), {}).shares_memory(model)

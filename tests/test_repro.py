@@ -24,7 +24,7 @@ from harness.checks.gradients import BackwardRaised, GradientFlow, GradientLeaf
 from harness.checks.guards.check import CallRefused, WrongRecord
 from harness.checks.guards.deviations import BrokenByRefusal, RefusedButChanged, WrongAnswer
 from harness.checks.guards.recompiles import DeviatingCallRaised, Recompiled
-from harness.checks.inputs import InputLeaf
+from harness.checks.inputs import InputLeaf, InputStructure
 from harness.checks.outputs import OnlyEagerRaised, OutputIdentity, OutputLeaf, OutputStructure, PathRaised
 from harness.checks.purity import (
     ExampleInputChanged,
@@ -121,6 +121,7 @@ EVIDENCE: list[tuple[str, Evidence]] = [
                 ("inputs", InputLeaf(call, "args[0]", leaf(word)))
                 for word in ("value", "requires-grad", "offset", "python-value")
             ),
+            ("inputs", InputStructure(call, "a", "b")),
             ("state", StateLeaf(call, "b", "buffer", leaf())),
             ("state", StateLeaf(call, "k", "constant", leaf())),
             ("state", UpdateLost(call, "b", "buffer", leaf())),
@@ -236,6 +237,7 @@ COMPILED: list[tuple[str, Evidence]] = [
     ("outputs", OutputLeaf(2, "[0]", "fresh", leaf())),
     ("outputs", OutputIdentity(0, B, ("buffer",), new=True)),
     ("inputs", InputLeaf(2, "args[0]", leaf())),
+    ("inputs", InputStructure(2, "a", "b")),
     ("state", StateLeaf(2, "b", "buffer", leaf())),
     ("state", AttributeDiffers(1, "k", "a tensor", "nothing")),
     ("sharing", EditDiffers(3, "[0]", leaf())),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from harness.checks.compare.leaves import LeafDifference
     from harness.findings import Evidence
     from harness.observe.observation import Observation
+    from harness.observe.tensors import Tree
 
 
 @dataclass(frozen=True)
@@ -37,10 +38,41 @@ class InputLeaf(OfLeaf, InCall):
         yield self.leaf.details()
 
 
+@dataclass(frozen=True)
+class InputStructure(InCall):
+    """A list or dict of the arguments has more, fewer or other places after a call."""
+
+    call: int
+    expected: str
+    seen: str
+
+    def words(self) -> tuple[str, ...]:
+        """Return one word."""
+        return ("structure",)
+
+    def lines(self) -> Iterator[str]:
+        """Show both structures."""
+        yield f"after call {self.call}: the arguments have another structure than in eager"
+        yield f"eager: {self.expected}"
+        yield f"here: {self.seen}"
+
+
 def inputs(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
-    """Compare values and metadata of every input after every call."""
+    """Compare values and metadata of every input after every call, and what lists and dicts hold."""
     for number, ours, theirs in comparable(reference, candidate):
         for expected, seen in zip(ours.inputs.leaves, theirs.inputs.leaves, strict=False):
             found = compare_leaf(expected.value, seen.value, metadata=True)
             if found is not None:
                 yield InputLeaf(number, argument(expected.where), found)
+        if ours.refilled is not None or theirs.refilled is not None:
+            yield from _containers(number, ours.refilled or ours.inputs, theirs.refilled or theirs.inputs)
+
+
+def _containers(call: int, ours: Tree, theirs: Tree) -> Iterator[Evidence]:
+    """Compare what the lists and dicts of the arguments hold, where a call has put others into one."""
+    if ours.structure != theirs.structure:
+        yield InputStructure(call, ours.structure, theirs.structure)
+        return
+    for expected, seen in zip(ours.leaves, theirs.leaves, strict=True):
+        if (found := compare_leaf(expected.value, seen.value, metadata=True)) is not None:
+            yield InputLeaf(call, argument(expected.where), found)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import torch
 from torch.utils import _pytree as pytree
 
-from harness.observe.tensors import Leaf, Tree, leaf_snapshot
+from harness.observe.tensors import Leaf, Tree, leaf_snapshot, tree_snapshot
 
 
 class Inputs:
@@ -21,15 +22,23 @@ class Inputs:
         self.args: tuple[Any, ...]
         self.kwargs: dict[str, Any]
         self.args, self.kwargs = _sizes_again(pytree.tree_unflatten(leaves, spec), spec)
+        self._structure = pytree.tree_structure((self.args, self.kwargs))
 
     def snapshot(self) -> Tree:
-        """Copy what the leaves hold now. A call may change tensors, but not which ones they are."""
+        """Copy what the leaves hold now, those that were handed in."""
         return Tree(
-            "",
+            str(self._structure),
             tuple(
                 Leaf(place, leaf_snapshot(leaf)) for place, leaf in zip(self.places, self.leaves, strict=True)
             ),
         )
+
+    def refilled(self) -> Tree | None:
+        """Copy the arguments if their lists and dicts hold others than were handed in; else return None."""
+        leaves, structure = pytree.tree_flatten((self.args, self.kwargs))
+        if structure == self._structure and all(map(operator.is_, leaves, self.leaves)):
+            return None
+        return tree_snapshot((self.args, self.kwargs))
 
 
 def _sizes_again(value: Any, spec: pytree.TreeSpec) -> Any:

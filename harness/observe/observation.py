@@ -48,13 +48,15 @@ class Call:
     """One call: either outputs or a failure, and inputs and state after it."""
 
     inputs: Tree
-    """The pytree ``(args, kwargs)`` after the call."""
+    """The leaves of ``(args, kwargs)`` that were handed in, after the call."""
     state: State
     """State after the call, without the groups of names that are one tensor."""
     outputs: Tree | None = None
     failure: Failure | None = None
     probe: bool = False
     """Whether the inputs were a probe rather than like the example."""
+    refilled: Tree | None = None
+    """The pytree ``(args, kwargs)`` after the call, if its lists and dicts hold others than were handed in."""
     memory: Memory = NO_MEMORY
     """Which outputs are other tensors, or share memory with them."""
     unregistered: frozenset[str] = frozenset()

@@ -141,6 +141,7 @@ class ModelCaller:
             outputs=None if failed else tree_snapshot(outputs, role),
             failure=failed,
             probe=probe,
+            refilled=inputs.refilled(),
             memory=memory(named),
             unregistered=of_unregistered(named) if self._roles else frozenset(),
             aftermath=left,

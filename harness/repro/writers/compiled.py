@@ -11,18 +11,18 @@ import torch
 
 from harness.checks.guards.deviations import WrongAnswer
 from harness.checks.guards.recompiles import DeviatingCallRaised, Recompiled
-from harness.checks.inputs import InputLeaf
+from harness.checks.inputs import InputLeaf, InputStructure
 from harness.checks.outputs import OutputLeaf, OutputStructure
 from harness.checks.purity import ProcessLeftDifferent
 from harness.checks.state import AttributeDiffers, StateLeaf, UpdateLost
 from harness.repro.deviating import deviating_parts
-from harness.repro.observing import observing_leaves
 from harness.repro.parts import Parts, last_call
 from harness.repro.paste import Template
 from harness.repro.templates import observers
 from harness.repro.templates.scripts import compare
 from harness.repro.templates.stand_ins import CALLS, WORDED, WORDS, altered, inputs, lower, make, observe
 from harness.repro.writers.crashes import that
+from harness.repro.writers.inputs import observing_inputs
 from harness.repro.writers.outputs import observing_outputs
 from harness.repro.writers.purity import STREAMS, observing_setting
 from harness.repro.writers.state import observing_state
@@ -217,8 +217,8 @@ def write(finding: Finding) -> Parts | None:
             return _setting(finding, evidence)
         case OutputStructure() | OutputLeaf() as evidence:
             return _calls(finding, observing_outputs(evidence), "out")
-        case InputLeaf(leaf=leaf):
-            return _calls(finding, observing_leaves(leaf.word, "input"), "given")
+        case InputStructure() | InputLeaf() as evidence:
+            return _calls(finding, observing_inputs(evidence), "given")
         case StateLeaf() | UpdateLost() as evidence:
             return _calls(finding, observing_state(finding, evidence), "module")
         case AttributeDiffers():

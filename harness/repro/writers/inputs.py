@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from harness.checks.inputs import InputLeaf
+import torch
+
+from harness.checks.inputs import InputLeaf, InputStructure
 from harness.repro.observing import observing_leaves
 from harness.repro.parts import Parts, last_call
 from harness.repro.paste import Template
@@ -14,10 +16,22 @@ if TYPE_CHECKING:
     from harness.findings import Finding
 
 
+def structure(given: Any) -> dict[str, str]:
+    """Return how the arguments are nested."""
+    return {"structure of the arguments": str(torch.utils._pytree.tree_flatten(given)[1])}
+
+
+def observing_inputs(evidence: InputLeaf | InputStructure) -> Template:
+    """Return the function that observes what differs."""
+    if isinstance(evidence, InputLeaf):
+        return observing_leaves(evidence.leaf.word, "input")
+    return Template(structure, name="observe")
+
+
 def write(finding: Finding) -> Parts | None:
     """Write down what a call changes in its arguments."""
-    if not isinstance(finding.evidence, InputLeaf):
+    if not isinstance(finding.evidence, InputLeaf | InputStructure):
         return None
-    observe = observing_leaves(finding.evidence.leaf.word, "input")
+    observe = observing_inputs(finding.evidence)
     calls = Template(consecutive_calls if finding.call else first_call)
     return Parts([observe], [calls, Template(compare)], call=last_call(finding), observes=("given",))
