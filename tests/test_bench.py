@@ -13,11 +13,12 @@ from evidence_of import make_finding
 from harness.bench import bare_loop, explaining, growth, reach, rediscovery, stages, yields
 from harness.bench.context import Context
 from harness.bench.figures import Figure, Result, spread
+from harness.bench.first_shown import FirstShown
 from harness.bench.machine import describe
 from harness.bench.path_clock import PathClock
 from harness.bench.planted import sample
-from harness.bench.records import USUAL, Record, UsualRoots, record
-from harness.bench.registry import MEASUREMENTS
+from harness.bench.records import USUAL, Record, Records, UsualRoots, record
+from harness.bench.registry import MEASUREMENTS, Measurement
 from harness.bench.run import Measured, document
 from harness.bench.scale import QUICK
 from harness.bench.shape import Shape, shape_of
@@ -208,6 +209,42 @@ def test_command_measures_and_writes(
     assert any("harness over a bare loop" in line for line in lines)
     assert max(map(len, lines)) <= 80
     assert json.loads(out.read_text())["scale"] == "tiny"
+
+
+def _interrupted(context: Context) -> Result:
+    raise KeyboardInterrupt
+
+
+def test_an_interrupted_command_keeps_what_it_measured(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    done = Measurement("done", "A measurement", lambda context: Result((Figure("kept", 7.0),)))
+    cut, never = (Measurement(name, "A measurement", _interrupted) for name in ("cut", "never"))
+    monkeypatch.setattr("harness.bench.registry.MEASUREMENTS", (done, cut, never))
+    out = tmp_path / "bench.json"
+    assert main(["bench", "--out", str(out)]) == 130
+    told = capsys.readouterr()
+    assert "kept" in told.out
+    assert "interrupted" in told.err
+    written = json.loads(out.read_text())["measurements"]
+    assert list(written) == ["done", "cut"]
+    assert [each["interrupted"] for each in written.values()] == [False, True]
+    assert written["done"]["figures"][0]["value"] == 7.0
+
+
+def test_an_interrupted_curve_ends_with_the_programs_that_are_attributed(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = (_record(0, 1.0), _record(1, 2.0), _record(2, 3.0))
+    context = Context(TINY, 1, 0, tmp_path)
+    monkeypatch.setattr(Context, "default", Records(records, 0))
+    shown = FirstShown({1: frozenset({"a"})}, 2, interrupted=True)
+    monkeypatch.setattr(rediscovery, "first_shown", lambda *of: shown)
+    monkeypatch.setattr(rediscovery, "all_roots", lambda corpora: frozenset({"a", "b"}))
+    result = rediscovery.measure(context)
+    assert result.interrupted
+    assert result.data["curve"] == [[3.0, 1]]
+    assert "in 3 CPU s, 2 programs; interrupted: 3 were judged" in result.figures[0].note
 
 
 def test_command_names_the_measurements(capsys: pytest.CaptureFixture[str]) -> None:

@@ -180,7 +180,7 @@ def test_inputs_after_the_call() -> None:
 
 def test_what_a_list_or_dict_of_the_inputs_holds_after_the_call() -> None:
     def filled(**cache: torch.Tensor) -> Call:
-        given = (([ONE], {"m": ONE}), {})
+        given: tuple[object, ...] = (([ONE], {"m": ONE}), {})
         return replace(call(inputs=given), refilled=tree_snapshot((([ONE], cache), {})) if cache else None)
 
     left = seen(filled())

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path as File
+from types import TracebackType
+from typing import Self
 
 import pytest
 
+from harness.bench import first_shown as module
 from harness.bench.first_shown import beyond, first_shown
 from harness.bench.records import Record
 from harness.bench.shape import Shape
@@ -13,6 +17,7 @@ from harness.case import case_from_source
 from harness.judge.judge_case import judge_case
 from harness.known.entry import CORPORA
 from harness.paths import parse
+from harness.processes.child import Death
 
 NAMES = ("unflatten_separates_views", "unflatten_checks_no_guards")
 PATHS = (parse("nonstrict:module"), parse("nonstrict:unflatten"))
@@ -33,9 +38,10 @@ def records() -> list[Record]:
 
 def test_each_root_cause_counts_once(records: list[Record]) -> None:
     shown = first_shown(records, File(CORPORA).resolve(), 2)
-    assert NAMES[0] in shown[0]
-    assert NAMES[1] in shown[2]
-    assert sum(map(len, shown.values())) == len(frozenset().union(*shown.values()))
+    assert NAMES[0] in shown.roots[0]
+    assert NAMES[1] in shown.roots[2]
+    assert sum(map(len, shown.roots.values())) == len(frozenset().union(*shown.roots.values()))
+    assert shown.programs == len(records) and not shown.interrupted
 
 
 def test_what_is_known_is_gone_with_its_fix(records: list[Record]) -> None:
@@ -45,3 +51,30 @@ def test_what_is_known_is_gone_with_its_fix(records: list[Record]) -> None:
     assert beyond(records[0], corpora, every) == frozenset()
     # The fix of another bug leaves the finding in place.
     assert NAMES[0] in beyond(records[0], corpora, frozenset({NAMES[1]}))
+
+
+class _Child:
+    """Answers as a child process that attributes would: program 1 takes too long, 3 is interrupted."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: object, trace: TracebackType | None) -> None:
+        pass
+
+    def ask(self, seconds: float, function: object, record: Record, *rest: object, stop: object) -> object:
+        if record.index == 3:
+            raise KeyboardInterrupt
+        return Death("hang", "no answer") if record.index == 1 else frozenset({f"root {record.index}"})
+
+
+def test_an_interrupted_search_keeps_what_comes_before_the_first_program_left(
+    records: list[Record], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "ReusableWorker", _Child)
+    judged = [replace(records[0], index=index) for index in range(5)]
+    judged.insert(0, replace(records[0], index=-1, findings=()))
+    shown = first_shown(judged, File(CORPORA), 1)
+    assert shown.interrupted
+    assert [record.index for record in judged[: shown.programs]] == [-1, 0, 1, 2]
+    assert shown.roots == {0: {"root 0"}, 2: {"root 2"}}

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pathlib
 
 import pytest
+import torch
 from unjudged_models import HEAD, MODELS
 
+import exportdiff
 from harness.cli import main
 
 ARGUMENTS = {
@@ -77,3 +79,20 @@ def test_a_model_that_eager_calls_only_once_is_judged_by_its_first_call_and_chec
     told = capfd.readouterr().out
     assert "ok           first call only" in told
     assert "1 path: only the first call was compared, because " in told
+
+
+def test_a_backward_pass_that_runs_batch_norm_once_more_leaves_the_model_judged() -> None:
+    class Checkpointed(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.norm = torch.nn.BatchNorm1d(4)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            y = torch.utils.checkpoint.checkpoint(self.norm, x, use_reentrant=False)
+            assert isinstance(y, torch.Tensor)
+            return y
+
+    report = exportdiff.compare(
+        Checkpointed(), (torch.arange(12.0).reshape(3, 4),), paths=["nonstrict:module"]
+    )
+    assert report.judged and not report.invalid

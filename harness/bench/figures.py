@@ -68,6 +68,8 @@ class Result:
     tables: tuple[Rows, ...] = ()
     data: dict[str, Any] = field(default_factory=dict)
     """For the JSON document only."""
+    interrupted: bool = False
+    """Whether Ctrl-C or SIGTERM ended the measurement; the figures are of what was measured until then."""
 
 
 def spread(sample: Sequence[T], figure: Callable[[Sequence[T]], float]) -> tuple[float, float] | None:

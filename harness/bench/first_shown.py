@@ -5,10 +5,13 @@ of these in place, their findings are gone. Only what is left is attributed, whi
 
 A program in which a new root cause hides behind a known one counts for the known one alone. So the curve
 may count fewer root causes than with every program attributed, never more.
+
+When the command is interrupted, what is attributed is kept: the programs before the first that is not.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -27,7 +30,7 @@ from harness.processes.child import Death, Failure
 
 if TYPE_CHECKING:
     import pathlib
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from threading import Event
 
     from harness.bench.records import Record
@@ -37,28 +40,46 @@ if TYPE_CHECKING:
 PROGRAM_SECONDS = 120.0
 
 
-def first_shown(records: Sequence[Record], corpora: pathlib.Path, workers: int) -> dict[int, frozenset[str]]:
-    """Return, by the index of the program, the root causes that no program before it has shown."""
+@dataclass(frozen=True)
+class FirstShown:
+    """What each program adds to those before it, for the first ``programs`` records."""
+
+    roots: Mapping[int, frozenset[str]]
+    """By the index of the program, the root causes that no program before it has shown."""
+    programs: int
+    interrupted: bool = False
+    """Whether Ctrl-C or SIGTERM ended the search; ``programs`` may be fewer than all then."""
+
+
+def first_shown(records: Sequence[Record], corpora: pathlib.Path, workers: int) -> FirstShown:
+    """Attribute the records in their order; an interruption ends it early and is told in the answer."""
     search = _Search(records)
-    in_threads(workers, lambda stop: search.work(corpora, stop))
-    return search.in_order()
+    try:
+        in_threads(workers, lambda stop: search.work(corpora, stop))
+    except KeyboardInterrupt:
+        return FirstShown(search.in_order(), search.settled(), interrupted=True)
+    return FirstShown(search.in_order(), len(records))
 
 
 class _Search:
     """The programs that are left to attribute, and what the others have shown. Several threads share it."""
 
     def __init__(self, records: Sequence[Record]) -> None:
+        self._records = records
         self._left = iter([each for each in records if each.findings])
         self._lock = Lock()
         self._shown: dict[int, frozenset[str]] = {}
+        self._too_slow: set[int] = set()
 
     def work(self, corpora: pathlib.Path, stop: Event) -> None:
         """Attribute one program after the other in a process of its own, until none is left."""
         with ReusableWorker() as child:
             while (record := self._take()) is not None:
                 answer = child.ask(PROGRAM_SECONDS, beyond, record, corpora, self._known(), stop=stop)
-                if not isinstance(answer, Death | Failure):  # a program that takes too long shows nothing new
-                    with self._lock:
+                with self._lock:
+                    if isinstance(answer, Death | Failure):
+                        self._too_slow.add(record.index)  # counts as a program that shows nothing new
+                    else:
                         self._shown[record.index] = answer
 
     def _take(self) -> Record | None:
@@ -69,11 +90,19 @@ class _Search:
         with self._lock:
             return frozenset().union(*self._shown.values())
 
+    def settled(self) -> int:
+        """Return how many records from the start on need no attribution any more."""
+        for number, record in enumerate(self._records):
+            if record.findings and record.index not in self._shown.keys() | self._too_slow:
+                return number
+        return len(self._records)
+
     def in_order(self) -> dict[int, frozenset[str]]:
-        """Return what each program adds to those before it: workers may have met a root cause twice."""
+        """Return what each settled program adds to those before it: workers may meet a root cause twice."""
         seen: set[str] = set()
         added = {}
-        for index, roots in sorted(self._shown.items()):
+        settled = {record.index for record in self._records[: self.settled()]}
+        for index, roots in sorted((index, self._shown[index]) for index in settled & self._shown.keys()):
             if new := roots - seen:
                 added[index] = new
                 seen |= new

@@ -24,7 +24,9 @@ def measure(context: Context) -> Result:
         return Result((Figure("root causes found", None, note="there is no corpora/ here"),))
     records = context.default.records
     roots = all_roots(context.corpora)
-    first = first_shown(records, context.corpora, context.workers)
+    shown = first_shown(records, context.corpora, context.workers)
+    judged, records = len(records), records[: shown.programs]
+    first = shown.roots
     points = curve(records, first, roots)
     cpu = sum(record.cpu for record in records)
     found = points[-1][1] if points else 0
@@ -34,7 +36,7 @@ def measure(context: Context) -> Result:
             "root causes found",
             found,
             f"of {len(roots)}",
-            note=f"in {cpu:.0f} CPU s, {len(records)} programs",
+            note=f"in {cpu:.0f} CPU s, {len(records)} programs{_cut(len(records), judged)}",
         ),
         Figure("root causes a CPU minute", per_minute, "/min", note="over the measured start of the curve"),
         *(_time_to(share, points, len(roots), cpu) for share in SHARES),
@@ -45,7 +47,12 @@ def measure(context: Context) -> Result:
         "first_example": examples,
         "missing": sorted(roots - examples.keys()),
     }
-    return Result(tuple(figures), data=data)
+    return Result(tuple(figures), data=data, interrupted=shown.interrupted)
+
+
+def _cut(attributed: int, judged: int) -> str:
+    """Say that the curve ends early: the programs after it were judged and not attributed."""
+    return "" if attributed == judged else f"; interrupted: {judged} were judged"
 
 
 def curve(records: Sequence[Record], first: Mapping[int, frozenset[str]], roots: frozenset[str]) -> Curve:

@@ -28,14 +28,18 @@ class Measured:
 
 
 def measure_all(measurements: Sequence[Measurement], context: Context) -> Iterator[Measured]:
-    """Measure; a measurement that fails does not stop the others."""
+    """Measure; a measurement that fails does not stop the others, one that is interrupted is the last."""
     for each in measurements:
         since = time.monotonic()
         try:
             result, error = each.measure(context), ""
+        except KeyboardInterrupt:
+            result, error = Result((), interrupted=True), ""
         except Exception:
             result, error = Result(()), traceback.format_exc()
         yield Measured(each, result, time.monotonic() - since, error)
+        if result.interrupted:
+            return
 
 
 def document(measured: Sequence[Measured], context: Context, machine: dict[str, Any]) -> dict[str, Any]:
@@ -61,5 +65,6 @@ def _entry(measured: Measured) -> dict[str, Any]:
             for rows in result.tables
         },
         "data": result.data,
+        "interrupted": result.interrupted,
         "error": measured.error,
     }

@@ -35,7 +35,8 @@ def add(commands: Subparsers) -> None:
         description="Measure exportdiff on this machine: what a program costs, how soon known and planted "
         "bugs are found, how cost grows, how much of torch.export is run. Takes up to three minutes on two "
         "quiet cores. "
-        "Exit code: 0 measured, 2 an argument is wrong, 3 exportdiff itself failed.",
+        "Ctrl-C ends it: what was measured until then is printed and written to --out. "
+        "Exit code: 0 measured, 2 an argument is wrong, 3 exportdiff itself failed, 130 interrupted.",
     )
     parser.add_argument(
         "--full", action="store_true", help="measure for two to three hours, for figures to quote"
@@ -60,7 +61,10 @@ def add(commands: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print a table and write the JSON document; return 0, or 3 if a measurement failed."""
+    """Print a table and write the JSON document, the latter after every measurement: nothing is lost.
+
+    Return 0, 3 if a measurement failed, or 130 if the command was interrupted.
+    """
     from harness.bench.context import Context
     from harness.bench.machine import describe, is_busy
     from harness.bench.run import document, measure_all
@@ -81,13 +85,16 @@ def run(arguments: argparse.Namespace) -> int:
     for each in measure_all(chosen, context):
         measured.append(each)
         print(f"{each.measurement.name}: {each.seconds:.0f} s", file=sys.stderr, flush=True)
+        if arguments.out is not None:
+            text = json.dumps(document(measured, context, machine), indent=1, ensure_ascii=False)
+            arguments.out.write_text(text + "\n", encoding="utf-8")
     _print(measured, machine, busy=is_busy(machine), quick=not arguments.full)
-    if arguments.out is not None:
-        text = json.dumps(document(measured, context, machine), indent=1, ensure_ascii=False)
-        arguments.out.write_text(text + "\n", encoding="utf-8")
     failed = [each for each in measured if each.error]
     for each in failed:
         print(f"{each.measurement.name} failed: {each.error}", file=sys.stderr)
+    if any(each.result.interrupted for each in measured):
+        print("interrupted: the figures above are of what was measured until then", file=sys.stderr)
+        return 130
     return 3 if failed else 0
 
 

@@ -56,7 +56,7 @@ class Call:
     probe: bool = False
     """Whether the inputs were a probe rather than like the example."""
     refilled: Tree | None = None
-    """The pytree ``(args, kwargs)`` after the call, if its lists and dicts hold others than were handed in."""
+    """The pytree ``(args, kwargs)`` after the call; None: its lists and dicts hold what was handed in."""
     memory: Memory = NO_MEMORY
     """Which outputs are other tensors, or share memory with them."""
     unregistered: frozenset[str] = frozenset()

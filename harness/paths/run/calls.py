@@ -14,7 +14,8 @@ from harness.observe.checkpoint import Checkpoint
 from harness.observe.environment import modes_left
 from harness.observe.failure import failure
 from harness.observe.gradients import gradients, of_unregistered
-from harness.observe.isolation import Start
+from harness.observe.history import has_history
+from harness.observe.isolation import Isolation, Start
 from harness.observe.observation import Call, DeviatingCall
 from harness.observe.process_state import restore_modes
 from harness.observe.tensors import Roles, flatten, state_snapshot, tree_snapshot
@@ -90,7 +91,7 @@ def run_calls(
             recorder.finish(tensor for name, tensor in named.items() if name.startswith(OUTPUT))
         if number == 0 and plan is not None:
             with caller.clock:
-                flow = gradients(named)
+                flow = _gradients(caller.model, named)
     if plan is None:
         return CallResults(tuple(calls))
     deviations, restored = _deviations(caller, examples, plan, mode)
@@ -99,6 +100,19 @@ def run_calls(
     edit(caller.model, plan.edits)
     edited, named = caller(examples.fresh(), len(calls))
     return CallResults(tuple(calls), flow, edited, mutation_probes(named), deviations)
+
+
+def _gradients(model: nn.Module, named: Mapping[str, torch.Tensor]) -> Gradients:
+    """Run the backward pass, and undo what it writes to buffers.
+
+    torch.utils.checkpoint runs modules once more there, and batch norm counts that. No call is compared after
+    a backward pass: whether there was one must make no difference.
+    """
+    saved = Isolation(buffer for buffer in model.buffers() if not has_history(buffer))
+    flow = gradients(named)
+    if not saved.is_unchanged():
+        saved.restore()
+    return flow
 
 
 class ModelCaller:
