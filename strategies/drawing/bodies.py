@@ -372,7 +372,7 @@ def _draw_output(scope: Scope) -> Expr:
     if choose.on("output.state"):
         options += scope.attributes()[:4] * 2
     if choose.maybe("output.view", 40):
-        return draw_op(scope, [VIEWS], options, []) or options[0]
+        return draw_op(scope, [VIEWS], [choose.pick(options), *options], []) or options[0]
     if choose.maybe("output.python", 50):
         return draw_output_value(scope)
     return choose.pick(options)

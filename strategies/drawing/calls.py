@@ -289,7 +289,7 @@ def _functions(scope: Scope) -> list[Expr]:
         cls = class_of(module)
         if cls is not None and len([arg for arg in cls.args if arg.default is None]) == 1:
             bound += [Bound(path), Bound(path, "forward"), *(Bound(path, m.name) for m in cls.methods)]
-    if bound and scope.choose.chance(70):
+    if bound and scope.choose.chance(85):
         found = bound
     return [*scope.callables(), *found]
 

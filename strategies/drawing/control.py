@@ -46,6 +46,11 @@ NESTING = 2
 RESULTS = ("add_one", "double", "neg", "tanh", "add_constant")
 """Ops for the results of local functions of control-flow operators: all of these make a new tensor."""
 
+ATTEMPTS = 2
+"""How many control-flow operators are drawn for one statement: most are rejected, those that call modules
+more often than others.
+"""
+
 FUNCTION_NAMES = ("first", "second")
 """The names of the local functions of a control-flow operator."""
 
@@ -64,6 +69,9 @@ _PARAMS: dict[str, tuple[tuple[Literal, ...], ...]] = {
 }
 """Name of a condition -> the constants that it may have."""
 
+
+SELDOM = ("is_none", "is_given", "is_tensor", "is_tuple", "has_key", "same")
+"""Conditions that few methods can test: they need an argument of a rare kind, or two names of a tensor."""
 
 _TENSOR_SWITCHES = {False: "control.shape", True: "control.grad"}
 """Whether a condition reads autograd's state -> the switch for such conditions on tensors."""
@@ -142,12 +150,12 @@ def _decidable(scope: Scope, cond: Cond) -> bool:
 
 def _pick(scope: Scope, conds: Sequence[Cond]) -> Cond:
     """One of the conditions, all names of conditions being equally likely: those on tensors would crowd out
-    the rest, because they hold for every tensor in reach.
+    the rest, because they hold for every tensor in reach. Those in SELDOM are three times as likely.
     """
     names: dict[str, list[Cond]] = {}
     for cond in conds:
         names.setdefault(cond.name, []).append(cond)
-    return scope.choose.member([*names.values()])
+    return scope.choose.member([*names.values(), *[names[name] for name in SELDOM if name in names] * 2])
 
 
 def _split(scope: Scope, cond: Cond) -> tuple[list[Frame], list[Frame]]:
@@ -272,6 +280,11 @@ def draw_control(scope: Scope, suite: Suite, writes: bool = False) -> Stmt | Non
 
     With ``writes``, one whose functions may write.
     """
+    attempts = (_draw_control(scope, suite, writes) for _ in range(ATTEMPTS))
+    return next((stmt for stmt in attempts if stmt is not None), None)
+
+
+def _draw_control(scope: Scope, suite: Suite, writes: bool) -> Stmt | None:
     names = [
         name for name in CONTROLS if scope.choose.on(f"region.{name}") and CONTROLS[name].writes >= writes
     ]
@@ -355,7 +368,7 @@ def _function(
         body = [again.body[0]]
     else:
         # A branch of a real model is mostly a submodule: an expert, or a block that may be skipped.
-        call = draw_call(inner) if scope.choose.chance(60) else None
+        call = draw_call(inner) if scope.choose.chance(85) else None
         body = [call] if call is not None and inner.try_out(call) else suite(inner, 1, 1)
     state = [*inner.attributes()]
     rates = inner.rates()

@@ -32,9 +32,11 @@ _GROUPS = {
 COMMON: dict[str, int] = {
     **dict.fromkeys(("add_", "copy_", "clamp_", "relu_", "f_relu_", "masked_fill_", "zero_", "mul_"), 2),
     **dict.fromkeys(("index_put_", "scatter_", "t_", "transpose_", "swapaxes_", "unsqueeze_"), 2),
-    **dict.fromkeys(("detach_", "requires_grad_"), 2),
+    "detach_": 4,
+    "requires_grad_": 2,
+    "as_strided_": 1,
     **dict.fromkeys(("set_row", "set_all_two"), 2),
-    "squeeze_": 4,
+    "squeeze_": 5,
     **dict.fromkeys(("set_", "set_data"), 3),
     **dict.fromkeys(("select_scatter", "slice_scatter"), 5),
     **dict.fromkeys(("add", "softmax"), 6),
@@ -168,7 +170,8 @@ _COUNTED = [name for name, spec in OPS.items() if spec.integer and not spec.muta
 
 def draw_measure_op(scope: Scope, subject: Expr) -> Stmt | None:
     """An op on a tensor and a measure of ``subject``: ``x = x * x.shape[0]``."""
-    measures = [measure for name in MEASURES if _is_small(scope, measure := Measure(name, subject))]
+    names = [*MEASURES, *["first_stride"] * 3]  # a stride is seldom small enough
+    measures = [measure for name in names if _is_small(scope, measure := Measure(name, subject))]
     tensors = [subject, *scope.tensors()]
     op = draw_op(scope, [_COUNTED], tensors, tensors) if measures else None
     if op is None:
