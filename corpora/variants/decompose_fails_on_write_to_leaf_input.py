@@ -1,0 +1,50 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "run_decompositions: program cannot be called if forward() updates a leaf input under no_grad"
+# variant-of = "decompose_fails_on_write_to_parameter"
+# path = "nonstrict+decompose:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "run", "RuntimeError", "leaf Variable that requires grad is being used"]]
+# fix = "write_back_to_parameters_detached"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/_unlift.py, _insert_copy_for_mutations: copy_ into an input, outside of no_grad"
+# ///
+"""The model clamps an input under no_grad; the decomposed program does so outside of it.
+
+run_decompositions takes the region away and returns the new value as a USER_INPUT_MUTATION of the signature.
+ep.module() copies it into the input under the grad mode of its caller, and autograd refuses to write to a
+leaf that requires grad. Before it is decomposed the program can be called.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, weight):
+        with torch.no_grad():
+            weight.clamp_(max=0.5)
+        return x + weight
+
+
+def make():
+    return Model(), (torch.ones(1), torch.ones(1, requires_grad=True))
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    module = torch.export.export(model, args).run_decompositions().module()
+    try:
+        seen, bug = module(*make()[1]), False
+    except RuntimeError as error:
+        seen, bug = error, True
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*make()[1])}, the decomposed program {seen}")
+    raise SystemExit(bug)
