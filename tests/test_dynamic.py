@@ -122,6 +122,58 @@ def test_probes_end_where_sizes_are_0_or_1(sizes: tuple[int, ...], kept: int) ->
     assert Examples((torch.ones(4, 1),), {}, probes=probes).calls == CALLS + kept
 
 
+def test_probes_of_sizes_0_and_1_are_calls_of_their_own() -> None:
+    probes = [_given(torch.full((size, 1), float(size))) for size in (6, 1, 9, 0)]
+    examples = Examples((torch.ones(4, 1),), {}, probes=probes)
+    assert examples.small_calls == (CALLS + 1, CALLS + 3)
+    assert [examples.fresh(number).args[0].shape[0] for number in examples.small_calls] == [1, 0]
+
+
+ONE_IS_REFUSED = """\
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x, y):
+        return x.view(5, -1)[1] - y
+
+
+def make():
+    return Model(), (torch.ones(20), torch.ones(4))
+
+
+def dynamic_shapes():
+    n = torch.export.Dim("n", min=LEAST, max=8)
+    return {"x": {0: 5 * n}, "y": {0: n}}
+
+
+def probes():
+    return [((torch.ones(5 * n), torch.ones(n)), {}) for n in (3, 1)]
+"""
+
+
+def test_a_declared_range_holds_for_size_1_too() -> None:
+    # Thread 181097 of torch: "Guard failed: x.size()[0] // 5 != 1".
+    (path,) = select_paths(["nonstrict:module"])
+    source = ONE_IS_REFUSED.replace("LEAST", "1")
+    (finding,) = judge(case_from_source(source), [path]).findings
+    assert finding.check == "guards" and finding.evidence.call == CALLS + 1 and finding.probe
+    with pytest.raises(SystemExit) as ended, contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(compile(repro_source(finding, source), "repro", "exec"), {"__name__": "__main__"})
+    assert ended.value.code == 1 and "BUG" in printed.getvalue()
+    assert not judge(case_from_source(ONE_IS_REFUSED.replace("LEAST", "2")), [path]).findings
+
+
+def test_the_answer_to_a_size_of_1_proves_nothing() -> None:
+    # StrictMinMaxConstraint: export "will often unsoundly assume that a graph works for 0/1".
+    case = program("x * 10 if x.shape[0] == 1 else x * 2", "torch.export.Dim('n', min=1)")
+    case = replace(case, probes=lambda: [((torch.ones(1, 3),), {})])
+    _, *paths = observed(case)
+    assert [len(seen.small_calls) for seen in paths] == [1] * len(EXPORTED)
+    assert not judge(case, EXPORTED).findings
+
+
 def _given(*args: torch.Tensor) -> CallArguments:
     return CallArguments(args, {})
 

@@ -17,7 +17,7 @@ from harness.cli.arguments import (
 )
 from harness.cli.interrupting import interruptible
 from harness.equivalence.accepting import no_longer_shown, read_accepted, with_accepted, write_accepted
-from harness.equivalence.deployed import deployed_paths
+from harness.equivalence.deployed import default_paths
 from harness.equivalence.report import FAIL_ON
 from harness.equivalence.target import Target
 from harness.errors import UsageError
@@ -142,7 +142,7 @@ def _paths(arguments: argparse.Namespace) -> tuple[Path, ...]:
         raise UsageError("--all and --paths: give one of them")
     if arguments.all or arguments.paths:
         return chosen_paths(arguments.paths, arguments.device)
-    return deployed_paths(available(arguments.device))
+    return default_paths(available(arguments.device))
 
 
 def _judged(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from harness import second_device
-from harness.equivalence.deployed import deployed_paths
+from harness.equivalence.deployed import default_paths
 from harness.errors import UsageError
 from harness.paths import available_devices, select_paths
 
@@ -26,7 +26,7 @@ def chosen(paths: Paths, device: str | None) -> Sequence[Path]:
         raise UsageError(f"device={device!r}: torch finds no such device; there are {', '.join(devices)}")
     devices = devices if device is None else (device,)
     if paths == "default":
-        return deployed_paths(devices)
+        return default_paths(devices)
     globs = (paths,) if isinstance(paths, str) else tuple(paths)
     if not globs:
         raise UsageError("paths is empty; write 'default', 'all', or patterns such as 'nonstrict:*'")

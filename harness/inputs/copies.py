@@ -104,15 +104,16 @@ class Examples:
         """Keep the originals, which no model receives; ``other_values`` as in Case."""
         self._changes = CHANGES if other_values else (None,) * CALLS
         self._example = _Flat(*flatten((args, kwargs)))
-        given = [_Flat(*flatten((probe.args, probe.kwargs))) for probe in probes]
-        self._probes = list(takewhile(self._is_general, given))
+        self._probes = [_Flat(*flatten((probe.args, probe.kwargs))) for probe in probes]
+        general = list(takewhile(self._is_general, self._probes))
+        self.calls = CALLS + len(general)
+        """The number of calls: CALLS, and one for each probe before the first that is not general."""
+        self.small_calls = tuple(
+            CALLS + number for number, probe in enumerate(self._probes) if not self._is_general(probe)
+        )
+        """The numbers of the calls with the probes that are not general."""
         self.device = device
         """The device of the copies."""
-
-    @property
-    def calls(self) -> int:
-        """The number of calls: CALLS, and one for each probe."""
-        return CALLS + len(self._probes)
 
     def fresh(self, call: int = 0) -> Inputs:
         """Return inputs for a call: 0 is the example, the next ones have other small values, if they may.
@@ -157,10 +158,12 @@ class Examples:
         return Inputs(copies, given.places, given.spec)
 
     def _is_general(self, probe: _Flat) -> bool:
-        """Whether export promises anything for a probe: no size is 0 or 1 where the example's is larger.
+        """Whether export promises a right answer for a probe: no size is 0 or 1 where the example has more.
 
-        Export documents that it assumes larger sizes (tutorials, torch.export, '0/1 specialization'). Such a
-        probe, and any call after it, proves nothing.
+        Export documents that it assumes larger sizes (tutorials, torch.export, '0/1 specialization';
+        StrictMinMaxConstraint: it "will often unsoundly assume that a graph works for 0/1"). So the answer to
+        such a probe, and to any call after it, proves nothing. But it must be accepted where its sizes lie in
+        the range that the program declares.
         """
         for ours, theirs in zip(self._example.leaves, probe.leaves, strict=False):
             if isinstance(ours, torch.Tensor) and isinstance(theirs, torch.Tensor):

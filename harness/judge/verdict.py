@@ -138,7 +138,14 @@ def _first_call_because(reference: EagerObservation) -> str:
 
 def _judgeable(reference: EagerObservation) -> EagerObservation:
     if _first_call_because(reference):
-        return replace(reference, calls=reference.calls[:1], edited=None, mutation_probes=(), deviations=())
+        return replace(
+            reference,
+            calls=reference.calls[:1],
+            edited=None,
+            mutation_probes=(),
+            deviations=(),
+            small_calls=(),
+        )
     return reference
 
 
@@ -232,6 +239,7 @@ def _judge_path(
             else:
                 excused.add(limit.name)
     probes = frozenset(number for number, call in enumerate(candidate.calls) if call.probe)
+    probes |= {each.number for each in candidate.small_calls}
     return judged(seen, candidate.path, probes), excused
 
 

@@ -94,6 +94,19 @@ class DeviatingCall:
 
 
 @dataclass(frozen=True)
+class SmallCall:
+    """One call with a probe that has a size of 0 or 1 where the example has a larger one.
+
+    Only whether it is accepted may be compared.
+    """
+
+    number: int
+    """As if it were made with the other probes."""
+    inputs_before: Tree
+    call: Call
+
+
+@dataclass(frozen=True)
 class Placeholder:
     """One graph input: the metadata that export recorded, and the metadata of the real input."""
 
@@ -161,6 +174,9 @@ class Observation:
     """Writes to the outputs of the last call that was made."""
     deviations: tuple[DeviatingCall, ...] = ()
     """Calls that may be refused; each starts from the state that the ordinary calls left."""
+    small_calls: tuple[SmallCall, ...] = ()
+    """Each starts from the state that the ordinary calls left. On a path, only those that the program
+    declares to accept."""
     same_operators: bool = True
     """Whether the path runs the operators that eager runs, so that results agree to the bit."""
 

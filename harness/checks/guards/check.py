@@ -90,8 +90,20 @@ def guards(reference: Observation, candidate: Observation) -> Iterator[Evidence]
             continue
         if (what := misfit(call.failure, probe=call.probe)) is not None:
             yield CallRefused(number, what, call.probe, call.failure)
+    yield from _refused_small_calls(reference, candidate)
     yield from recompiles(reference, candidate)
     yield from deviations(reference, candidate)
+
+
+def _refused_small_calls(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
+    """Look for calls with a size of 0 or 1 that eager accepts, and that the program declares to accept."""
+    accepted = {each.number for each in reference.small_calls if each.call.failure is None}
+    for each in candidate.small_calls:
+        failure = each.call.failure
+        if failure is None or each.number not in accepted:
+            continue
+        if (what := misfit(failure, probe=True)) is not None:
+            yield CallRefused(each.number, what, probe=True, failure=failure)
 
 
 def _raised(reference: Observation, call: int) -> bool:

@@ -31,7 +31,7 @@ def placeholders(
     ``handed_in`` is the pytree ``(args, kwargs)`` before export, ``state`` that of the model.
     """
     nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
-    leaves = iter(_in_graph_order(program, handed_in))
+    leaves = iter(in_graph_order(program, handed_in))
     found: list[Placeholder] = []
     for spec in program.graph_signature.input_specs:
         node = nodes.get(getattr(spec.arg, "name", ""))
@@ -56,7 +56,7 @@ def placeholders(
 def written_back(program: ExportedProgram, handed_in: Tree) -> frozenset[str]:
     """Return the names of the inputs and of the state that the graph returns new values for."""
     signature = program.graph_signature
-    leaves = iter(_in_graph_order(program, handed_in))
+    leaves = iter(in_graph_order(program, handed_in))
     inputs = [spec.arg for spec in signature.input_specs if spec.kind is InputKind.USER_INPUT]
     places = {
         getattr(arg, "name", ""): f"{INPUT}{argument(leaf.where)}"
@@ -66,8 +66,8 @@ def written_back(program: ExportedProgram, handed_in: Tree) -> frozenset[str]:
     return frozenset(places.get(target, target) for target in written if target is not None)
 
 
-def _in_graph_order(program: ExportedProgram, handed_in: Tree) -> list[Leaf]:
-    """Sort the leaves into the graph's order: its keyword arguments may have another one."""
+def in_graph_order(program: ExportedProgram, handed_in: Tree) -> list[Leaf]:
+    """Return the leaves in the graph's order: its keyword arguments may have another one."""
     spec = program.call_spec.in_spec
     if spec is None or spec.num_leaves != len(handed_in.leaves):
         return list(handed_in.leaves)

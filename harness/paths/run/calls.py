@@ -16,7 +16,7 @@ from harness.observe.failure import failure
 from harness.observe.gradients import gradients, of_unregistered
 from harness.observe.history import has_history
 from harness.observe.isolation import Isolation, Start
-from harness.observe.observation import Call, DeviatingCall
+from harness.observe.observation import Call, DeviatingCall, SmallCall
 from harness.observe.process_state import restore_modes
 from harness.observe.tensors import Roles, flatten, state_snapshot, tree_snapshot
 from harness.paths.modes import MODES
@@ -50,6 +50,7 @@ class CallResults(NamedTuple):
     edited: Call | None = None
     mutation_probes: tuple[MutationProbe, ...] = ()
     deviations: tuple[DeviatingCall, ...] = ()
+    small_calls: tuple[SmallCall, ...] = ()
 
 
 class CallPlan(NamedTuple):
@@ -61,6 +62,8 @@ class CallPlan(NamedTuple):
     """The deviating calls, for all modes."""
     names: Mapping[str, frozenset[str]]
     """By mode, the kinds of deviation to try on it."""
+    small_calls: tuple[int, ...] = ()
+    """The numbers of the probes that have a size of 0 or 1 where the example has a larger one."""
 
 
 def run_calls(
@@ -97,9 +100,12 @@ def run_calls(
     deviations, restored = _deviations(caller, examples, plan, mode)
     if not restored:
         return CallResults(tuple(calls), flow, deviations=deviations)
+    small, restored = _small_calls(caller, examples, plan, mode)
+    if not restored:
+        return CallResults(tuple(calls), flow, deviations=deviations, small_calls=small)
     edit(caller.model, plan.edits)
     edited, named = caller(examples.fresh(), len(calls))
-    return CallResults(tuple(calls), flow, edited, mutation_probes(named), deviations)
+    return CallResults(tuple(calls), flow, edited, mutation_probes(named), deviations, small)
 
 
 def _gradients(model: nn.Module, named: Mapping[str, torch.Tensor]) -> Gradients:
@@ -168,9 +174,7 @@ def _deviations(
 ) -> tuple[tuple[DeviatingCall, ...], bool]:
     """Make the deviating calls; also return whether the model is restored to the state before them."""
     wanted = [one for one in plan.deviations if not mode or one.deviation in plan.names.get(mode, ())]
-    # The model itself may change what is in its lists and dicts; what export made has that as constants.
-    exports = bool(mode) and MODES[mode].export is not None
-    start = Start(caller.model) if exports else Checkpoint(caller.model)
+    start = _start(caller.model, mode)
     if not wanted:  # restoring drops the autograd history, as eager does here for the calls of all modes
         return (), start.restore()
     before = state_snapshot(caller.model, identity=False)
@@ -197,6 +201,32 @@ def _deviations(
     return tuple(made), True
 
 
+def _small_calls(
+    caller: ModelCaller, examples: Examples, plan: CallPlan, mode: str
+) -> tuple[tuple[SmallCall, ...], bool]:
+    """Make the calls with small sizes; also return whether the model is restored to the state before them."""
+    if not plan.small_calls:
+        return (), True
+    start = _start(caller.model, mode)
+    made: list[SmallCall] = []
+    for number in plan.small_calls:
+        inputs = examples.fresh(number)
+        handed_in = inputs.snapshot()
+        with restore_modes():
+            call, _ = caller(inputs, number, probe=True)
+        made.append(SmallCall(number, handed_in, call))
+        if not start.restore():
+            return tuple(made), False
+    return tuple(made), True
+
+
+def _start(model: nn.Module, mode: str) -> Start | Checkpoint:
+    """Keep the state of a model, to restore it after a call; without a ``mode`` it is eager."""
+    # The model itself may change what is in its lists and dicts; what export made has that as constants.
+    exports = bool(mode) and MODES[mode].export is not None
+    return Start(model) if exports else Checkpoint(model)
+
+
 def plan_calls(state: State, examples: Examples, modes: Iterable[str], case: Case) -> CallPlan:
     """Plan what to do after the ordinary calls, from the state of a fresh model."""
     limit = None if case.thorough else DEVIATING_CALLS
@@ -209,7 +239,7 @@ def plan_calls(state: State, examples: Examples, modes: Iterable[str], case: Cas
         for some in ways
     )
     chosen = {one.key: one for each in in_order for one in each[:limit]}
-    return CallPlan(plan_edits(state), tuple(chosen.values()), names)
+    return CallPlan(plan_edits(state), tuple(chosen.values()), names, examples.small_calls)
 
 
 TRIED = 8

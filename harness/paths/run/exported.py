@@ -23,6 +23,7 @@ from harness.paths.modes import MODES
 from harness.paths.read.graph_inputs import placeholders, written_back
 from harness.paths.read.predictions import predictions
 from harness.paths.read.program import read_exported
+from harness.paths.read.ranges import declares
 from harness.paths.read.rebuilt import read_rebuilt
 from harness.paths.run.aspects import without
 from harness.paths.run.calls import ModelCaller, plan_calls, run_calls
@@ -184,8 +185,10 @@ def _lower_and_run(
     with restore_modes():
         plan = exported.plan
         if "deviations" in drops(path):  # without guards, a kernel may write to memory that is not its own
-            plan = plan._replace(deviations=())
+            plan = plan._replace(deviations=(), small_calls=())
         ran = run_calls(ModelCaller(lowered, clock), exported.examples, plan, path.mode)
+    small = tuple(each for each in ran.small_calls if declares(final, each.inputs_before))
+    ran = ran._replace(small_calls=small)
     effect = StageEffect("run", environment, _graph_alone(after, final))
     common = replace(common, stage_effects=(*common.stage_effects, effect))
     found: tuple[Prediction, ...] = ()
