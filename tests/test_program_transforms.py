@@ -216,6 +216,11 @@ def test_history_is_promised_of_what_trains_only() -> None:
     for difference in (found, after):
         assert excuse(difference, decomposed(path="nonstrict+reload:module@cpu")) == ""
     assert excuse(StateLeaf(None, "b", "buffer", HISTORY), decomposed()) == ""
+    # What the path alone makes a history of: results may, state and inputs may not.
+    more = LeafDifference("requires-grad", "False", "True")
+    assert excuse(OutputLeaf(0, "", "fresh", more), decomposed()) == "results-have-no-history"
+    assert excuse(InputLeaf(0, "args[0]", more), decomposed()) == ""
+    assert excuse(StateLeaf(0, "b", "buffer", more), decomposed()) == ""
 
 
 # --- refusals ---

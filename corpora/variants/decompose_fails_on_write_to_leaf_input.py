@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # title = "run_decompositions: program cannot be called if forward() updates a leaf input under no_grad"
-# variant-of = "decompose_fails_on_write_to_parameter"
+# variant-of = "decompose_gives_running_mean_a_history"
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "crash"

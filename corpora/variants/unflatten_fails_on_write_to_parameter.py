@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # title = "unflatten takes the new value of a parameter for one more output"
-# variant-of = "decompose_fails_on_write_to_parameter"
+# variant-of = "decompose_gives_running_mean_a_history"
 # path = "nonstrict+decompose:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -32,15 +32,17 @@ def other_operators_round(question: Question) -> bool:
 
 @limit(
     LIMITS,
-    says="Machine code, and a decomposed program, are for inference: whether results, or inputs and state "
-    "after the call, require gradients is not promised.",
+    says="Machine code, and a decomposed program, are for inference: whether results require gradients is "
+    "not promised, nor that inputs and state do after the call.",
     documented="torch/_inductor/__init__.py, aoti_compile_and_package: for inference; "
-    f"{INFERENCE}: training with autograd is a use of training IR alone",
+    f"{INFERENCE}: training with autograd is a use of training IR alone; "
+    "torch/export/exported_program.py: 'run_decompositions is supposed to specialize to post-autograd graph'",
 )
 def results_have_no_history(question: Question) -> bool:
     """Ask whether only requires_grad of what a call returns or changes is concerned, on a path for inference.
 
-    A state that differs before the first call is another matter.
+    A state that differs before the first call is another matter; so are inputs and state that only the path
+    gives a history, which inference has no use for and each call makes longer.
     """
     evidence = question.evidence
     for_inference = question.path.mode == "aoti" or "decompose" in question.path.transforms
@@ -49,6 +51,7 @@ def results_have_no_history(question: Question) -> bool:
         and isinstance(evidence, OutputLeaf | InputLeaf | StateLeaf)
         and evidence.call is not None
         and evidence.leaf.word == "requires-grad"
+        and (isinstance(evidence, OutputLeaf) or evidence.leaf.seen == "False")
     )
 
 

@@ -4,11 +4,7 @@
 #
 # [tool.exportdiff]
 # title = "run_decompositions: program cannot be called if forward() updates a parameter under no_grad"
-# severity = "B"
-# severity-because = "a parameter that forward() updates under no_grad"
-# cause = """
-# _insert_copy_for_mutations copies the new value into the parameter in the grad mode of the caller, where
-# autograd refuses to write to a leaf that requires grad."""
+# variant-of = "decompose_gives_running_mean_a_history"
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "crash"

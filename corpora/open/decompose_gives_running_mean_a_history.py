@@ -1,0 +1,59 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "run_decompositions: a buffer updated under no_grad gets a history that each call makes longer"
+# severity = "A"
+# severity-because = "a running mean or a frozen teacher, updated under no_grad: memory grows with each call"
+# cause = """
+# _insert_copy_for_mutations copies the new value into the buffer or parameter in the grad mode of the caller,
+# where autograd records the copy, or refuses it if that is a leaf that requires grad."""
+# path = "nonstrict+decompose:module@cpu"
+# check = "state"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["state", "mismatch", "requires-grad", "buffer"]]
+# fix = "write_back_to_parameters_detached"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/_unlift.py, _insert_copy_for_mutations: copy_ into the state, outside of no_grad"
+# ///
+"""The model keeps a mean under no_grad; after each call of the decomposed program the mean has a longer history.
+
+run_decompositions takes the region away and returns the new value as a BUFFER_MUTATION of the signature.
+ep.module() copies it into the buffer under the grad mode of its caller: autograd records that, and keeps all
+calls that went before alive. Before it is decomposed the program leaves the buffer without a history.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(1, 1)
+        self.register_buffer("mean", torch.zeros(1))
+
+    def forward(self, x):
+        y = self.linear(x)
+        with torch.no_grad():
+            self.mean.lerp_(y, 0.1)
+        return y - self.mean
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    module = torch.export.export(model, args).run_decompositions().module()
+    module(*args)
+    bug = module.mean.requires_grad
+    print(f"{'BUG' if bug else 'ok'}: after a call the buffer {'requires grad' if bug else 'has no history'}")
+    raise SystemExit(bug)
