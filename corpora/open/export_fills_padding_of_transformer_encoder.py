@@ -1,0 +1,57 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: nn.TransformerEncoder in eval mode gives other values than zeros for padding"
+# severity = "A"
+# severity-because = "a mean over what an encoder returns for padded sequences: silently another result"
+# cause = """
+# TransformerEncoder.forward leaves its fast path when it is traced, because it cannot look at the mask there,
+# and only the fast path fills the padded positions of its result with zeros."""
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value"]]
+# fix = "transformer_pads_with_zeros_when_traced"
+# upstream = "https://github.com/pytorch/pytorch/issues/178677"
+# upstream-match = "mechanism"
+# affected = ["2.13.0"]
+# at-fault = "torch/nn/modules/transformer.py, TransformerEncoder.forward: do_mask_check and is_compiling()"
+# ///
+"""The second position is padding: eager returns zeros there, the exported program what the layers compute.
+
+Under no_grad, eager computes with a nested tensor, which has no padded positions, and pads its result with
+zeros. When the encoder is traced it may not look at the mask, and computes with a mask instead.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        layer = nn.TransformerEncoderLayer(2, 2, 2, batch_first=True)
+        self.encoder = nn.TransformerEncoder(layer, 1)
+
+    @torch.no_grad()
+    def forward(self, x, padding):
+        return self.encoder(x, src_key_padding_mask=padding)
+
+
+def make():
+    return Model().eval(), (torch.rand(1, 2, 2), torch.tensor([[False, True]]))
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    expected = model(*args)[0, 1]
+    seen = torch.export.export(model, args).module()(*args)[0, 1]
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected.tolist()} for padding, the program {seen.tolist()}")
+    raise SystemExit(bug)
