@@ -1,0 +1,64 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export.save: AssertionError TODO for a model that returns a comparison of dynamic sizes"
+# severity = "B"
+# severity-because = "a model that says whether its input is long enough, in a program that is saved"
+# cause = """
+# serialize_argument_spec has branches for SymIntArgument and SymFloatArgument, and none for SymBoolArgument."""
+# path = "nonstrict+reload:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs", "crash", "lower", "AssertionError", "serialize.py:<listcomp>",
+#         "serialize.py:serialize_output_spec", "serialize.py:serialize_argument_spec",
+#     ],
+# ]
+# fix = "save_takes_comparisons_of_sizes"
+# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/pull/187391"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/187391"
+# at-fault = "torch/_export/serde/serialize.py, serialize_argument_spec: no branch for SymBoolArgument"
+# ///
+"""The program is exported and runs; saving it raises "TODO".
+
+The size that is compared is dynamic, so that the result is a node of the graph, and not the bool of the
+example.
+"""
+
+import io
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x, x.shape[0] > 4
+
+
+def make():
+    return Model(), (torch.ones(3),)
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim.DYNAMIC}}
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    ep = torch.export.export(*make(), dynamic_shapes=dynamic_shapes())
+    seen = "nothing"
+    try:
+        torch.export.save(ep, io.BytesIO())
+    except AssertionError as error:
+        seen = f"{type(error).__name__}: {error}"
+    bug = seen != "nothing"
+    print(f"{'BUG' if bug else 'ok'}: torch.export.save raises {seen}")
+    raise SystemExit(bug)
