@@ -1,0 +1,57 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "exported program leaves the process inside torch.vmap after a call that raised there"
+# severity = "B"
+# severity-because = "a bad index inside torch.vmap; every later torch.vmap runs one level too deep"
+# cause = """
+# torch.vmap is recorded as two calls, one that enters its level and one that leaves it. If a call between them
+# raises, nothing makes the second."""
+# path = "nonstrict:module@cpu"
+# check = "purity"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["purity", "mismatch", "run", "global", "raised", "functorch level"]]
+# fix = "graphs_leave_levels_when_they_raise"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/fx/graph_module.py, GraphModule.recompile: code without try and finally"
+# ///
+"""A call that raises inside `torch.vmap` leaves its level behind for all that follows.
+
+The exported graph calls `_vmap_increment_nesting` before the function and `_vmap_decrement_nesting` after it. An
+index that is out of range raises between the two, in eager as well; but eager's torch.vmap still ends.
+"""
+
+import contextlib
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x, i):
+        return torch.vmap(lambda row: row[i])(x)
+
+
+def make():
+    return Model(), (torch.ones(2, 2), torch.tensor([1]))
+
+
+def probes():
+    return [((torch.ones(2, 2), torch.tensor([2])), {})]
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, (x, i) = make()
+    module = torch.export.export(model, (x, i)).module()
+    with contextlib.suppress(IndexError):  # eager raises as well
+        module(x, i + 1)
+    level = torch._C._functorch.maybe_current_level()
+    bug = level is not None
+    print(f"{'BUG' if bug else 'ok'}: after a call that raised, the level of functorch is {level}")
+    raise SystemExit(bug)
