@@ -206,6 +206,21 @@ def test_what_reads_after_a_write_reads_what_was_written() -> None:
     ]
 
 
+def test_a_copy_of_the_program_into_what_was_written_early_is_a_step() -> None:
+    """Exported, it changes the new value; here, the place that has the new value already."""
+    write = step("aten.copy_.default", "w", 0, writes=("w",), shares=("w",))
+    own = write._replace(operands=(0, "input 1"), writes=(0,), shares=(0,), name="copy_")
+    exported = listing(step("new", "input 0"), own, write, returns=1)
+    early = own._replace(operands=("w", "input 1"), writes=("w",), shares=("w",))
+    rebuilt = listing(step("new", "input 0"), write, early, write._replace(operands=("w", "w")), returns=2)
+    kept = exported.copies()[:-1]
+    assert kept == ("copy_",)
+    ours, theirs = (each.written_last(["w"], {}, kept).live().settled() for each in (exported, rebuilt))
+    assert ours.text == theirs.text
+    # Into what was not written to, it is the last thing written there.
+    assert early not in listing(early, returns="w").written_last(["w"], {}, kept).steps
+
+
 class CopiesLast(nn.Module):
     def __init__(self) -> None:
         super().__init__()

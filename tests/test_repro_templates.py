@@ -284,6 +284,27 @@ def test_what_an_operator_in_place_returns_is_its_operand() -> None:
     assert "('given', '%0')" in texts[1] and "('given', 2)" in texts[2] and "('given', 'input 0')" in texts[3]
 
 
+def test_a_copy_into_what_was_written_early_is_a_step() -> None:
+    """Exported, it changes the new value of ``w``; rebuilt, ``w`` itself, which has that value already."""
+    lines = []
+    for early in (False, True):
+        graph = torch.fx.Graph()
+        w, x = graph.placeholder("w"), graph.placeholder("x")
+        copy = torch.ops.aten.copy_.default
+        new = graph.call_function(torch.ops.aten.add.Tensor, (w, x))
+        if early:
+            graph.call_function(copy, (w, new)).name = "written_early"
+        own = graph.call_function(copy, (w if early else new, x))
+        graph.call_function(copy, (w, own)).name = "written_last"
+        graph.output(())
+        follower = steps.Follower({}, ["w"], own=[own.name])
+        lines.append(
+            steps.live(follower.lines, follower.run(nn.Module(), graph, ["w", "input 0"], above=None))
+        )
+    assert lines[0] == lines[1]
+    assert "aten.copy_.default ('%0', 'input 0')" in lines[0][1][0]
+
+
 def test_modules_and_their_graphs_have_texts() -> None:
     model = Model()
     assert modules.module_names(model) == {"", "l", "again"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -72,6 +72,8 @@ class Step(NamedTuple):
     """Whether what it changes in place is the metadata of its operands."""
     dimension: int | None = None
     """For a reading of a size: of which dimension of its operand."""
+    name: str = ""
+    """The name of its node: what unflatten moves to another graph keeps its name."""
 
     def __str__(self) -> str:
         """Write the operator and its arguments in one line, for people."""
@@ -182,11 +184,18 @@ class Listing:
         )
         return Listing(steps, self.returns, self.sizes)
 
-    def written_last(self, written: Sequence[str], same: Mapping[str, str]) -> Listing:
+    def copies(self) -> tuple[str, ...]:
+        """Return the names of the steps that copy into a tensor, in order."""
+        return tuple(step.name for step in self.steps if step.operator == _COPIES)
+
+    def written_last(
+        self, written: Sequence[str], same: Mapping[str, str], own: Collection[str] = ()
+    ) -> Listing:
         """Write to the inputs and the state of ``written`` at the end, as an exported program does.
 
         What is read after such a copy_ is what was copied, and of several to one place the last one counts.
-        ``same`` has one name for each tensor that has several.
+        ``same`` has one name for each tensor that has several. ``own`` are the names of the copies that the
+        program itself makes: into a place that was written to early, such a copy is a step like others.
         """
         places = {same.get(name, name): number for number, name in enumerate(written)}
         now: dict[Operand, Operand] = {}
@@ -194,6 +203,7 @@ class Listing:
         copied: dict[Operand, Operand] = {}
         steps: list[Step] = []
         last: dict[int, Step] = {}
+        early: set[str] = set()
 
         def current(operand: Operand) -> Operand:
             known = same.get(operand, operand) if isinstance(operand, str) else operand
@@ -208,7 +218,7 @@ class Listing:
         for number, step in enumerate(self.steps):
             target = copied.get(step.operands[0], step.operands[0]) if step.operator == _COPIES else ""
             place = same.get(target, target) if isinstance(target, str) else ""
-            if place not in places:
+            if place not in places or (place in early and step.name in own):
                 number_of[number] = len(steps)
                 steps.append(updated(step))
                 continue
@@ -216,6 +226,8 @@ class Listing:
             write = step._replace(operands=(target, *value), writes=(target,), shares=(target,), frames=None)
             last[places[place]] = write
             copied[number] = target
+            if step.name not in own:
+                early.add(place)
             if value:
                 now[place] = now[number] = value[0]
         steps += [last[number] for number in sorted(last)]

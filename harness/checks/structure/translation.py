@@ -89,7 +89,8 @@ def translation(program: Exported, rebuilt: Rebuilt, state: State | None) -> Ite
     names = _Names(same, {} if state is None else _sorts(state))
     ours, theirs = program.listing.direct(), rebuilt.listing.direct()
     if program.written:
-        ours, theirs = (listing.written_last(program.written, same) for listing in (ours, theirs))
+        own = ours.copies()[: -len(program.written)]
+        ours, theirs = (listing.written_last(program.written, same, own) for listing in (ours, theirs))
     yield from _steps(ours, rebuilt, theirs, names)
 
 

@@ -175,7 +175,16 @@ class Reader:
             text += _text(node.kwargs, operands, env, bodies)
         name, impure, writes, shares, reshapes = effects_of(target)
         dimension: Any = node.args[1] if target is torch.ops.aten.sym_size.int else None
-        step = Step(name, text, tuple(operands), frames, impure, reshapes=reshapes, dimension=dimension)
+        step = Step(
+            name,
+            text,
+            tuple(operands),
+            frames,
+            impure,
+            reshapes=reshapes,
+            dimension=dimension,
+            name=node.name,
+        )
         if bodies:
             step = _with_bodies(step, bodies)
         elif writes or shares:

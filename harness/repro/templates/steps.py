@@ -98,12 +98,13 @@ def live(lines: list[Any], returned: Any) -> list[tuple[str, Any]]:
 class Follower:
     """Notes what graphs run, with the graphs of the submodules that they call in their places."""
 
-    def __init__(self, same: dict[str, str], written: Any = (), outputs: int = 0) -> None:
-        """Note for each name of a tensor the first one, what is written back at the end, and how many
-        outputs are.
+    def __init__(self, same: dict[str, str], written: Any = (), outputs: int = 0, own: Any = ()) -> None:
+        """Note for each name of a tensor the first one, what is written back at the end, how many outputs
+        are, and the names of other copies.
         """
-        self.same, self.written, self.outputs = same, list(written), outputs
+        self.same, self.written, self.outputs, self.own = same, list(written), outputs, own
         self.now: dict[str, Any] = {}
+        self.early: set[str] = set()
         self.lines: list[Any] = []
         self.turns: dict[Any, Any] = {}
         pytree = torch.utils._pytree
@@ -117,6 +118,10 @@ class Follower:
         for node in graph.nodes:
             args, kwargs = torch.fx.map_arg((node.args, node.kwargs), lambda n: env[n])
             copies = node.target is torch.ops.aten.copy_.default and args[0] in self.written
+            if copies and node.name not in self.own:
+                self.early.add(args[0])
+            elif copies and args[0] in self.early:
+                copies = False
             if node.op == "call_function" and self.now and not copies:
                 args, kwargs = torch.utils._pytree.tree_map(self.current, (args, kwargs))
             if node.op == "placeholder":
@@ -187,10 +192,17 @@ class Follower:
         return self.run(child, child.graph, args, (*above, (name, object())), kwargs)
 
 
+def own_copies(ep: Any, written: list[str], outputs: int) -> list[str]:
+    """Return the names of the copies that an exported program makes before it writes back at the end."""
+    names = [node.name for node in ep.graph.nodes if node.target is torch.ops.aten.copy_.default]
+    return names if outputs else names[: len(names) - len(written)]
+
+
 def exported_steps(ep: Any) -> list[tuple[str, Any]]:
     """Return the steps of an exported program."""
     same = tensor_names(ep)
-    follower = Follower(same, *written_by(ep, same))
+    written, outputs = written_by(ep, same)
+    follower = Follower(same, written, outputs, own_copies(ep, written, outputs))
     back = follower.run(ep.graph_module, ep.graph, inputs_of(ep, same))
     return live(follower.lines, back)
 
@@ -198,7 +210,8 @@ def exported_steps(ep: Any) -> list[tuple[str, Any]]:
 def rebuilt_steps(module: Any, ep: Any) -> list[tuple[str, Any]]:
     """Return the steps of what was made from the program."""
     same = tensor_names(ep)
-    follower = Follower(same, written_by(ep, same)[0])
+    written, outputs = written_by(ep, same)
+    follower = Follower(same, written, 0, own_copies(ep, written, outputs))
     given = [f"input {i}" for i, _ in enumerate(module.graph.find_nodes(op="placeholder"))]
     back = follower.run(module, module.graph, given, above=())
     return live(follower.lines, back)

@@ -23,6 +23,7 @@ _FUNCTIONS = (
     steps.recorded_frames,
     steps.live,
     steps.Follower,
+    steps.own_copies,
     steps.exported_steps,
     steps.rebuilt_steps,
 )
