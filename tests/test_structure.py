@@ -264,7 +264,7 @@ def test_each_difference_says_what_and_where() -> None:
     assert found[0].stage == "lower" and found[0].relation is Relation.POSSIBLE_CAUSE
 
 
-def test_names_of_slices_are_a_documented_limit() -> None:
+def test_names_of_slices_and_of_items_are_a_documented_limit() -> None:
     def excuse(name: str) -> str:
         candidate = seen(refiled((CALL_A, CALL_B), (CALL_A,), (Frame(name, name),)), None)
         (found,) = structure(EAGER, candidate)
@@ -272,6 +272,9 @@ def test_names_of_slices_are_a_documented_limit() -> None:
 
     assert excuse("seq.slice(None, 1, None).0") == "slices-have-names-of-their-own"
     assert excuse("seq.none") == ""
+    for name in ("layers[0].inner", "a.experts['x'].inner", "experts['a b']", "experts['a.b'].inner"):
+        assert excuse(name) == "modules-in-lists-are-not-registered"
+    assert excuse("__dict__['_modules']['layers'].0") == ""
 
 
 @pytest.mark.parametrize(("dropped", "excused"), [("mean", True), ("other", False)])

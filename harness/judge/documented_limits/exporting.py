@@ -91,7 +91,7 @@ def modules_in_lists_are_not_registered(question: Question) -> bool:
 
 # Such as layers[0] or block.layers['first']. Dynamo's own expressions, __dict__['_modules'] and getattr(...),
 # are no names: they stand for registered modules.
-_IN_CONTAINER = re.compile(r"(?!.*(?:\b__dict__\[|\bgetattr\())[\w.]+\[['\"\w]+\]")
+_IN_CONTAINER = re.compile(r"(?!.*(?:\b__dict__\[|\bgetattr\())[\w.]+\[(?:-?\w+|'[^']*'|\"[^\"]*\")\]")
 
 
 @limit(
