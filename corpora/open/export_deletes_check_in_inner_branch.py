@@ -1,0 +1,61 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: deletes a torch.cond within a branch whose result nobody reads, with its effects"
+# severity = "B"
+# severity-because = "torch.cond in a branch of torch.cond, called for its check or its update: silently deleted"
+# cause = """
+# eliminate_dead_code goes into the branches without the predicate of export, and Node.is_impure takes a
+# higher order operator for pure, whatever its subgraphs do."""
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["state", "mismatch", "value", "buffer"]]
+# undetected-because = "example inputs and their variations are no tensors that fail a check of values"
+# fix = "dead_code_within_regions_is_asked_for_effects"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/fx/graph.py, Graph.eliminate_dead_code: has_side_effect does not look into subgraphs"
+# ///
+"""The inner torch.cond checks its input; nobody reads its result, and export deletes it.
+
+Outside of a branch it stays: there export says itself what is dead. eliminate_dead_code does not hand this
+predicate on to the subgraphs.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        def check(x):
+            torch._check((x > 9).sum().item() < 1)
+            return x * 2
+
+        def large(x):
+            torch.cond(x.sum() > 1, check, check, (x,))
+            return x.sin()
+
+        return torch.cond(x.sum() > 0, large, torch.cos, (x,))
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    program = torch.export.export(model, args).module()
+    bug = True
+    try:
+        program(torch.full((2,), 10.0))
+    except RuntimeError:
+        bug = False
+    print(f"{'BUG' if bug else 'ok'}: of a 10 eager raises, the program {'does not' if bug else 'too'}")
+    raise SystemExit(bug)
