@@ -1,0 +1,53 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile: fails on dropout inside torch.utils.checkpoint where no gradient is needed"
+# severity = "B"
+# severity-because = "a checkpointed block with dropout, run in train mode under no_grad: compiling fails"
+# cause = """
+# The pass for graphs with forward, loss and backward runs on each inference graph, and refuses random numbers
+# in a checkpoint before it asks whether there is a backward pass."""
+# path = "compile:aot_eager@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "run", "BackendCompilerFailed", "graph_compile.py:aot_stage2_compile", "graph_compile.py:aot_stage2_inference", "remat_using_tags_for_fwd_loss_bwd_graph_pass.py:remat_using_tags_for_fwd_loss_bwd_graph"]]
+# fix = "random_numbers_are_refused_where_recomputed"
+# upstream = "https://github.com/pytorch/pytorch/issues/187985"
+# upstream-match = "place"
+# affected = ["2.13.0"]
+# at-fault = "torch/_functorch/_activation_checkpointing/remat_using_tags_for_fwd_loss_bwd_graph_pass.py, remat_using_tags_for_fwd_loss_bwd_graph: has_recomputable_rng_ops comes first"
+# ///
+"""Nothing is computed again, since no gradient is needed; torch.compile refuses random numbers all the same.
+"""
+
+import sys
+
+import torch
+from torch.utils.checkpoint import checkpoint
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drop = torch.nn.Dropout(0.5)
+
+    def forward(self, x):
+        return checkpoint(self.drop, x, use_reentrant=False)
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    try:
+        seen, bug = torch.compile(model, backend="aot_eager")(*args), False
+    except torch._dynamo.exc.BackendCompilerFailed as error:
+        seen, bug = error, True
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, torch.compile {str(seen)[:150]!r}")
+    raise SystemExit(bug)
