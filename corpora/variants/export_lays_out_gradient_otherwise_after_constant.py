@@ -1,0 +1,56 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "the gradient of a parameter that updates a transposed constant is laid out otherwise"
+# variant-of = "export_updates_constants_for_real"
+# path = "nonstrict:module@cpu"
+# check = "gradients"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["gradients", "mismatch", "stride", "state"]]
+# trigger = ["inplace.constant"]
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/_trace.py, _non_strict_export: traces with the real tensors of plain attributes"
+# ///
+"""A plain attribute that is a view: eager's gradient has strides (2, 1), that of the program (1, 2).
+
+Tracing gives the user's tensor the history of its update, so that it requires gradients. Therefore ep.module()
+detaches it, and what is detached is no view any more: autograd lays out gradients as the base of a view.
+"""
+
+import sys
+import warnings
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gain = torch.nn.Parameter(torch.zeros(2, 2))
+        self.scale = torch.ones(2, 2).t()
+
+    def forward(self, x):
+        self.scale.mul_(self.gain)
+        self.scale[0] = 1.0
+        return x * self.scale
+
+
+def make():
+    return Model(), (torch.ones(2, 2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    warnings.simplefilter("ignore")
+    strides = []
+    model, args = make()
+    for module in (make()[0], torch.export.export(model, args, strict=False).module()):
+        (gradient,) = torch.autograd.grad(module(*args), module.gain, torch.ones(2, 2))
+        strides.append(gradient.stride())
+    bug = strides[0] != strides[1]
+    print(f"{'BUG' if bug else 'ok'}: eager's gradient has strides {strides[0]}, that of the program {strides[1]}")
+    sys.exit(bug)
