@@ -341,6 +341,7 @@ def test_prints() -> None:
         "backend='aot_eager' raised:\nRuntimeError: derivative for aten::floor_divide is not implemented",
         "backend='aot_eager' raised:\nRuntimeError: derivative for set_ is not implemented",
         "backend='aot_eager' raised:\nAssertionError: Encountered a set_ on a graph input, but",
+        "backend='aot_eager' raised:\nRuntimeError: cannot mutate tensors with frozen storage\n\nWhile executing",
         "backend='aot_eager' raised:\nRuntimeError: Trying to backward through a.b.default but no autograd "
         "formula was registered. Please use register_autograd to add one.",
         "backend='aot_eager' raised:\nRuntimeError: During torch.compile, encountered a mutation on a view "

@@ -109,6 +109,19 @@ def set_of_an_input_stands_alone(question: Question) -> bool:
     return _raised(question, r"Encountered a (set|resize)_ on a graph input")
 
 
+@limit(
+    LIMITS,
+    says="AOTAutograd takes no write to memory that a tensor had before set_ or .data = gave it other memory, nor "
+    "where that is the same memory.",
+    documented="aten/src/ATen/FunctionalTensorWrapper.cpp, set__impl: 'FREEZE the old storage, preventing mutations "
+    "to it. this is a huge pain to handle properly in all cases, so we ban it'",
+    everywhere=True,
+)
+def memory_before_set_is_frozen(question: Question) -> bool:
+    """Ask whether functionalization refuses to write to memory that it froze."""
+    return _raised(question, r"cannot mutate tensors with frozen storage")
+
+
 def _raised(question: Question, pattern: str) -> bool:
     """Ask whether a backend that goes through AOTAutograd raised this."""
     evidence = question.evidence

@@ -1,0 +1,62 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: a mistake in dynamic_shapes after a named tuple is AssertionError: Did not expect type"
+# severity = "C"
+# severity-because = "a mistake in dynamic_shapes, in a model that takes a named tuple: not said where"
+# cause = """
+# To say where inputs and dynamic_shapes differ, _key makes keys of containers, and knows dict, list and tuple
+# only."""
+# path = "nonstrict+dynamic:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "export", "AssertionError", "dynamic_shapes.py:_compare", "dynamic_shapes.py:_compare", "dynamic_shapes.py:_key"]]
+# fix = "mismatch_of_dynamic_shapes_has_keys_of_all_containers"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/dynamic_shapes.py, _tree_map_with_path: _key knows no named tuple"
+# ///
+"""The spec of `size` is a list, as ShapesCollection makes it, where export wants a tuple.
+"""
+
+import sys
+from typing import NamedTuple
+
+import torch
+
+
+class Pair(NamedTuple):
+    left: torch.Tensor
+    right: torch.Tensor
+
+
+class Model(torch.nn.Module):
+    def forward(self, pair, size):
+        return pair.left + pair.right
+
+
+def make():
+    return Model(), (Pair(torch.ones(2), torch.ones(2)), torch.Size([1]))
+
+
+def dynamic_shapes():
+    shapes = torch.export.ShapesCollection()
+    model, args = make()
+    shapes[args[0].left] = shapes[args[0].right] = {0: torch.export.Dim.AUTO}
+    return shapes.dynamic_shapes(model, args)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    seen, bug = "raises nothing", False
+    try:
+        torch.export.export(*make(), dynamic_shapes=dynamic_shapes())
+    except torch._dynamo.exc.UserError as error:
+        seen = f"says {str(error)[:100]!r}"
+    except AssertionError as error:
+        seen, bug = f"raises {error!r}", True
+    print(f"{'BUG' if bug else 'ok'}: export {seen}")
+    raise SystemExit(bug)
