@@ -111,10 +111,10 @@ def set_of_an_input_stands_alone(question: Question) -> bool:
 
 @limit(
     LIMITS,
-    says="AOTAutograd takes no write to memory that a tensor had before set_ or .data = gave it other memory, nor "
-    "where that is the same memory.",
-    documented="aten/src/ATen/FunctionalTensorWrapper.cpp, set__impl: 'FREEZE the old storage, preventing mutations "
-    "to it. this is a huge pain to handle properly in all cases, so we ban it'",
+    says="AOTAutograd takes no write to memory that a tensor had before set_ or .data = gave it other, "
+    "nor where that is the same memory.",
+    documented="aten/src/ATen/FunctionalTensorWrapper.cpp, set__impl: 'FREEZE the old storage, preventing "
+    "mutations to it', 'so we ban it'",
     everywhere=True,
 )
 def memory_before_set_is_frozen(question: Question) -> bool:
