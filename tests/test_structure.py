@@ -23,7 +23,8 @@ from structure_cases import (
     whats,
 )
 
-from harness.checks.structure.check import structure
+from harness.checks.structure.call_order import CallOrder
+from harness.checks.structure.check import ModulesUnknown, structure
 from harness.checks.structure.enumeration import OrderDiffers
 from harness.checks.structure.translation import translation
 from harness.findings import Evidence, Relation
@@ -275,6 +276,16 @@ def test_names_of_slices_and_of_items_are_a_documented_limit() -> None:
     for name in ("layers[0].inner", "a.experts['x'].inner", "experts['a b']", "experts['a.b'].inner"):
         assert excuse(name) == "modules-in-lists-are-not-registered"
     assert excuse("__dict__['_modules']['layers'].0") == ""
+    # What is left of the call where the operators of the slice do nothing.
+    name, other = "seq.slice(None, 1, None)", "seq.none"
+    for evidence, excused in (
+        (ModulesUnknown((name, f"{name}.0")), True),
+        (ModulesUnknown((name, other)), False),
+        (CallOrder("lower", ("a",), (f"{name}.0", "a")), True),
+        (CallOrder("lower", ("a",), (other, "a")), False),
+        (CallOrder("export", ("a",), (name, "a")), False),
+    ):
+        assert bool(limit_name(evidence, EAGER, running(*MADE))) is excused
 
 
 @pytest.mark.parametrize(("dropped", "excused"), [("mean", True), ("other", False)])
