@@ -443,6 +443,16 @@ def test_what_is_given_twice_gets_a_tensor_of_its_own_the_second_time() -> None:
     assert deviations([x, x.clone()], {"apart"}) == []
 
 
+def test_what_is_given_twice_gets_other_values_the_second_time() -> None:
+    x = torch.arange(4.0)
+    (one,) = deviations([x, 1, x], {"unlike"})
+    assert (one.place, one.description) == (2, "args[2] is a tensor of its own, with other values")
+    inputs = Examples((x, 1, x), {}).with_deviation(one)
+    assert inputs.args[0].equal(x) and not inputs.args[2].equal(x)
+    assert deviations([x, x.clone()], {"unlike"}) == []
+    assert "unlike" in PROMISED["nonstrict"] and "unlike" in PROMISED["strict"]
+
+
 @pytest.mark.parametrize(
     ("leaf", "new"), [(3, {"float": 3.0}), (3.0, {"int": 3}), (0.5, {}), (True, {"int": 1}), (2**53 + 1, {})]
 )

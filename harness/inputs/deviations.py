@@ -171,6 +171,12 @@ DEVIATIONS: dict[str, DeviationKind] = {
     "apart": DeviationKind(
         f"{_TENSOR} and leaf.is_leaf and any(t is leaf for t in leaves[:at])", "leaf.__deepcopy__({})"
     ),
+    # It becomes two tensors with other values: the values of tensors are dynamic.
+    "unlike": DeviationKind(
+        f"{_TENSOR} and leaf.is_leaf and leaf.is_contiguous() and not leaf._is_view() "
+        f"and {_COUNTED.format('leaf')} and any(t is leaf for t in leaves[:at])",
+        "~leaf if leaf.dtype is torch.bool else leaf.detach() - 3",
+    ),
     # The training flag of a module is an attribute too.
     "attribute": DeviationKind(
         "type(leaf) in (bool, int, float, str)",
@@ -320,6 +326,7 @@ _UNSEEN = {
     "conjugate": "is conjugated when it is read, or is no longer",
     "view": "is a view",
     "base": "is no view",
+    "unlike": "is a tensor of its own, with other values",
 }
 """Kind of deviation -> what it changes, where sizes, strides and dtype stay."""
 

@@ -1,0 +1,56 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "ep.module(): reads the last of two arguments for both if the example gave one tensor twice"
+# severity = "A"
+# severity-because = "attention exported with (x, x, x) takes the value for query and key: silently wrong"
+# cause = """
+# The fake tensors of the example are remembered by the tensor, and the tracer remembers one placeholder for
+# each of them; nothing checks a later call."""
+# path = "nonstrict:module@cpu"
+# check = "guards"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["guards", "mismatch", "accepted", "unlike"]]
+# fix = "export_keeps_arguments_given_twice_apart"
+# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/issues/144683"
+# upstream-match = "mechanism"
+# at-fault = "torch/_export/non_strict_utils.py, make_fake_inputs: one fake tensor for a tensor given twice"
+# ///
+"""The example has one tensor for two arguments: the program ignores the first argument.
+
+The values of tensors are dynamic, says the Programming Model, and no guard compares which arguments are one
+tensor. Where they are two, the program reads the second for the first.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x, y):
+        return x - 2 * y
+
+
+def make():
+    x = torch.ones(2)
+    return Model(), (x, x)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    program = torch.export.export(model, args).module()
+    x, y = torch.ones(2), torch.zeros(2)
+    try:
+        seen = program(x, y)
+    except AssertionError as error:
+        seen = error
+    bug = torch.is_tensor(seen) and not torch.equal(model(x, y), seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(x, y)}, the exported program {seen}")
+    raise SystemExit(bug)
