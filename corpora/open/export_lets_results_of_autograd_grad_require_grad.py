@@ -1,0 +1,54 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: what torch.autograd.grad returns requires grad in the program, and not in eager"
+# severity = "B"
+# severity-because = "forces as the derivative of an energy: .numpy() raises, and training keeps their graph"
+# cause = """
+# The autograd engine turns grad mode off in C++, and the tracer records grad mode only where Python sets it."""
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "requires-grad"]]
+# fix = "export_records_grad_mode_of_autograd_grad"
+# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/issues/125984"
+# upstream-match = "place"
+# at-fault = """
+# torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode.__torch_function__: no case for
+# torch.autograd.grad"""
+# ///
+"""forward() computes a derivative with torch.autograd.grad: in the exported program it requires grad.
+
+Without create_graph, eager gives a tensor that does not. The program runs the operators of the backward pass
+as it runs the others, with grad mode on.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, positions):
+        energy = positions.square().sum()
+        (gradient,) = torch.autograd.grad(energy, positions)
+        return gradient
+
+
+def make():
+    return Model(), (torch.ones(2, requires_grad=True),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    program = torch.export.export(model, args).module()
+    expected, seen = model(*args), program(*args)
+    bug = expected.requires_grad != seen.requires_grad
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the exported program {seen}")
+    raise SystemExit(bug)
