@@ -13,6 +13,7 @@ from harness.checks.compare.crash import message_words, shortened
 from harness.checks.compare.leaves import LeafDifference, compare_leaf
 from harness.findings import Evidence, Relation, Stage
 from harness.observe.failure import Failure
+from harness.observe.graphs import Hierarchy
 from harness.observe.observation import (
     Call,
     Environment,
@@ -193,6 +194,13 @@ def test_what_a_list_or_dict_of_the_inputs_holds_after_the_call() -> None:
 
 
 # --- state ---
+
+
+def test_names_that_are_added_to_the_state_dict() -> None:
+    eager = as_eager(seen(), hierarchy=Hierarchy({}, persistent=frozenset({"l.weight"})))
+    assert whats("state", eager, replace(seen(), saved=frozenset({"l.weight", "l@1.weight"}))) == []
+    assert whats("state", eager, replace(seen(), saved=frozenset())) == []
+    assert whats("state", eager, replace(seen(), saved=frozenset({"l.weight", "k"}))) == [("added",)]
 
 
 def test_state_before_and_after() -> None:

@@ -47,7 +47,7 @@ from harness.checks.sharing import (
     TensorsMerged,
     TensorSplit,
 )
-from harness.checks.state import AttributeDiffers, StateLeaf, StateMissing, UpdateLost
+from harness.checks.state import AttributeDiffers, StateAdded, StateLeaf, StateMissing, UpdateLost
 from harness.checks.structure.call_order import CallMissing, CallOrder, CallsUnknown
 from harness.checks.structure.check import (
     GraphBroken,
@@ -137,6 +137,7 @@ EVIDENCE: list[tuple[str, Evidence]] = [
     ("gradients", BackwardRaised(failure())),
     ("state", StateLeaf(None, "l.weight", "parameter", leaf("stride"))),
     ("state", StateMissing("b", "buffer", "float32[2]")),
+    ("state", StateAdded(("true_graph_0.k",))),
     ("sharing", TensorSplit(B, "buffer")),
     ("sharing", TensorsMerged(B)),
     ("sharing", MemorySplit(B)),

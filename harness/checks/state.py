@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from harness.checks.compare.leaves import SEVERITY, compare_leaf
 from harness.checks.compare.mappings import unequal
 from harness.checks.evidence import InCall, OfLeaf, WithoutCall
 from harness.findings import Evidence, Relation
-from harness.observe.observation import ExportedObservation
+from harness.observe.observation import EagerObservation, ExportedObservation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +42,24 @@ class StateMissing(WithoutCall):
     def lines(self) -> Iterator[str]:
         """Name the tensor."""
         yield f"{self.sort} {self.name} ({self.tensor}) of eager is missing"
+
+
+@dataclass(frozen=True)
+class StateAdded(WithoutCall):
+    """The state dict of what runs has names that eager's has not."""
+
+    names: tuple[str, ...]
+
+    stage = "lower"
+    inside = True
+
+    def words(self) -> tuple[str, ...]:
+        """Return a fixed word."""
+        return ("added",)
+
+    def lines(self) -> Iterator[str]:
+        """List the names."""
+        yield f"the state dict has names that eager's has not: {', '.join(self.names[:5])}"
 
 
 @dataclass(frozen=True)
@@ -122,6 +141,7 @@ def state(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
     if reference.before is None or candidate.before is None:
         return
     yield from _missing(reference.before, candidate.before)
+    yield from _added(reference, candidate)
     yield from _compare(reference.before, candidate.before, None)
     for number, ours, theirs in comparable(reference, candidate):
         yield from _compare(ours.state, theirs.state, number)
@@ -133,6 +153,16 @@ def _missing(ours: State, theirs: State) -> Iterator[Evidence]:
     for name, tensor in ours.tensors.items():
         if name not in theirs.tensors:
             yield StateMissing(name, sort_of(tensor), str(tensor))
+
+
+def _added(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
+    hierarchy = reference.hierarchy if isinstance(reference, EagerObservation) else None
+    if hierarchy is None or not isinstance(candidate, ExportedObservation):
+        return
+    # A call variant (foo@1.weight) is a further name of a tensor.
+    names = {re.sub(r"@\d+", "", name) for name in candidate.saved}
+    if added := sorted(names - hierarchy.persistent):
+        yield StateAdded(tuple(added))
 
 
 def _lost(before: State, after: State, candidate: Observation, call: int) -> Iterator[Evidence]:

@@ -145,6 +145,13 @@ def unflatten_forgets_buffers() -> Iterator[None]:
         yield
 
 
+@fault(check="state", paths="nonstrict:*", source=NON_PERSISTENT)
+def lowering_adds_buffers_to_the_state_dict() -> Iterator[None]:
+    """A buffer that does not persist is in the state dict of what runs."""
+    with edited(unflattening._assign_attr, "persistent=persistent", "persistent=True"):
+        yield
+
+
 @fault(check="sharing", paths="nonstrict:unflatten*", source=CALLED_TWICE)
 def each_call_has_its_own_parameters() -> Iterator[None]:
     """Each module, and each graph of a call, gets its own clone of a parameter."""

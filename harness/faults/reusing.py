@@ -14,8 +14,6 @@ from torch.fx.experimental import proxy_tensor
 from torch.nn.utils import _named_member_accessor as accessor
 
 from harness.faults.exporting import LINEAR
-from harness.faults.hierarchy import unflattening
-from harness.faults.rebuilding import NON_PERSISTENT
 from harness.faults.registry import fault, wrapped
 from harness.faults.transforming import CALLED_TWICE, HALF, RELU, ROWS, TWO_ARGUMENTS
 from harness.patching.editing import edited
@@ -45,10 +43,16 @@ def an_unflattened_module_converts_no_submodule_state() -> Iterator[None]:
         yield
 
 
-@fault(check="outputs", paths="*+load_strictly:unflatten*", source=NON_PERSISTENT)
-def unflatten_adds_buffers_to_the_state_dict() -> Iterator[None]:
-    """A buffer that does not persist is in the state dict of an unflattened module."""
-    with edited(unflattening._assign_attr, "persistent=persistent", "persistent=True"):
+@fault(check="outputs", paths="*+load_strictly:unflatten*", source=LINEAR)
+def an_unflattened_submodule_asks_for_a_name_too_many() -> Iterator[None]:
+    """Loading a state dict into an unflattened module misses a name that eager's has not."""
+
+    def wrapper(load: Any, self: Any, state: Any, prefix: str, info: Any, strict: Any, *given: Any) -> None:
+        load(self, state, prefix, info, strict, *given)
+        if isinstance(self, InterpreterModule):
+            given[0].append(f"{prefix}scale")
+
+    with wrapped(nn.Module, "_load_from_state_dict", wrapper):
         yield
 
 

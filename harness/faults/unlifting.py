@@ -113,6 +113,13 @@ def module_reads_non_persistent_buffers_from_the_wrong_module() -> Iterator[None
         yield
 
 
+@fault(check="state", paths="nonstrict:module*", source=NON_PERSISTENT)
+def module_adds_buffers_to_the_state_dict() -> Iterator[None]:
+    """A buffer that does not persist is in the state dict of ep.module()."""
+    with edited(unlifting._create_stateful_graph_module, "persistent=False", "persistent=True"):
+        yield
+
+
 @fault(check="purity", paths="nonstrict:module*", source=LINEAR)
 def module_changes_the_programs_graph() -> Iterator[None]:
     """ep.module() changes the program's own graph instead of a copy."""

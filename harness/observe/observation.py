@@ -217,6 +217,8 @@ class ExportedObservation(Observation):
     """Names of a copy's state that shares memory with the original."""
     dropped: frozenset[str] = frozenset()
     """Names of the model's state that are not among the graph's inputs."""
+    saved: frozenset[str] = frozenset()
+    """Names in the state dict of what runs."""
     written: frozenset[str] = frozenset()
     """Names of the inputs and of the state that the graph returns anew, to be written back."""
     may_narrow: bool = False

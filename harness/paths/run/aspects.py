@@ -21,7 +21,7 @@ def without(seen: ExportedObservation, aspects: Iterable[Aspect]) -> ExportedObs
 
 _WITHOUT: dict[Aspect, Callable[[ExportedObservation], ExportedObservation]] = {
     "hierarchy": lambda seen: replace(seen, exported=None, rebuilt=None),
-    "state": lambda seen: replace(seen, before=None),
+    "state": lambda seen: replace(seen, before=None, saved=frozenset()),
     "gradients": lambda seen: replace(seen, gradients=None),
     "edits": lambda seen: replace(seen, edited=None, mutation_probes=()),
     "predictions": lambda seen: replace(seen, predictions=()),

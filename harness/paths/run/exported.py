@@ -177,7 +177,7 @@ def _lower_and_run(
     common = replace(common, rebuilt=read_rebuilt(lowered))
     if common.rebuilt is not None and common.rebuilt.cycle:
         return common  # its names are endless: nothing more can be observed
-    before = state_snapshot(lowered)
+    before, saved = state_snapshot(lowered), frozenset(lowered.state_dict())
     copies = RUNNERS[path.runner].apart
     common = replace(common, still_shared=apart(path, program, final, made, lowered, runner_copies=copies))
     start = Start(lowered)
@@ -194,7 +194,7 @@ def _lower_and_run(
     found: tuple[Prediction, ...] = ()
     if path.runner == "module" and start.restore():
         found = predictions(lowered, final, exported.examples.fresh(), clock)
-    return replace(common, before=before, predictions=found, **ran._asdict())
+    return replace(common, before=before, saved=saved, predictions=found, **ran._asdict())
 
 
 def _graph_alone(environment: Environment, program: ExportedProgram) -> Environment:

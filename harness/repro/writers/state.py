@@ -6,7 +6,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from harness.checks.state import StateLeaf, StateMissing, UpdateLost
+from harness.checks.state import StateAdded, StateLeaf, StateMissing, UpdateLost
 from harness.repro.observing import observing
 from harness.repro.parts import Parts, last_call
 from harness.repro.paste import Template
@@ -29,6 +29,11 @@ def names(module: Any) -> dict[str, str]:
     return {name: str(list(t.shape)) for name, t in state}
 
 
+def saved_names(module: Any) -> dict[str, str]:
+    """Return the names in the state dict; a call's own copy (n@1.w) is a further name."""
+    return {re.sub(r"@\d+", "", name): "saved" for name in module.state_dict()}
+
+
 def before_any_call(eager: Any, candidate: Any) -> Any:
     """Observe both before the first call."""
     expected, seen = observe(eager), observe(candidate)
@@ -40,6 +45,13 @@ def missing(expected: dict[str, Any], seen: dict[str, Any]) -> None:
     bug = "NAME" in expected and "NAME" not in seen
     print(f"{'BUG' if bug else 'ok'}: is NAME in eager: True, in RUNNER: {not bug}")
     sys.exit(bug)
+
+
+def added(expected: dict[str, Any], seen: dict[str, Any]) -> None:
+    """Say which names eager's state dict has not."""
+    names = sorted(seen.keys() - expected.keys())
+    print(f"{'BUG' if names else 'ok'}: in the state dict of RUNNER, and not in eager's: {names}")
+    sys.exit(bool(names))
 
 
 def lost_updates(expected: dict[str, Any], seen: dict[str, Any]) -> None:
@@ -60,6 +72,9 @@ def write(finding: Finding) -> Parts | None:
             observe = Template(names, {"VARIANTS": finding.runner == "unflatten"}, name="observe")
             end = Template(missing, {"NAME": name})
             return Parts([observe], [Template(both_models), Template(before_any_call), end])
+        case StateAdded():
+            script = [Template(both_models), Template(before_any_call), Template(added)]
+            return Parts([Template(saved_names, name="observe")], script)
         case StateLeaf(call=None) as evidence:
             script = [Template(both_models), Template(before_any_call), Template(compare)]
             return Parts([observing_state(finding, evidence)], script)
