@@ -1,0 +1,61 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export.save: NotImplementedError for a model with a sparse buffer"
+# variant-of = "reload_forgets_conjugation"
+# path = "nonstrict+reload:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs", "crash", "lower", "NotImplementedError", "_package.py:_package_exported_programs",
+#         "_package.py:_package_state_dict", "_package_weights.py:__init__",
+#     ],
+# ]
+# # The loaded graph records a strided tensor for the buffer: deserialize_tensor_meta does not read the layout.
+# unmasked = [["guards", "mismatch", "recorded", "stride", "buffer"]]
+# fix = "save_pickles_lazy_conjugates"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/pt2_archive/_package.py, _should_use_pickle: subclasses only"
+# ///
+"""A graph network keeps its adjacency matrix as a sparse buffer; the program runs, and cannot be saved.
+
+Weights are saved as the bytes of their storage, unless their class is another than Tensor. A sparse tensor
+has no storage.
+"""
+
+import io
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("adjacency", torch.eye(2).to_sparse())
+
+    def forward(self, x):
+        return self.adjacency @ x
+
+
+def make():
+    return Model(), (torch.ones(2, 1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    ep = torch.export.export(*make())
+    seen = "nothing"
+    try:
+        torch.export.save(ep, io.BytesIO())
+    except NotImplementedError as error:
+        seen = error
+    bug = seen != "nothing"
+    print(f"{'BUG' if bug else 'ok'}: torch.export.save raises {seen}")
+    raise SystemExit(bug)

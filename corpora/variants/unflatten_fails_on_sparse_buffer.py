@@ -1,0 +1,57 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten: NotImplementedError for a model with a sparse buffer"
+# variant-of = "unflatten_makes_one_of_parameters_in_one_memory"
+# path = "nonstrict:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs", "crash", "lower", "NotImplementedError", "unflatten.py:unflatten",
+#         "unflatten.py:__init__", "unflatten.py:_id",
+#     ],
+# ]
+# fix = "unflatten_tells_parameters_by_identity"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: _id"
+# ///
+"""A graph network keeps its adjacency matrix as a sparse buffer; the program runs, and cannot be unflattened.
+
+To find the tensors that are one, unflatten asks all of them for their storage, and a sparse tensor has none.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("adjacency", torch.eye(2).to_sparse())
+
+    def forward(self, x):
+        return self.adjacency @ x
+
+
+def make():
+    return Model(), (torch.ones(2, 1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    ep = torch.export.export(*make())
+    seen = "nothing"
+    try:
+        torch.export.unflatten(ep)
+    except NotImplementedError as error:
+        seen = error
+    bug = seen != "nothing"
+    print(f"{'BUG' if bug else 'ok'}: unflatten raises {seen}")
+    raise SystemExit(bug)
