@@ -3,9 +3,9 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "run_decompositions: einsum, inner and nn.LSTM within autocast are computed in float32"
+# title = "run_decompositions: einsum, inner and nn.GRU within autocast are computed in float32"
 # severity = "A"
-# severity-because = "einsum or an LSTM in an autocast block, decomposed: another dtype, in silence"
+# severity-because = "einsum or a GRU in an autocast block, decomposed: another dtype, in silence"
 # cause = """
 # run_decompositions takes composite operators apart in FunctionalTensorMode.__torch_dispatch__, where the
 # dispatch keys of autocast are excluded; einsum has no rule of autocast of its own, and bmm gets none."""
@@ -14,7 +14,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "dtype", "fresh"]]
-# trigger = ["region.autocast"]
+# fix = "decomposed_operators_run_with_autocast"
 # upstream = "https://github.com/pytorch/pytorch/issues/137274"
 # upstream-match = "mechanism"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]

@@ -4,20 +4,31 @@
 #
 # [tool.exportdiff]
 # title = "torch.export: the graph records float32 for nn.LSTM within autocast, which gives bfloat16"
-# variant-of = "decompose_computes_einsum_without_autocast"
+# severity = "B"
+# severity-because = "an LSTM in an autocast block: metadata, and the decomposed program, say float32"
+# cause = """
+# Export traces with MKL-DNN off, so that lstm_impl takes the operator apart; eager runs the LSTM of MKL-DNN,
+# which autocast has a rule for, and without MKL-DNN the result is float32."""
 # path = "nonstrict:module@cpu"
 # check = "fake"
 # kind = "mismatch"
 # stage = "export"
 # status = "open"
-# signatures = [["fake", "mismatch", "dtype", "wrap_with_autocast"]]
+# signatures = [
+#     ["fake", "mismatch", "dtype", "wrap_with_autocast"],
+#     ["outputs", "mismatch", "dtype", "fresh"],
+# ]
 # trigger = ["region.autocast"]
 # upstream = "https://github.com/pytorch/pytorch/issues/137274"
-# upstream-match = "mechanism"
+# upstream-match = "symptom"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
-# at-fault = "torch/_decomp/decompositions.py, lstm_impl: runs where autocast is off"
+# at-fault = "torch/export/_trace.py, _ignore_backend_decomps: torch.backends.mkldnn.set_flags(False)"
 # ///
-"""Export takes the LSTM apart to see what it gives, where autocast is off; the program gives bfloat16."""
+"""Export takes the LSTM apart to see what it gives, without MKL-DNN; the program runs with it, in bfloat16.
+
+Autocast has a rule for the LSTM of MKL-DNN, which casts the state as well. Taken apart, an LSTM whose state is
+float32 gives float32.
+"""
 
 import sys
 
