@@ -14,10 +14,7 @@
 # kind = "mismatch"
 # stage = "export"
 # status = "open"
-# signatures = [
-#     ["fake", "mismatch", "dtype", "wrap_with_autocast"],
-#     ["outputs", "mismatch", "dtype", "fresh"],
-# ]
+# signatures = [["fake", "mismatch", "dtype", "wrap_with_autocast"]]
 # trigger = ["region.autocast"]
 # upstream = "https://github.com/pytorch/pytorch/issues/137274"
 # upstream-match = "symptom"

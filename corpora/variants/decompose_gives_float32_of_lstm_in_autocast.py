@@ -1,0 +1,51 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "run_decompositions: nn.LSTM within autocast gives float32, in eager bfloat16"
+# variant-of = "export_foretells_float32_of_lstm_in_autocast"
+# path = "nonstrict+decompose:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "dtype", "fresh"]]
+# trigger = ["region.autocast"]
+# upstream = "https://github.com/pytorch/pytorch/issues/137274"
+# upstream-match = "symptom"
+# affected = ["2.13.0"]
+# at-fault = "torch/export/_trace.py, _ignore_backend_decomps: torch.backends.mkldnn.set_flags(False)"
+# ///
+"""The LSTM of MKL-DNN, which autocast has a rule for, gives bfloat16; taken apart, an LSTM gives float32.
+
+run_decompositions takes it apart with MKL-DNN off. The state is float32, and so is all that is computed from it.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.LSTM(2, 3)
+
+    def forward(self, x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return self.rnn(x)[0]
+
+
+def make():
+    torch.manual_seed(0)
+    return Model(), (torch.ones(2, 1, 2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    expected = model(*args).dtype
+    seen = torch.export.export(model, args).run_decompositions().module()(*args).dtype
+    print(f"{'BUG' if seen != expected else 'ok'}: eager gives {expected}, the decomposed program {seen}")
+    raise SystemExit(seen != expected)
