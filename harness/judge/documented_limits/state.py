@@ -56,15 +56,18 @@ def _offsets(state: State | None) -> dict[str, object]:
     "docs.pytorch.org, torch.clone, says: 'the output is converted to the dense (contiguous) format'",
 )
 def copied_parameters_are_packed(question: Question) -> bool:
-    """Ask whether only the strides differ of a parameter that was deep-copied, or of what is made of one."""
+    """Ask whether only the strides differ of a parameter that was deep-copied, or of what is made of one.
+
+    A part of the parameter, such as a row, then begins elsewhere as well.
+    """
     evidence = question.evidence
     if not _copied(question):
         return False
     if isinstance(evidence, WrongAnswer):
         # After a call that is to be refused, the state is compared as well.
-        strides = evidence.leaf.word == "stride" and not evidence.is_input
+        differs = "" if evidence.is_input else evidence.leaf.word
     else:
-        strides = evidence.aspect == "stride"
+        differs = evidence.aspect
     ours, theirs = (_parameters(each.before) for each in (question.eager, question.seen))
     packed = {
         name
@@ -72,9 +75,9 @@ def copied_parameters_are_packed(question: Question) -> bool:
         if ours[name].stride != theirs[name].stride and _has_gaps(ours[name]) and not _has_gaps(theirs[name])
     }
     if isinstance(evidence, StateLeaf):
-        return strides and evidence.name in packed
-    made = isinstance(evidence, OutputLeaf | WrongRecord | WrongAnswer | WriteDiffers)
-    return made and strides and bool(packed)
+        return differs == "stride" and evidence.name in packed
+    made = isinstance(evidence, OutputLeaf | WrongFake | WrongRecord | WrongAnswer | WriteDiffers)
+    return made and differs in ("stride", "offset") and bool(packed)
 
 
 @limit(
