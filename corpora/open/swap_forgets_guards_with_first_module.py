@@ -1,0 +1,70 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export._swap: forgets which sizes the program takes where the first module is swapped"
+# severity = "C"
+# severity-because = "_swap_modules of the first module, in a program with a branch on a size: silently wrong"
+# cause = """
+# ep.module() files the call of its guards under the module of the first operator, and is replaced with that
+# module."""
+# path = "nonstrict+preserve+swapped:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value", "fresh", "probe"]]
+# fix = "guards_are_called_by_the_root"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/_unlift.py, _unlift_exported_program_lifted_states: first_call_function_nn_module_stack"
+# ///
+"""The model negates its input if it has an even number of rows; exported with three, the program is for odd ones.
+
+`ep.module()` raises for four rows: "Guard failed". With the child swapped for itself the check is gone, and the
+result is that of the other branch.
+"""
+
+import sys
+
+import torch
+from torch.export._swap import _swap_modules
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = torch.nn.ReLU()
+
+    def forward(self, x):
+        x = self.child(x)
+        if x.shape[0] % 2 == 0:
+            return -x
+        return x
+
+
+def make():
+    return Model(), (torch.ones(3),)
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim.DYNAMIC}}
+
+
+def probes():
+    return [((torch.ones(4),), {})]
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    ep = torch.export.export(
+        model, args, dynamic_shapes=dynamic_shapes(), preserve_module_call_signature=("child",)
+    )
+    swapped = _swap_modules(ep, {"child": model.child})
+    try:
+        seen, bug = swapped(torch.ones(4)), True
+    except AssertionError as error:
+        seen, bug = error, False
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(torch.ones(4))}, with the child swapped for itself {seen}")
+    raise SystemExit(bug)
