@@ -212,9 +212,25 @@ class Model(nn.Module):
 """
 
 
+GIVEN_ONE_TENSOR_TWICE = """
+class Child(nn.Module):
+    def forward(self, x, y):
+        return x, y
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+
+    def forward(self, x):
+        return self.child(x, x)[0] + 1
+"""
+
+
 @pytest.mark.parametrize(
     ("body", "name"),
     [
+        (GIVEN_ONE_TENSOR_TWICE, "children"),
         (RETURNS_ITS_STATE, "children"),
         (RETURNS_ITS_CONSTANT, "children"),
         (GIVEN_ITS_STATE, "children"),

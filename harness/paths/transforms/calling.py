@@ -99,11 +99,15 @@ def children(module: nn.Module, model: nn.Module) -> nn.Module:
                 def hook(child: torch.nn.Module, args: Any, kwargs: Any) -> None:
                     own = {id(t): place for place, t in state(child)}
 
+                    aliases: dict[int, torch.Tensor] = {}
+
                     # A tensor of its own: what the caller does to the metadata later is another matter.
+                    # One for each: what is given twice is one object.
                     def alias(t: torch.Tensor) -> Any:
-                        noted = torch.ops.aten.alias(t)
-                        places.update({id(noted): own[id(t)]} if id(t) in own else {})
-                        return noted
+                        if id(t) not in aliases:
+                            aliases[id(t)] = torch.ops.aten.alias(t)
+                            places.update({id(aliases[id(t)]): own[id(t)]} if id(t) in own else {})
+                        return aliases[id(t)]
 
                     calls[name].append(torch.utils._pytree.tree_map_only(torch.Tensor, alias, (args, kwargs)))
 
