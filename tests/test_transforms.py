@@ -214,7 +214,12 @@ class Model(nn.Module):
 
 GIVEN_ONE_TENSOR_TWICE = """
 class Child(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(1))
+
     def forward(self, x, y):
+        self.calls.add_(1)
         return x, y
 
 class Model(nn.Module):
