@@ -47,7 +47,9 @@ class Deviation:
         return self.deviation, self.place
 
     def prepare(self, model: nn.Module) -> None:
-        """Assign the attribute, if the deviation changes one."""
+        """Switch the mode of the model or assign the attribute, if the deviation is one of those."""
+        if first := DEVIATIONS[self.deviation].first:
+            eval(_code(first), {"model": model})
         if isinstance(self.place, str):
             owner, _, name = self.place.rpartition(".")
             setattr(model.get_submodule(owner), name, self.leaf)
@@ -78,6 +80,8 @@ class DeviationKind:
     """The new leaf."""
     around: str = ""
     """Instead of both: a context manager to make the call in, with the leaves of the example."""
+    first: str = ""
+    """Instead of both: a call of a method of the model, before the call with the leaves of the example."""
     of_model: bool = False
     """Whether the leaves are the plain attributes of the model's modules, not the arguments."""
     of_dicts: bool = False
@@ -183,6 +187,9 @@ DEVIATIONS: dict[str, DeviationKind] = {
         'not leaf if type(leaf) is bool else leaf + ("x" if type(leaf) is str else 1)',
         of_model=True,
     ),
+    # What does not switch modes says so: ep.module().eval() raises.
+    "train": DeviationKind(first="model.train()"),
+    "eval": DeviationKind(first="model.eval()"),
     "no-grad": DeviationKind(around="torch.no_grad()"),
     "inference": DeviationKind(around="torch.inference_mode()"),
     "autocast": DeviationKind(around='torch.autocast("cpu", torch.bfloat16)'),
@@ -235,6 +242,8 @@ def deviations_of(
             continue
         if deviation.around:
             everything.append(Deviation(name, f"{deviation.around} is in force"))
+        elif deviation.first:
+            everything.append(Deviation(name, f"{deviation.first} comes first"))
         elif deviation.of_model:
             values = [value for _, value in attributes]
             for number, (place, value) in enumerate(attributes):

@@ -34,6 +34,8 @@ def deviating_parts(altered: Altered, functions: Sequence[Template], script: Seq
     kind = DEVIATIONS[altered.deviation]
     if kind.around:
         return Parts([*functions], [*script], deviating=Deviating(around=kind.around))
+    if kind.first:
+        return Parts([*functions], [*script], deviating=Deviating(first=kind.first))
     if kind.of_model:
         attribute = altered.where.removeprefix("model.")
         return Parts([*functions], [*script], deviating=Deviating(attribute=attribute, value=altered.value))

@@ -21,6 +21,8 @@ class Deviating:
 
     around: str = ""
     """A context manager to make the call under."""
+    first: str = ""
+    """A call of a method of ``model`` that comes first."""
     attribute: str = ""
     """An attribute of the model to assign."""
     value: str = ""

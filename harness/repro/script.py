@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import libcst as cst
 from libcst import matchers as m
@@ -139,8 +139,12 @@ class _Filled(cst.CSTTransformer):
         if deviating.around:
             manager = cst.parse_expression(deviating.around)
             return updated_node.with_changes(items=[cst.WithItem(manager)])
+        model = cst.ensure_type(cst.ensure_type(call, cst.Call).args[0].value, cst.Name).value
+        if deviating.first:
+            return cst.FlattenSentinel(
+                _with_first(_statement(deviating.first.replace("model.", f"{model}.")), updated_node)
+            )
         if deviating.attribute:
-            model = cst.ensure_type(cst.ensure_type(call, cst.Call).args[0].value, cst.Name).value
             owner, _, name = deviating.attribute.rpartition(".")
             module = f'{model}.get_submodule("{owner}")' if owner else model
             first = f"{module}.{name} = {deviating.value}"
@@ -150,6 +154,17 @@ class _Filled(cst.CSTTransformer):
             first = "args, _ = other(args, {})"
         before = _statement(first).with_changes(leading_lines=updated_node.leading_lines)
         return cst.FlattenSentinel([before, *statements_of(updated_node.body)])
+
+
+def _with_first(
+    first: cst.SimpleStatementLine, block: cst.With
+) -> list[cst.SimpleStatementLine | cst.BaseCompoundStatement]:
+    """Return the statements in a block, after another one; a model that refuses that refuses the call."""
+    one, *others = cast("list[Any]", statements_of(block.body))
+    if isinstance(one, cst.Try):
+        body = one.body.with_changes(body=[first, *one.body.body])
+        return [one.with_changes(body=body, leading_lines=block.leading_lines), *others]
+    return [first.with_changes(leading_lines=block.leading_lines), one, *others]
 
 
 def _statement(text: str) -> cst.SimpleStatementLine:

@@ -139,9 +139,12 @@ class ModelCaller:
         self._roles = roles
 
     def __call__(
-        self, inputs: Inputs, number: int, *, probe: bool = False
+        self, inputs: Inputs, number: int, *, probe: bool = False, deviation: Deviation | None = None
     ) -> tuple[Call, dict[str, torch.Tensor]]:
-        """Make call ``number``; return the record, and the live tensors of the call by name."""
+        """Make call ``number``; return the record, and the live tensors of the call by name.
+
+        ``deviation`` may prepare the model. If the model refuses that, the call is refused.
+        """
         role = Roles(self.model, inputs.leaves) if self._roles else None
         outputs: Any = None
         failed: Failure | None = None
@@ -149,6 +152,8 @@ class ModelCaller:
         seed(number)
         with self.clock:
             try:
+                if deviation is not None:
+                    deviation.prepare(self.model)
                 outputs = self._run(*inputs.args, **inputs.kwargs)
                 flatten(outputs)  # raises for an object that was never initialised
             except Exception as error:
@@ -182,9 +187,8 @@ def _deviations(
     for one in wanted:
         inputs = examples.with_deviation(one)
         handed_in = inputs.snapshot()
-        one.prepare(caller.model)
         with restore_modes(), one.surroundings():  # a call that fails halfway may leave modes changed
-            call, _ = caller(inputs, 0)
+            call, _ = caller(inputs, 0, deviation=one)
         value = repr(one.leaf) if isinstance(one.place, str) else ""
         then, restored = None, True
         if not mode:  # what an ordinary call gives in its place

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from harness.case import Case
     from harness.inputs.copies import Examples
+    from harness.inputs.deviations import Deviation
     from harness.observe.arguments import Inputs
     from harness.observe.observation import Call
     from harness.observe.tensors import State
@@ -131,11 +132,11 @@ class _CompilingCaller(ModelCaller):
     """Also records what was compiled, and the side effects of a call."""
 
     def __call__(
-        self, inputs: Inputs, number: int, *, probe: bool = False
+        self, inputs: Inputs, number: int, *, probe: bool = False, deviation: Deviation | None = None
     ) -> tuple[Call, dict[str, torch.Tensor]]:
         dynamo.clear_compilation_metrics()
         with capture_output() as printed:
-            call, named = super().__call__(inputs, number, probe=probe)
+            call, named = super().__call__(inputs, number, probe=probe, deviation=deviation)
         left = aftermath(self.model)
         # The printed text may contain addresses: only whether something is printed is compared.
         state = {**left.process_state, **{f"text on {stream}": True for stream in printed.texts()}}
