@@ -1,0 +1,61 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: AssertionError for copy.copy of a tensor"
+# severity = "C"
+# severity-because = "copy.copy(x) in forward, in place of x.clone(); mostly where a config or cache is copied"
+# cause = """
+# Tensor.__reduce_ex__ rebuilds a fake tensor with the device that it pretends to be on, and FakeTensor.__new__
+# asserts meta."""
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "AssertionError",
+#         "proxy_tensor.py:snapshot_fake",
+#         "fake_impls.py:fast_detach",
+#         "fake_tensor.py:__new__",
+#     ],
+# ]
+# fix = "export_copies_tensors_as_detached"
+# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/issues/171977"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/184963"
+# at-fault = "torch/_tensor.py, Tensor.__reduce_ex__: no case for a fake tensor that is traced"
+# ///
+"""forward() copies its input with copy.copy: non-strict export fails with an internal AssertionError."""
+
+import copy
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return copy.copy(x) + 1
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    try:
+        seen = torch.export.export(model, args).module()(*args)
+    except AssertionError as error:
+        seen = error
+    bug = not torch.is_tensor(seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, the exported program {seen}")
+    raise SystemExit(bug)
