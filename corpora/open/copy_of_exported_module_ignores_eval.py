@@ -1,0 +1,59 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "ep.module(): eval() raises, but of a deep copy it has no effect and does not say so"
+# severity = "B"
+# severity-because = "a copy of an exported model in train mode: after eval(), dropout goes on in silence"
+# cause = """
+# ExportedProgram.module() replaces train and eval in the object, and GraphModule.__deepcopy__ leaves out both."""
+# path = "nonstrict+duplicate:module@cpu"
+# check = "guards"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["guards", "mismatch", "accepted", "eval"], ["guards", "mismatch", "accepted", "train"]]
+# fix = "copies_of_exported_modules_refuse_to_switch_modes"
+# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/issues/151726"
+# upstream-match = "place"
+# at-fault = "torch/fx/graph_module.py, GraphModule.__deepcopy__: copies a list of attributes without these two"
+# ///
+"""A model with dropout is exported in train mode, and ep.module() copied: after eval(), it still drops values.
+
+What ep.module() returns raises NotImplementedError in eval().
+"""
+
+import copy
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.dropout = nn.Dropout(0.9)
+
+    def forward(self, x):
+        return self.dropout(x)
+
+
+def make():
+    return Model(), (torch.ones(8),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    copied = copy.deepcopy(torch.export.export(model, args).module())
+    expected = model.eval()(*args)
+    torch.manual_seed(0)
+    try:
+        seen = copied.eval()(*args)
+    except NotImplementedError as error:
+        seen = error
+    bug = torch.is_tensor(seen) and not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: after eval(), eager gives {expected}, the copy {seen}")
+    raise SystemExit(bug)
