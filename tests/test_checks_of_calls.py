@@ -31,6 +31,8 @@ from harness.observe.observation import (
 from harness.observe.process_state import read_process_state
 from harness.observe.tensors import State, Tree, snapshot, storage_id, tree_snapshot
 from harness.paths import parse
+from harness.paths.run.calls import ModelCaller
+from harness.paths.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from collections.abc import Set
@@ -451,6 +453,21 @@ def test_what_is_given_twice_gets_other_values_the_second_time() -> None:
     assert inputs.args[0].equal(x) and not inputs.args[2].equal(x)
     assert deviations([x, x.clone()], {"unlike"}) == []
     assert "unlike" in PROMISED["nonstrict"] and "unlike" in PROMISED["strict"]
+
+
+def test_a_call_after_eval_is_refused_if_the_model_refuses_to_switch() -> None:
+    class Refuses(nn.Identity):
+        def train(self, mode: bool = True) -> Any:
+            raise NotImplementedError
+
+    (one,) = deviations([1], {"eval"})
+    assert one.description == "model.eval() comes first"
+    inputs = Examples((ONE,), {}).fresh()
+    model = nn.Identity()
+    switched, _ = ModelCaller(model, Stopwatch())(inputs, 0, deviation=one)
+    assert switched.failure is None and not model.training
+    refused, _ = ModelCaller(Refuses(), Stopwatch())(inputs, 0, deviation=one)
+    assert refused.failure is not None and refused.failure.name == "NotImplementedError"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@
 # check = "guards"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["guards", "mismatch", "accepted", "eval"], ["guards", "mismatch", "accepted", "train"]]
+# signatures = [["guards", "mismatch", "accepted", "eval"]]
 # fix = "copies_of_exported_modules_refuse_to_switch_modes"
 # affected = ["2.13.0"]
 # upstream = "https://github.com/pytorch/pytorch/issues/151726"

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten: eval() and train() of an unflattened module have no effect, and do not say so"
+# title = "unflatten: eval() of an unflattened module has no effect, and does not say so"
 # severity = "A"
 # severity-because = "a model exported in train mode: after eval(), dropout goes on in silence"
 # cause = """
@@ -13,7 +13,7 @@
 # check = "guards"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["guards", "mismatch", "accepted", "eval"], ["guards", "mismatch", "accepted", "train"]]
+# signatures = [["guards", "mismatch", "accepted", "eval"]]
 # fix = "unflattened_module_refuses_to_switch_modes"
 # affected = ["2.13.0"]
 # upstream = "https://github.com/pytorch/pytorch/issues/151726"

@@ -187,8 +187,7 @@ DEVIATIONS: dict[str, DeviationKind] = {
         'not leaf if type(leaf) is bool else leaf + ("x" if type(leaf) is str else 1)',
         of_model=True,
     ),
-    # What does not switch modes says so: ep.module().eval() raises.
-    "train": DeviationKind(first="model.train()"),
+    # People call eval() before they use a model. What cannot switch says so: ep.module().eval() raises.
     "eval": DeviationKind(first="model.eval()"),
     "no-grad": DeviationKind(around="torch.no_grad()"),
     "inference": DeviationKind(around="torch.inference_mode()"),
