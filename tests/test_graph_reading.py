@@ -276,7 +276,7 @@ class Casts(nn.Module):
 
 def test_a_cast_that_has_nothing_to_do_is_its_operand() -> None:
     program = torch.export.export(Casts(), (torch.ones(2, 2).tril(),))
-    seen = Reader(stacks=False).read(program.graph_module, program.graph)
+    seen = Reader(stacks=False).read(program.graph_module, program.graph).without_idle()
     casts = [
         each.operands for each in seen.steps if each.operator.startswith(("aten.to.", "aten.contiguous"))
     ]
@@ -294,7 +294,7 @@ class HasNothingToDo(nn.Module):
 def test_an_operator_that_returns_its_operand_is_its_operand() -> None:
     """A later reading of a tensor may be recorded as one of what such an operator has returned."""
     program = torch.export.export(HasNothingToDo(), (torch.ones(2, 2), torch.ones(2)))
-    seen = Reader(stacks=False).read(program.graph_module, program.graph).live()
+    seen = Reader(stacks=False).read(program.graph_module, program.graph).without_idle().live()
     sums = [each for each in seen.steps if each.operator == "aten.add.Tensor"]
     assert sums[0].operands == ("input 1", "input 0")
     assert sums[2].operands[1] == "input 0"
@@ -310,7 +310,7 @@ class CastsRows(nn.Module):
 
 def test_a_cast_in_vmap_is_read_though_its_tensors_give_no_storage() -> None:
     program = torch.export.export(CastsRows(), (torch.ones(2, 2),))
-    seen = Reader(stacks=False).read(program.graph_module, program.graph)
+    seen = Reader(stacks=False).read(program.graph_module, program.graph).without_idle()
     (product,) = [each for each in seen.steps if each.operator.startswith("aten.mul")]
     (row,) = [number for number, each in enumerate(seen.steps) if each.operator == "_add_batch_dim"]
     assert product.operands == (row,)  # the cast has nothing to do

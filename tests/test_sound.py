@@ -99,6 +99,12 @@ MODELS: dict[str, tuple[str, str, str, str]] = {
         "return self.g(self.g(x))",
         X,
     ),
+    "a child that does nothing in its second call": (
+        "",
+        "self.flatten = nn.Flatten()",
+        "return self.flatten(self.flatten(x))",
+        "torch.ones(1, 2, 3)",
+    ),
     "cond": (
         "",
         BUFFER,

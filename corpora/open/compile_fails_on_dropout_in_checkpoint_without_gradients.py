@@ -20,8 +20,7 @@
 # affected = ["2.13.0"]
 # at-fault = "torch/_functorch/_activation_checkpointing/remat_using_tags_for_fwd_loss_bwd_graph_pass.py, remat_using_tags_for_fwd_loss_bwd_graph: has_recomputable_rng_ops comes first"
 # ///
-"""Nothing is computed again, since no gradient is needed; torch.compile refuses random numbers all the same.
-"""
+"""Nothing is computed again, since no gradient is needed; torch.compile refuses random numbers all the same."""
 
 import sys
 

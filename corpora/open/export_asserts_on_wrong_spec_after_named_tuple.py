@@ -19,8 +19,7 @@
 # affected = ["2.13.0"]
 # at-fault = "torch/export/dynamic_shapes.py, _tree_map_with_path: _key knows no named tuple"
 # ///
-"""The spec of `size` is a list, as ShapesCollection makes it, where export wants a tuple.
-"""
+"""The spec of `size` is a list, as ShapesCollection makes it, where export wants a tuple."""
 
 import sys
 from typing import NamedTuple

@@ -66,5 +66,7 @@ if __name__ == "__main__":
         seen, bug = swapped(torch.ones(4)), True
     except AssertionError as error:
         seen, bug = error, False
-    print(f"{'BUG' if bug else 'ok'}: eager gives {model(torch.ones(4))}, with the child swapped for itself {seen}")
+    print(
+        f"{'BUG' if bug else 'ok'}: eager gives {model(torch.ones(4))}, with the child swapped for itself {seen}"
+    )
     raise SystemExit(bug)

@@ -52,5 +52,7 @@ if __name__ == "__main__":
         (gradient,) = torch.autograd.grad(module(*args), module.gain, torch.ones(2, 2))
         strides.append(gradient.stride())
     bug = strides[0] != strides[1]
-    print(f"{'BUG' if bug else 'ok'}: eager's gradient has strides {strides[0]}, that of the program {strides[1]}")
+    print(
+        f"{'BUG' if bug else 'ok'}: eager's gradient has strides {strides[0]}, that of the program {strides[1]}"
+    )
     sys.exit(bug)

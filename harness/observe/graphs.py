@@ -74,6 +74,9 @@ class Step(NamedTuple):
     """For a reading of a size: of which dimension of its operand."""
     name: str = ""
     """The name of its node: what unflatten moves to another graph keeps its name."""
+    idle: bool = False
+    """Whether it returns its first operand as it is, by the recorded metadata. A graph that several calls
+    share has the metadata of one of them."""
 
     def __str__(self) -> str:
         """Write the operator and its arguments in one line, for people."""
@@ -106,6 +109,20 @@ class Listing:
     returns: Step
     sizes: Mapping[Operand, tuple[str, ...]] = field(default_factory=dict)
     """The sizes that export recorded for operands of dynamic sizes, as expressions such as ``s77``."""
+
+    def without_idle(self) -> Listing:
+        """Let what reads the result of an idle step read its operand instead: it is the same tensor."""
+        if not any(step.idle for step in self.steps):
+            return self
+        now: dict[Operand, Operand] = {}
+        steps: list[Step] = []
+        for number, step in enumerate(self.steps):
+            if step.idle:
+                now[number] = now.get(step.operands[0], step.operands[0])
+            else:
+                now[number] = len(steps)
+                steps.append(_renumbered(step, now))
+        return Listing(tuple(steps), _renumbered(self.returns, now), _kept(self.sizes, now))
 
     def live(self) -> Listing:
         """Drop the steps that nothing depends on, and renumber the others."""
@@ -302,7 +319,7 @@ _READS_SIZE = "aten.sym_size.int"
 _IN_PLACE = re.compile(r"[a-z]_(\.\w+)?$|\.\w*out$")
 
 
-def _renumbered(step: Step, number_of: Mapping[Operand, int]) -> Step:
+def _renumbered(step: Step, number_of: Mapping[Operand, Operand]) -> Step:
     operands, writes, shares = (
         tuple(number_of[o] if isinstance(o, int) else o for o in operands)
         for operands in (step.operands, step.writes, step.shares)

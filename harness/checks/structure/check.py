@@ -142,7 +142,7 @@ def structure(reference: EagerObservation, candidate: Observation) -> Iterator[E
     if program.listing is None:
         yield GraphBroken("export", str(program.broken))
         return
-    of_graph = list(recorded_calls(hierarchy, program.listing))
+    of_graph = list(recorded_calls(hierarchy, program.listing.without_idle()))
     yield from of_graph
     if rebuilt is not None:
         yield from _modules(hierarchy, program, rebuilt)
@@ -180,7 +180,7 @@ def _modules(hierarchy: Hierarchy, program: Exported, rebuilt: Rebuilt) -> Itera
 def _recorded_names(program: Exported) -> set[str]:
     """Return the modules that the graph names, and their parents."""
     names: set[str] = set()
-    for step in program.listing.steps if program.listing else ():
+    for step in program.listing.without_idle().steps if program.listing else ():
         for frames in (step.frames or (), *step.inside):
             names.update(frame.module for frame in frames)
     return names | {name[:dot] for name in names for dot, each in enumerate(name) if each == "."}

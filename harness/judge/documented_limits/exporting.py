@@ -109,8 +109,9 @@ def slices_have_names_of_their_own(question: Question) -> bool:
         return re.search(r"nonexistent target \S*\bslice\(", evidence.failure.message) is not None
     if isinstance(evidence, CallOrder):  # a call by such a name cannot be found among eager's
         return evidence.stage == "lower" and any("slice(" in name for name in evidence.seen)
-    unknown = isinstance(evidence, CallsUnknown | ModulesUnknown)
-    return unknown and all("slice(" in name for name in evidence.names)
+    if isinstance(evidence, CallsUnknown | ModulesUnknown):
+        return all("slice(" in name for name in evidence.names)
+    return False
 
 
 @limit(

@@ -73,18 +73,18 @@ _MAY_RETURN_THEIR_OPERAND: frozenset[Any] = frozenset(
 """Operators that return their operand, the same tensor, where they have nothing to do; or an alias of it."""
 
 
-def returned_operand(node: fx.Node) -> fx.Node | None:
-    """Return the operand that an operator returns as it is: reading one or the other is the same."""
+def does_nothing(node: fx.Node) -> bool:
+    """Whether an operator returns its first operand as it is, by the metadata that was recorded of both."""
     operand = node.args[0] if node.args else None
     overloads = getattr(node.target, "overloadpacket", None)
     if overloads not in _MAY_RETURN_THEIR_OPERAND or not isinstance(operand, fx.Node):
-        return None
+        return False
     given, result = operand.meta.get("val"), node.meta.get("val")
     if not isinstance(given, torch.Tensor) or not isinstance(result, torch.Tensor):
-        return None
+        return False
     if given.layout != torch.strided or storage_id(given) != storage_id(result):
-        return None
-    return operand if _metadata(given) == _metadata(result) else None
+        return False
+    return _metadata(given) == _metadata(result)
 
 
 def _metadata(tensor: torch.Tensor) -> tuple[object, ...]:

@@ -12,7 +12,7 @@ from torch import fx, nn
 from torch.utils import _pytree as pytree
 
 from harness.observe.graphs import Frame, Listing, Step
-from harness.paths.read.effects import effects_of, returned_operand
+from harness.paths.read.effects import does_nothing, effects_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,13 +42,13 @@ class _Body:
 
     def __init__(self, module: fx.GraphModule) -> None:
         reader = Reader(stacks=True)
-        listing = reader.read(module, module.graph)
+        listing = reader.read(module, module.graph).without_idle()
         # The calls inside a region are known. Other operators with graphs are opaque.
         self.inside: list[Frames] = []
-        for step in reader.steps:
+        for step in listing.steps:
             self.inside += [step.frames] if step.frames else []
             self.inside += step.inside
-        self.opaque = any(step.opaque for step in reader.steps)
+        self.opaque = any(step.opaque for step in listing.steps)
         self.listing = listing.live()
         self.impure = any(step.impure for step in self.listing.steps)
         memory = self.listing.memory()
@@ -104,11 +104,17 @@ class Reader:
         for target, value in zip(written, result[: len(written)] if written else (), strict=True):
             self._copy(target, value)
             if isinstance(value, _Value):
-                became.setdefault(value.operand, target)
+                became.setdefault(self._busy(value.operand), target)
         operands: list[Operand] = []
         text = _text(result[len(written) :] if written else result, operands)
-        back = tuple(became.get(operand, operand) for operand in operands)
+        back = tuple(became.get(self._busy(operand), operand) for operand in operands)
         return Listing(tuple(self.steps), Step("return", text, back, ()), self.sizes)
+
+    def _busy(self, operand: Operand) -> Operand:
+        """Return what an operand is, if operators that do nothing return it."""
+        while isinstance(operand, int) and self.steps[operand].idle:
+            operand = self.steps[operand].operands[0]
+        return operand
 
     def _run(
         self,
@@ -166,8 +172,6 @@ class Reader:
                     return target(*values)
             except (RuntimeError, TypeError, ValueError, LookupError) as error:  # what pytree raises
                 raise BrokenError(f"{node.name} does not fit what it is given: {error}") from error
-        elif (returned := returned_operand(node)) is not None:
-            return env[returned]
         operands: list[Operand] = []
         bodies: list[_Body] = []
         text = _text(node.args, operands, env, bodies)
@@ -184,6 +188,7 @@ class Reader:
             reshapes=reshapes,
             dimension=dimension,
             name=node.name,
+            idle=does_nothing(node),
         )
         if bodies:
             step = _with_bodies(step, bodies)
