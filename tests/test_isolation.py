@@ -296,3 +296,16 @@ def test_what_a_failed_export_leaves_behind_is_observed(case: Callable[[str], Ca
     assert torch._C._functorch.peek_interpreter_stack() is None
     with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):  # as a checkpoint sets them
         pass
+
+
+def test_what_a_failed_call_leaves_behind_is_observed(case: Callable[[str], Case]) -> None:
+    """A call of another rank fails within torch.func.jvp, on a level where no tensor can be read."""
+    model = """
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.func.jvp(lambda x: x.mm(x.mT), (x,), (x,))
+"""
+    verdict = judge(case(model), select_paths(["nonstrict:module"]), ["purity"])
+    assert {each.signature[-1] for each in verdict.findings} == {"functorch level"}
+    x = torch.ones(2)
+    assert torch.equal(torch.func.jvp(torch.sum, (x,), (x,))[1], torch.tensor(2.0))

@@ -19,7 +19,7 @@
 # affected = ["2.13.0"]
 # at-fault = "torch/export/_unlift.py, _insert_copy_for_mutations: copy_ into the state, outside of no_grad"
 # ///
-"""The model keeps a mean under no_grad; after each call of the decomposed program the mean has a longer history.
+"""The model keeps a mean under no_grad; each call of the decomposed program makes its history longer.
 
 run_decompositions takes the region away and returns the new value as a BUFFER_MUTATION of the signature.
 ep.module() copies it into the buffer under the grad mode of its caller: autograd records that, and keeps all

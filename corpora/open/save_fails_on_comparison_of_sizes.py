@@ -7,7 +7,7 @@
 # severity = "B"
 # severity-because = "a model that says whether its input is long enough, in a program that is saved"
 # cause = """
-# serialize_argument_spec has branches for SymIntArgument and SymFloatArgument, and none for SymBoolArgument."""
+# serialize_argument_spec has branches for SymIntArgument and SymFloatArgument, none for SymBoolArgument."""
 # path = "nonstrict+reload:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -7,8 +7,8 @@
 # severity = "B"
 # severity-because = "a bad index inside torch.vmap; every later torch.vmap runs one level too deep"
 # cause = """
-# torch.vmap is recorded as two calls, one that enters its level and one that leaves it. If a call between them
-# raises, nothing makes the second."""
+# torch.vmap is recorded as two calls, one that enters its level and one that leaves it. If a call between
+# them raises, nothing makes the second."""
 # path = "nonstrict:module@cpu"
 # check = "purity"
 # kind = "mismatch"
@@ -21,8 +21,8 @@
 # ///
 """A call that raises inside `torch.vmap` leaves its level behind for all that follows.
 
-The exported graph calls `_vmap_increment_nesting` before the function and `_vmap_decrement_nesting` after it. An
-index that is out of range raises between the two, in eager as well; but eager's torch.vmap still ends.
+The exported graph calls `_vmap_increment_nesting` before the function and `_vmap_decrement_nesting` after it.
+An index that is out of range raises between the two, in eager as well; but eager's torch.vmap still ends.
 """
 
 import contextlib

@@ -15,7 +15,7 @@
 #         "_package.py:_package_state_dict", "_package_weights.py:__init__",
 #     ],
 # ]
-# # The loaded graph records a strided tensor for the buffer: deserialize_tensor_meta does not read the layout.
+# # The loaded graph records a strided tensor: deserialize_tensor_meta does not read the layout.
 # unmasked = [["guards", "mismatch", "recorded", "stride", "buffer"]]
 # fix = "save_pickles_lazy_conjugates"
 # upstream = ""

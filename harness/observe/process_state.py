@@ -51,7 +51,7 @@ def restore_modes() -> Iterator[None]:
     """
     grad, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
     casts = {device: _autocast(device) for device in ("cpu", "cuda")}
-    depth, level = autocast_depth(), _functorch_level()
+    depth, level, is_dual = autocast_depth(), _functorch_level(), _dual_level_is_open()
     hooks = dict(_global_buffer_registration_hooks)
     refusal = _refusal_of_saved_tensors_hooks()
     try:
@@ -59,6 +59,8 @@ def restore_modes() -> Iterator[None]:
     finally:
         _global_buffer_registration_hooks.clear()
         _global_buffer_registration_hooks.update(hooks)
+        if not is_dual and _dual_level_is_open():  # as one that fails inside of jvp
+            torch._C._exit_dual_level(level=0)
         while _functorch_level() > level:  # as a graph leaves it that fails inside of vmap
             torch._C._functorch.pop_dynamic_layer_stack()
         if refusal is None and _refusal_of_saved_tensors_hooks() is not None:  # as it fails inside of grad
@@ -75,6 +77,16 @@ def restore_modes() -> Iterator[None]:
                 torch.set_autocast_dtype(device, before[1])
                 # It holds weights that were cast before; for another model they are wrong.
                 torch.clear_autocast_cache()
+
+
+def _dual_level_is_open() -> bool:
+    """Whether forward-mode AD is at its level, of which there may be one only."""
+    try:
+        level = torch._C._enter_dual_level()
+    except RuntimeError:
+        return True
+    torch._C._exit_dual_level(level=level)
+    return False
 
 
 def _refusal_of_saved_tensors_hooks() -> str | None:

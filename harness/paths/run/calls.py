@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, NamedTuple
 
+from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
+
 from harness.case import seed
 from harness.inputs.copies import CALLS
 from harness.inputs.deviations import DEVIATIONS, PROMISED
@@ -160,17 +162,19 @@ class ModelCaller:
                 failed = failure(error, "run")
         left = modes_left()
         named = named_tensors(None if failed else outputs, inputs, self.model)
-        call = Call(
-            inputs=inputs.snapshot(),
-            state=state_snapshot(self.model, identity=False),
-            outputs=None if failed else tree_snapshot(outputs, role),
-            failure=failed,
-            probe=probe,
-            refilled=inputs.refilled(),
-            memory=memory(named),
-            unregistered=of_unregistered(named) if self._roles else frozenset(),
-            aftermath=left,
-        )
+        # On a level that a graph has left open, as one that fails inside of jvp, no tensor can be read.
+        with temporarily_clear_interpreter_stack() if failed else contextlib.nullcontext():
+            call = Call(
+                inputs=inputs.snapshot(),
+                state=state_snapshot(self.model, identity=False),
+                outputs=None if failed else tree_snapshot(outputs, role),
+                failure=failed,
+                probe=probe,
+                refilled=inputs.refilled(),
+                memory=memory(named),
+                unregistered=of_unregistered(named) if self._roles else frozenset(),
+                aftermath=left,
+            )
         return call, named
 
 
@@ -195,7 +199,8 @@ def _deviations(
             restored = start.restore()
             then = caller(examples.fresh(), 0)[0] if restored else None
         elif call.failure is not None and not isinstance(one.place, str) and start.is_unchanged():
-            then = caller(examples.fresh(), 0)[0]
+            with restore_modes():
+                then = caller(examples.fresh(), 0)[0]
         restored = restored and start.restore()
         made.append(
             DeviatingCall(one.deviation, one.description, call, handed_in, before, one.where, value, then)
