@@ -1,0 +1,61 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export(strict=True): RuntimeError for torch.func.jvp of a module"
+# variant-of = "strict_fails_on_parameter_in_vmap"
+# path = "strict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs", "crash", "export", "RuntimeError", "builder.py:cache_real_value_when_export",
+#         "builder.py:_clone_input", "utils.py:clone_input",
+#     ],
+# ]
+# # A call of another rank raises within the level of jvp.
+# unmasked = [["purity", "mismatch", "run", "global", "raised", "functorch level"]]
+# fix = "dynamo_clones_outside_of_vmap"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_dynamo/utils.py, clone_input: within the transform that the frame is in"
+# ///
+"""A directional derivative of a layer: "Cannot access data pointer of Tensor that doesn't have storage".
+
+Dynamo clones the weight when it first meets it, inside of torch.func.jvp: there the clone is a wrapper
+of functorch, whose memory clone_input asks for.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(1, 1)
+
+    def forward(self, x):
+        return torch.func.jvp(self.linear, (x,), (x,))
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    seen = "nothing"
+    try:
+        torch.export.export(*make(), strict=True)
+    except RuntimeError as error:
+        if "data pointer" not in str(error):
+            raise
+        seen = str(error).partition("\n")[0]
+    bug = seen != "nothing"
+    print(f"{'BUG' if bug else 'ok'}: strict export raises {seen}")
+    raise SystemExit(bug)
