@@ -1,0 +1,60 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: RuntimeError for table[i] inside of torch.vmap, where i is a tensor"
+# severity = "B"
+# severity-because = "a look-up that is written for one example, and mapped over a batch by torch.vmap"
+# cause = """
+# _NonStrictTorchFunctionHandler redirects indexing by an integer tensor of no dimensions to torch.select with
+# its item(), which an index inside of torch.vmap does not have."""
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs", "crash", "export", "RuntimeError", "_compile.py:inner",
+#         "proxy_tensor.py:__torch_dispatch__", "proxy_tensor.py:proxy_call",
+#     ],
+# ]
+# # An index that is out of range raises within the level of vmap.
+# unmasked = [["purity", "mismatch", "run", "global", "raised", "functorch level"]]
+# fix = "export_indexes_by_batched_tensors"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_export/non_strict_utils.py, _NonStrictTorchFunctionHandler._override: item.item()"
+# ///
+"""`table[i]` works under torch.vmap in eager; non-strict export says that vmap cannot call .item().
+
+The model calls no item(): that is what export makes of the index, so that it may be a dynamic size.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, table, indices):
+        return torch.vmap(lambda i: table[i])(indices)
+
+
+def make():
+    return Model(), (torch.ones(2), torch.tensor([0, 1]))
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    seen = "nothing"
+    try:
+        torch.export.export(*make(), strict=False)
+    except RuntimeError as error:
+        if ".item()" not in str(error):
+            raise
+        seen = str(error).partition(".")[0]
+    bug = seen != "nothing"
+    print(f"{'BUG' if bug else 'ok'}: export raises {seen}")
+    raise SystemExit(bug)
