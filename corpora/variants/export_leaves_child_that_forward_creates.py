@@ -1,0 +1,61 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: a child that forward exchanges stays exchanged, and its parameters are fake"
+# variant-of = "export_leaves_fake_tensor_for_buffer_of_none"
+# path = "nonstrict:module@cpu"
+# check = "purity"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["purity", "mismatch", "export", "parameter"]]
+# fix = "export_restores_own_attributes_of_modules"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment: STD_ATTRS"
+# ///
+"""The model takes a new child after each call; once it is exported, it returns fake tensors.
+
+Tracing puts a child with fake parameters into the model. The attributes that tracing assigned are put back,
+but not those that nn.Module keeps itself, such as the children.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Scale(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(1), requires_grad=False)
+
+    def forward(self, x):
+        return x * self.scale
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Scale()
+
+    def forward(self, x):
+        y = self.child(x)
+        self.child = Scale()
+        return y
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    torch.export.export(model, args, strict=False)
+    seen = type(model(*args)).__name__
+    bug = seen != "Tensor"
+    print(f"{'BUG' if bug else 'ok'}: after it was exported, the model returns a {seen}")
+    raise SystemExit(bug)
