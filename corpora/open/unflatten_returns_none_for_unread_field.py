@@ -7,19 +7,19 @@
 # severity = "B"
 # severity-because = "a preserved submodule that returns a dataclass with an unread field"
 # cause = """
-# finalize_outputs returns None for an output without a node, and a registered dataclass flattens fields
-# that are None away."""
+# _remove_effect_tokens calls eliminate_dead_code, which knows nothing of the nodes that signatures of
+# preserved submodules name; the child returns None, and a dataclass flattens fields that are None away."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "run", "RuntimeError", "_pytree.py:tree_flatten_spec"]]
-# trigger = ["calls.group_result"]
+# fix = "effect_removal_keeps_arguments"
 # upstream = ""
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
-# at-fault = "torch/export/unflatten.py, _ModuleFrame.finalize_outputs: orig_outputs.append(None)"
+# at-fault = "torch/export/_remove_effect_tokens_pass.py, _remove_effect_tokens: eliminate_dead_code"
 # ///
-"""Nobody reads `right`, so the view that makes it is removed from the graph as dead code.
+"""Nobody reads `right`, so unflatten removes the view that makes it from the graph as dead code.
 
 The unflattened child returns None in its place. A registered dataclass flattens None fields away, so that its
 structure is no longer the preserved one, and the caller refuses the result of its own child.

@@ -4,11 +4,7 @@
 #
 # [tool.exportdiff]
 # title = "unflatten: passes None to a preserved submodule for an argument its result does not need"
-# severity = "C"
-# severity-because = "a preserved submodule that is called for its side effects alone"
-# cause = """
-# _remove_effect_tokens calls eliminate_dead_code, which knows nothing of the nodes that signatures of
-# preserved submodules name."""
+# variant-of = "unflatten_returns_none_for_unread_field"
 # path = "nonstrict+preserve+swap:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
