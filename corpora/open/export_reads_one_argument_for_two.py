@@ -13,7 +13,7 @@
 # check = "guards"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["guards", "mismatch", "accepted", "unlike"]]
+# signatures = [["guards", "mismatch", "accepted"]]
 # fix = "export_keeps_arguments_given_twice_apart"
 # affected = ["2.13.0"]
 # upstream = "https://github.com/pytorch/pytorch/issues/144683"

@@ -45,19 +45,20 @@ class Model(nn.Module):
 
 
 def make():
-    return Model(), (torch.ones(2, 2),)
+    return Model(), (torch.ones(2),)
 
 
-dynamic_shapes = ({0: torch.export.Dim.DYNAMIC},)
+def dynamic_shapes():
+    return ({0: torch.export.Dim.DYNAMIC},)
 
 
 if __name__ == "__main__":
     sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
-    program = torch.export.export(model, args, dynamic_shapes=dynamic_shapes)
+    program = torch.export.export(model, args, dynamic_shapes=dynamic_shapes())
     unflattened = torch.export.unflatten(program)
     try:
-        seen = torch.export.export(unflattened, args, dynamic_shapes=dynamic_shapes).module()(*args)
+        seen = torch.export.export(unflattened, args, dynamic_shapes=dynamic_shapes()).module()(*args)
     except torch._dynamo.exc.UserError as error:
         seen = type(error).__name__
     bug = not torch.is_tensor(seen)
