@@ -13,7 +13,7 @@
 # check = "guards"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["guards", "mismatch", "accepted"]]
+# signatures = [["guards", "mismatch", "accepted", "unlike"]]
 # fix = "export_keeps_arguments_given_twice_apart"
 # affected = ["2.13.0"]
 # upstream = "https://github.com/pytorch/pytorch/issues/144683"
@@ -34,7 +34,7 @@ from torch import nn
 
 class Model(nn.Module):
     def forward(self, x, y):
-        return x - 2 * y
+        return torch.dot(x, y)
 
 
 def make():
@@ -46,7 +46,7 @@ if __name__ == "__main__":
     sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     program = torch.export.export(model, args).module()
-    x, y = torch.ones(2), torch.zeros(2)
+    x, y = torch.ones(2), torch.full((2,), 2.0)
     try:
         seen = program(x, y)
     except AssertionError as error:

@@ -86,6 +86,8 @@ class DeviationKind:
     """Whether the leaves are the plain attributes of the model's modules, not the arguments."""
     of_dicts: bool = False
     """Whether the leaves are the dicts among the arguments, of which none is in another."""
+    values_alone: bool = False
+    """Whether it changes values alone, so that what repeats the operators of the example may be wrong too."""
     keeps_history: bool = False
     """Whether autograd is to know of the new leaf what the expression makes of it; else it knows no more than
     whether the leaf required grad."""
@@ -180,6 +182,7 @@ DEVIATIONS: dict[str, DeviationKind] = {
         f"{_TENSOR} and leaf.is_leaf and leaf.is_contiguous() and not leaf._is_view() "
         f"and {_COUNTED.format('leaf')} and any(t is leaf for t in leaves[:at])",
         "~leaf if leaf.dtype is torch.bool else leaf.detach() - 3",
+        values_alone=True,
     ),
     # The training flag of a module is an attribute too.
     "attribute": DeviationKind(

@@ -1,7 +1,7 @@
 """Which deviating calls are informative: in them, eager runs other operators than with the example.
 
 In any other call, a program that simply repeats the operators of the example is right, whether it checks its
-inputs or not.
+inputs or not; unless it takes one argument for another, which a call with other values shows.
 """
 
 from __future__ import annotations
@@ -118,9 +118,13 @@ def informative_calls(case: Case, device: str, level: Level, keys: tuple[Key, ..
             expected = done
             if expected is None:
                 break
-        elif done is not None and done != expected:
+        elif done is not None and (done != expected or _changes_values(one)):
             found.add(key)
     return frozenset(found)
+
+
+def _changes_values(one: Deviation | None) -> bool:
+    return one is not None and DEVIATIONS[one.deviation].values_alone
 
 
 def _done(model: nn.Module, inputs: Inputs, one: Deviation | None, level: Level) -> object:
