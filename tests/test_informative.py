@@ -55,6 +55,14 @@ def test_a_call_is_informative_if_eager_does_something_else(
     assert told(case(forward(text), ARGS), level) == (numbers if keys is None else keys)
 
 
+def test_a_call_with_other_values_for_what_is_given_twice_is_informative(
+    case: Callable[[str, str], Case],
+) -> None:
+    assert told(case(forward("return x + y"), "(torch.ones(2, 3),) * 2 + (2, True)"), "operators") == {
+        ("unlike", 1)
+    }
+
+
 def test_what_eager_refuses_tells_nothing(case: Callable[[str, str], Case]) -> None:
     assert told(case(forward("assert flag\n        return x"), ARGS), "operators") == set()
     assert told(case(forward("raise ValueError"), ARGS), "operators") == set()
