@@ -1,0 +1,54 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "ep.module(): the state dict of a deep copy has buffers that do not persist, and constants"
+# severity = "B"
+# severity-because = "a copy whose checkpoint is loaded into eager, or the other way round: strict loading fails"
+# cause = "_copy_attr registers every tensor as a buffer that persists, whatever it is in what is copied."
+# path = "nonstrict+duplicate:module@cpu"
+# check = "state"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["state", "mismatch", "added"]]
+# fix = "graph_module_copies_attributes_as_registered"
+# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/pull/191708"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/191708"
+# at-fault = "torch/fx/graph_module.py, _copy_attr: register_buffer without persistent"
+# ///
+"""An exported module is copied: a buffer that does not persist is in the state dict of the copy.
+
+The exported module itself leaves the buffer out, as eager does.
+"""
+
+import copy
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mask", torch.ones(2), persistent=False)
+
+    def forward(self, x):
+        return x * self.mask
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    expected = list(model.state_dict())
+    seen = list(copy.deepcopy(torch.export.export(model, args).module()).state_dict())
+    bug = seen != expected
+    print(f"{'BUG' if bug else 'ok'}: eager's state dict has {expected}, that of the copy {seen}")
+    raise SystemExit(bug)
