@@ -1,0 +1,55 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "ep.module(): AttributeError for a tensor that is no view, where the example was one and is transposed in place"
+# severity = "C"
+# severity-because = "an input transposed in place, dynamic sizes, and a slice as the example: calls fail"
+# cause = """
+# Tracing x.transpose_ makes the view of its base once more, and guards that it lies within; ep.module() asks
+# each input for its base."""
+# path = "nonstrict+dynamic:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "run", "AttributeError", "external_utils.py:inner", "probe"]]
+# fix = "export_guards_no_base_of_an_input"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_export/non_strict_utils.py, produce_guards_and_solve_constraints: keeps guards about x._base"
+# ///
+"""Exported with a slice of a batch, the program refuses whole batches: 'NoneType' object has no attribute 'size'."""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x.transpose_(0, 1) + 1
+
+
+def make():
+    return Model(), (torch.ones(6, 4)[:3],)
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim.AUTO, 1: torch.export.Dim.AUTO}}
+
+
+def probes():
+    return [((torch.ones(5, 4),), {})]
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    program = torch.export.export(model, args, dynamic_shapes=dynamic_shapes()).module()
+    try:
+        seen, bug = program(torch.ones(5, 4)).shape, False
+    except AttributeError as error:
+        seen, bug = error, True
+    print(f"{'BUG' if bug else 'ok'}: eager gives shape {model(torch.ones(5, 4)).shape}, the program {seen}")
+    raise SystemExit(bug)
