@@ -1,0 +1,51 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: x.copy_(x) of an expanded tensor raises, in eager it does nothing"
+# severity = "C"
+# severity-because = "an expanded tensor copied to itself, which does nothing: export fails"
+# cause = """
+# meta_copy_ asks whether elements of the written tensor overlap; the operator returns before that where a tensor
+# is copied to itself."""
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "export", "RuntimeError", "fake_impls.py:multi_device_op_default", "fake_impls.py:run_and_return_new_tensor_of_input_device", "_meta_registrations.py:meta_copy_"]]
+# fix = "meta_tensor_is_copied_to_itself"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_meta_registrations.py, meta_copy_: the check of overlapping memory comes first"
+# ///
+"""Eager returns the tensor; export: "more than one element of the written-to tensor refers to a single memory
+location".
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        y = (x + 1).expand(3, 2)
+        return y.copy_(y)
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    try:
+        seen, bug = torch.export.export(model, args).module()(*args), False
+    except RuntimeError as error:
+        if "more than one element" not in str(error):
+            raise
+        seen, bug = str(error)[:60], True
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, export {seen}")
+    raise SystemExit(bug)
