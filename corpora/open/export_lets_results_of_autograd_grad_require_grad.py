@@ -17,9 +17,7 @@
 # affected = ["2.13.0"]
 # upstream = "https://github.com/pytorch/pytorch/issues/125984"
 # upstream-match = "place"
-# at-fault = """
-# torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode.__torch_function__: no case for
-# torch.autograd.grad"""
+# at-fault = "torch/autograd/__init__.py, grad: leaves grad mode to the engine, where no tracer sees it"
 # ///
 """forward() computes a derivative with torch.autograd.grad: in the exported program it requires grad.
 
