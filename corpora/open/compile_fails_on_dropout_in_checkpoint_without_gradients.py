@@ -13,14 +13,26 @@
 # check = "outputs"
 # kind = "crash"
 # status = "open"
-# signatures = [["outputs", "crash", "run", "BackendCompilerFailed", "graph_compile.py:aot_stage2_compile", "graph_compile.py:aot_stage2_inference", "remat_using_tags_for_fwd_loss_bwd_graph_pass.py:remat_using_tags_for_fwd_loss_bwd_graph"]]
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "run",
+#         "BackendCompilerFailed",
+#         "graph_compile.py:aot_stage2_compile",
+#         "graph_compile.py:aot_stage2_inference",
+#         "remat_using_tags_for_fwd_loss_bwd_graph_pass.py:remat_using_tags_for_fwd_loss_bwd_graph",
+#     ],
+# ]
 # fix = "random_numbers_are_refused_where_recomputed"
 # upstream = "https://github.com/pytorch/pytorch/issues/187985"
 # upstream-match = "place"
 # affected = ["2.13.0"]
-# at-fault = "torch/_functorch/_activation_checkpointing/remat_using_tags_for_fwd_loss_bwd_graph_pass.py, remat_using_tags_for_fwd_loss_bwd_graph: has_recomputable_rng_ops comes first"
+# at-fault = """
+# torch/_functorch/_activation_checkpointing/remat_using_tags_for_fwd_loss_bwd_graph_pass.py,
+# remat_using_tags_for_fwd_loss_bwd_graph: has_recomputable_rng_ops comes first"""
 # ///
-"""Nothing is computed again, since no gradient is needed; torch.compile refuses random numbers all the same."""
+"""No gradient is needed, so nothing is computed again; torch.compile refuses random numbers all the same."""
 
 import sys
 

@@ -7,7 +7,7 @@
 # severity = "B"
 # severity-because = "a copy of an exported model in train mode: after eval(), dropout goes on in silence"
 # cause = """
-# ExportedProgram.module() replaces train and eval in the object, and GraphModule.__deepcopy__ leaves out both."""
+# ExportedProgram.module() replaces train and eval in the object; GraphModule.__deepcopy__ leaves out both."""
 # path = "nonstrict+duplicate:module@cpu"
 # check = "guards"
 # kind = "mismatch"
@@ -17,9 +17,9 @@
 # affected = ["2.13.0"]
 # upstream = "https://github.com/pytorch/pytorch/issues/151726"
 # upstream-match = "place"
-# at-fault = "torch/fx/graph_module.py, GraphModule.__deepcopy__: copies a list of attributes without these two"
+# at-fault = "torch/fx/graph_module.py, GraphModule.__deepcopy__: its list of attributes lacks these two"
 # ///
-"""A model with dropout is exported in train mode, and ep.module() copied: after eval(), it still drops values.
+"""A model with dropout is exported in train mode, and ep.module() copied: eval() does not stop dropout.
 
 What ep.module() returns raises NotImplementedError in eval().
 """

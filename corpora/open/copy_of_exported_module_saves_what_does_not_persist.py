@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "ep.module(): the state dict of a deep copy has buffers that do not persist, and constants"
 # severity = "B"
-# severity-because = "a copy whose checkpoint is loaded into eager, or the other way round: strict loading fails"
+# severity-because = "a copy whose checkpoint is loaded into eager, or the other way round: loading fails"
 # cause = "_copy_attr registers every tensor as a buffer that persists, whatever it is in what is copied."
 # path = "nonstrict+duplicate:module@cpu"
 # check = "state"

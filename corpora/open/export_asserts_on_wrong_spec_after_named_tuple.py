@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.export: a mistake in dynamic_shapes after a named tuple is AssertionError: Did not expect type"
+# title = "torch.export: a mistake in dynamic_shapes after a named tuple raises AssertionError"
 # severity = "C"
 # severity-because = "a mistake in dynamic_shapes, in a model that takes a named tuple: not said where"
 # cause = """
@@ -13,7 +13,17 @@
 # check = "outputs"
 # kind = "crash"
 # status = "open"
-# signatures = [["outputs", "crash", "export", "AssertionError", "dynamic_shapes.py:_compare", "dynamic_shapes.py:_compare", "dynamic_shapes.py:_key"]]
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "AssertionError",
+#         "dynamic_shapes.py:_compare",
+#         "dynamic_shapes.py:_compare",
+#         "dynamic_shapes.py:_key",
+#     ],
+# ]
 # fix = "mismatch_of_dynamic_shapes_has_keys_of_all_containers"
 # upstream = ""
 # affected = ["2.13.0"]

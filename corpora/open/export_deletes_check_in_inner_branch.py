@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "torch.export: deletes a torch.cond within a branch whose result nobody reads, with its effects"
 # severity = "B"
-# severity-because = "torch.cond in a branch of torch.cond, called for its check or its update: silently deleted"
+# severity-because = "torch.cond in a branch of torch.cond, called for its check or update: silently deleted"
 # cause = """
 # eliminate_dead_code goes into the branches without the predicate of export, and Node.is_impure takes a
 # higher order operator for pure, whatever its subgraphs do."""

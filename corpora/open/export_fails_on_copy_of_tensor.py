@@ -5,10 +5,10 @@
 # [tool.exportdiff]
 # title = "torch.export: AssertionError for copy.copy of a tensor"
 # severity = "C"
-# severity-because = "copy.copy(x) in forward, in place of x.clone(); mostly where a config or cache is copied"
+# severity-because = "copy.copy(x) in forward, in place of x.clone(), mostly where a cache is copied"
 # cause = """
-# Tensor.__reduce_ex__ rebuilds a fake tensor with the device that it pretends to be on, and FakeTensor.__new__
-# asserts meta."""
+# Tensor.__reduce_ex__ rebuilds a fake tensor with the device that it pretends to be on, and
+# FakeTensor.__new__ asserts meta."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

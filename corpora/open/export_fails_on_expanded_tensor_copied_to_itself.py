@@ -7,13 +7,23 @@
 # severity = "C"
 # severity-because = "an expanded tensor copied to itself, which does nothing: export fails"
 # cause = """
-# meta_copy_ asks whether elements of the written tensor overlap; the operator returns before that where a tensor
-# is copied to itself."""
+# meta_copy_ asks whether elements of the written tensor overlap; the operator returns before that where a
+# tensor is copied to itself."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
 # status = "open"
-# signatures = [["outputs", "crash", "export", "RuntimeError", "fake_impls.py:multi_device_op_default", "fake_impls.py:run_and_return_new_tensor_of_input_device", "_meta_registrations.py:meta_copy_"]]
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "RuntimeError",
+#         "fake_impls.py:multi_device_op_default",
+#         "fake_impls.py:run_and_return_new_tensor_of_input_device",
+#         "_meta_registrations.py:meta_copy_",
+#     ],
+# ]
 # fix = "meta_tensor_is_copied_to_itself"
 # upstream = ""
 # affected = ["2.13.0"]

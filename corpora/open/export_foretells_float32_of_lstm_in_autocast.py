@@ -23,8 +23,8 @@
 # ///
 """Export takes the LSTM apart to see what it gives, without MKL-DNN; the program runs with it, in bfloat16.
 
-Autocast has a rule for the LSTM of MKL-DNN, which casts the state as well. Taken apart, an LSTM whose state is
-float32 gives float32.
+Autocast has a rule for the LSTM of MKL-DNN, which casts the state as well. Taken apart, an LSTM whose state
+is float32 gives float32.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "ep.module(): AttributeError for a tensor that is no view, where the example was one and is transposed in place"
+# title = "ep.module(): AttributeError for a tensor that is no view, where the example was a view"
 # severity = "C"
 # severity-because = "an input transposed in place, dynamic sizes, and a slice as the example: calls fail"
 # cause = """
@@ -17,9 +17,9 @@
 # fix = "export_guards_no_base_of_an_input"
 # upstream = ""
 # affected = ["2.13.0"]
-# at-fault = "torch/_export/non_strict_utils.py, produce_guards_and_solve_constraints: keeps guards about x._base"
+# at-fault = "torch/_export/non_strict_utils.py, produce_guards_and_solve_constraints: guards of x._base"
 # ///
-"""Exported with a slice of a batch, the program refuses whole batches: 'NoneType' object has no attribute 'size'."""
+"""Exported with a slice of a batch, the program refuses whole batches: None has no attribute 'size'."""
 
 import sys
 

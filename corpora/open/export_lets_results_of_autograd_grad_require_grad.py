@@ -7,7 +7,7 @@
 # severity = "B"
 # severity-because = "forces as the derivative of an energy: .numpy() raises, and training keeps their graph"
 # cause = """
-# The autograd engine turns grad mode off in C++, and the tracer records grad mode only where Python sets it."""
+# The autograd engine turns grad mode off in C++; the tracer records grad mode only where Python sets it."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -17,12 +17,13 @@
 # fix = "guards_are_called_by_the_root"
 # upstream = ""
 # affected = ["2.13.0"]
-# at-fault = "torch/export/_unlift.py, _unlift_exported_program_lifted_states: first_call_function_nn_module_stack"
+# at-fault = """
+# torch/export/_unlift.py, _unlift_exported_program_lifted_states: first_call_function_nn_module_stack"""
 # ///
-"""The model negates its input if it has an even number of rows; exported with three, the program is for odd ones.
+"""The model negates an even number of rows; exported with three rows, the program is for odd numbers.
 
-`ep.module()` raises for four rows: "Guard failed". With the child swapped for itself the check is gone, and the
-result is that of the other branch.
+`ep.module()` raises for four rows: "Guard failed". With the child swapped for itself the check is gone, and
+the result is that of the other branch.
 """
 
 import sys
@@ -66,7 +67,5 @@ if __name__ == "__main__":
         seen, bug = swapped(torch.ones(4)), True
     except AssertionError as error:
         seen, bug = error, False
-    print(
-        f"{'BUG' if bug else 'ok'}: eager gives {model(torch.ones(4))}, with the child swapped for itself {seen}"
-    )
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(torch.ones(4))}, with the child swapped {seen}")
     raise SystemExit(bug)

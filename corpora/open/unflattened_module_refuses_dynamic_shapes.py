@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "torch.export of an unflattened module: UserError for the dynamic_shapes of the model"
 # severity = "B"
-# severity-because = "a backend that unflattens a program, changes it and exports it again, with dynamic sizes"
+# severity-because = "a backend that unflattens a program and exports it again, with dynamic sizes"
 # cause = """
 # _combine_args matches dynamic_shapes with the signature of forward, which is (*args, **kwargs) of every
 # unflattened module."""

@@ -18,7 +18,7 @@
 # ///
 """The LSTM of MKL-DNN, which autocast has a rule for, gives bfloat16; taken apart, an LSTM gives float32.
 
-run_decompositions takes it apart with MKL-DNN off. The state is float32, and so is all that is computed from it.
+run_decompositions takes it apart with MKL-DNN off. The state is float32, and so is what is computed from it.
 """
 
 import sys

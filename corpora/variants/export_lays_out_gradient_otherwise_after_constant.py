@@ -17,7 +17,7 @@
 # ///
 """A plain attribute that is a view: eager's gradient has strides (2, 1), that of the program (1, 2).
 
-Tracing gives the user's tensor the history of its update, so that it requires gradients. Therefore ep.module()
+Tracing gives the user's tensor the history of its update, so that it requires gradients. So ep.module()
 detaches it, and what is detached is no view any more: autograd lays out gradients as the base of a view.
 """
 
@@ -52,7 +52,5 @@ if __name__ == "__main__":
         (gradient,) = torch.autograd.grad(module(*args), module.gain, torch.ones(2, 2))
         strides.append(gradient.stride())
     bug = strides[0] != strides[1]
-    print(
-        f"{'BUG' if bug else 'ok'}: eager's gradient has strides {strides[0]}, that of the program {strides[1]}"
-    )
+    print(f"{'BUG' if bug else 'ok'}: eager's gradient has strides {strides[0]}, the program's {strides[1]}")
     sys.exit(bug)
