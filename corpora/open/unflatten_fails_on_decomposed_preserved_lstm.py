@@ -1,0 +1,60 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten: AttributeError for a preserved nn.LSTM that run_decompositions has taken apart"
+# severity = "B"
+# severity-because = "an LSTM with a preserved signature, decomposed and unflattened: an error without a word"
+# cause = """
+# A result of an operator with several is a getitem, which gives way to operators of another origin where the
+# operator is taken apart: its old name stays in the signature."""
+# path = "nonstrict+preserve+decompose:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "lower", "AttributeError"]]
+# fix = "decomposed_results_are_found"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/exported_program.py, _get_updated_module_call_graph: provenance[history[-1].name]"
+# ///
+"""The signature of `rnn` goes on naming getitem_1, which is no result of the LSTM when it is taken apart.
+
+To find the new name of a result, run_decompositions asks each operator what it was made of. All operators of
+the LSTM answer "the LSTM", and none "its first result". unflatten takes what `rnn` returns for the new
+value of a buffer then.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.LSTM(2, 2)
+
+    def forward(self, x):
+        return self.rnn(x)[0] * 2
+
+
+def make():
+    torch.manual_seed(0)
+    return Model(), (torch.ones(2, 1, 2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    ep = torch.export.export(*make(), preserve_module_call_signature=("rnn",))
+    program = ep.run_decompositions()
+    seen = None
+    try:
+        torch.export.unflatten(program)
+    except AttributeError as error:
+        seen = error
+    bug = seen is not None
+    print(f"{'BUG' if bug else 'ok'}: unflatten raises {seen!r}")
+    raise SystemExit(bug)
