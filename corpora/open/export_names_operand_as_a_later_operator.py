@@ -1,0 +1,54 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: a pass over a branch of torch.cond adds an operator under the name of an operand; lint raises"
+# severity = "C"
+# severity-because = "a pass that adds operators to branches, whose operand has the name of a sum: lint raises"
+# cause = """
+# placeholder_naming_pass assigns to node.name, and the graph, which names what is added, does not learn of these
+# names."""
+# path = "nonstrict+rewritten:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "lower", "RuntimeError", "graph.py:lint"]]
+# fix = "graphs_know_the_names_of_placeholders"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_export/utils.py, placeholder_naming_pass and _name_hoo_subgraph_placeholders: node.name = ..."
+# ///
+"""The operand of the branches is called add_1, as in the caller; the copy of their operator gets this name too."""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        y = x + 1 + 2
+        return torch.cond(x.sum() > 0, lambda y: (y + 1) * y, torch.cos, (y,))
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    program = torch.export.export(model, args).module()
+    graph = program.true_graph_0.graph
+    for node in graph.find_nodes(op="call_function", target=torch.ops.aten.add.Tensor):
+        with graph.inserting_before(node):
+            node.replace_all_uses_with(graph.node_copy(node, lambda used: used))
+        graph.erase_node(node)
+    try:
+        graph.lint()
+        seen, bug = "takes the graph", False
+    except RuntimeError as error:
+        seen, bug = f"raises {error}", True
+    print(f"{'BUG' if bug else 'ok'}: with the addition replaced by a copy, lint {seen}")
+    raise SystemExit(bug)
