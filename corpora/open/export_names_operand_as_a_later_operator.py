@@ -3,11 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.export: a pass over a branch of torch.cond adds an operator under the name of an operand; lint raises"
+# title = "torch.export: an operator added to a branch of torch.cond gets the name of an operand"
 # severity = "C"
-# severity-because = "a pass that adds operators to branches, whose operand has the name of a sum: lint raises"
+# severity-because = "a pass adds operators to branches, whose operand has the name of a sum: lint raises"
 # cause = """
-# placeholder_naming_pass assigns to node.name, and the graph, which names what is added, does not learn of these
+# placeholder_naming_pass assigns to node.name, and the graph, which names what is added, does not
+# learn of these
 # names."""
 # path = "nonstrict+rewritten:module@cpu"
 # check = "outputs"
@@ -17,9 +18,10 @@
 # fix = "graphs_know_the_names_of_placeholders"
 # upstream = ""
 # affected = ["2.13.0"]
-# at-fault = "torch/_export/utils.py, placeholder_naming_pass and _name_hoo_subgraph_placeholders: node.name = ..."
+# at-fault = "torch/_export/utils.py, placeholder_naming_pass, _name_hoo_subgraph_placeholders: node.name ="
 # ///
-"""The operand of the branches is called add_1, as in the caller; the copy of their operator gets this name too."""
+"""The operand of the branches is called add_1, as in the caller; the copy of their operator gets this name
+too."""
 
 import sys
 
