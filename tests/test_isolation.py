@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -305,7 +306,8 @@ class Model(nn.Module):
     def forward(self, x):
         return torch.func.jvp(lambda x: x.mm(x.mT), (x,), (x,))
 """
-    verdict = judge(case(model), select_paths(["nonstrict:module"]), ["purity"])
+    every_way = replace(case(model), thorough=True)
+    verdict = judge(every_way, select_paths(["nonstrict:module"]), ["purity"])
     assert {each.signature[-1] for each in verdict.findings} == {"functorch level"}
     x = torch.ones(2)
     assert torch.equal(torch.func.jvp(torch.sum, (x,), (x,))[1], torch.tensor(2.0))

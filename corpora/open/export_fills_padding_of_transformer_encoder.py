@@ -52,8 +52,7 @@ def make():
 if __name__ == "__main__":
     sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
-    expected = model(*args)[0, 1]
-    seen = torch.export.export(model, args).module()(*args)[0, 1]
+    expected, seen = model(*args)[0, 1], torch.export.export(model, args).module()(*args)[0, 1]
     bug = not torch.equal(expected, seen)
     print(f"{'BUG' if bug else 'ok'}: for padding eager gives {expected}, the program {seen}")
     raise SystemExit(bug)

@@ -38,8 +38,7 @@ class Model(nn.Module):
 
 
 def make():
-    x = torch.ones(2)
-    return Model(), (x, x)
+    return Model(), (torch.ones(2),) * 2
 
 
 if __name__ == "__main__":

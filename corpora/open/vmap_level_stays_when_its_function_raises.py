@@ -51,7 +51,6 @@ if __name__ == "__main__":
     module = torch.export.export(model, (x, i)).module()
     with contextlib.suppress(IndexError):  # eager raises as well
         module(x, i + 1)
-    level = torch._C._functorch.maybe_current_level()
-    bug = level is not None
+    bug = (level := torch._C._functorch.maybe_current_level()) is not None
     print(f"{'BUG' if bug else 'ok'}: after a call that raised, the level of functorch is {level}")
     raise SystemExit(bug)
