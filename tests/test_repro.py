@@ -409,7 +409,7 @@ def test_every_way_to_leave_the_spec_has_a_file_that_runs(
         if isinstance(one.place, str):
             assert f".{one.place.rpartition('.')[2]} = {one.leaf!r}\n" in file.read_text()
         elif first := DEVIATIONS[deviation].first:
-            assert f"candidate.{first.removeprefix('model.')}\n" in file.read_text()
+            assert f".{first.removeprefix('model.')}\n" in file.read_text()
         else:
             assert f"with {around}:" in file.read_text() if around else "def other(" in file.read_text()
         code, printed = run(file)
