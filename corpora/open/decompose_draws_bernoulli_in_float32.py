@@ -1,0 +1,47 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "run_decompositions: torch.bernoulli of float64 draws other numbers for the same seed"
+# severity = "C"
+# severity-because = "torch.bernoulli in a float64 model: other values for the same seed, in silence"
+# cause = "The kernel draws as wide as its probabilities are, the decomposition always in float32."
+# path = "nonstrict+decompose:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value", "fresh"]]
+# fix = "bernoulli_draws_as_wide_as_its_probabilities"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/_decomp/decompositions.py, bernoulli: torch.rand(..., dtype=torch.float32)"
+# ///
+"""After run_decompositions, a model draws other values from float64 probabilities with the same seed."""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.bernoulli(x)
+
+
+def make():
+    return Model(), (torch.full((8,), 0.5, dtype=torch.float64),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    program = torch.export.export(model, args).run_decompositions().module()
+    torch.manual_seed(0)
+    expected = model(*args)
+    torch.manual_seed(0)
+    seen = program(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager draws {expected}, the program {seen}")
+    raise SystemExit(bug)
