@@ -11,7 +11,7 @@ from torch import nn
 
 from harness.observe.graphs import Hierarchy, Operand, Step
 from harness.paths.read.hierarchy import CallRecorder
-from harness.paths.read.listing import Reader
+from harness.paths.read.listing import Reader, base_name
 from harness.paths.read.program import read_exported
 
 
@@ -314,3 +314,8 @@ def test_a_cast_in_vmap_is_read_though_its_tensors_give_no_storage() -> None:
     (product,) = [each for each in seen.steps if each.operator.startswith("aten.mul")]
     (row,) = [number for number, each in enumerate(seen.steps) if each.operator == "_add_batch_dim"]
     assert product.operands == (row,)  # the cast has nothing to do
+
+
+@pytest.mark.parametrize("name", ["foo.bar.weight", "foo@1.bar.weight", "foo.bar@12.weight"])
+def test_a_call_variant_has_the_name_of_its_module(name: str) -> None:
+    assert base_name(name) == "foo.bar.weight"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -159,9 +158,7 @@ def _added(reference: Observation, candidate: Observation) -> Iterator[Evidence]
     hierarchy = reference.hierarchy if isinstance(reference, EagerObservation) else None
     if hierarchy is None or not isinstance(candidate, ExportedObservation):
         return
-    # A call variant (foo@1.weight) is a further name of a tensor.
-    names = {re.sub(r"@\d+", "", name) for name in candidate.saved}
-    if added := sorted(names - hierarchy.persistent):
+    if added := sorted(candidate.saved - hierarchy.persistent):
         yield StateAdded(tuple(added))
 
 

@@ -218,7 +218,8 @@ class ExportedObservation(Observation):
     dropped: frozenset[str] = frozenset()
     """Names of the model's state that are not among the graph's inputs."""
     saved: frozenset[str] = frozenset()
-    """Names in the state dict of what runs."""
+    """Names in the state dict of what runs, without numbers of call variants (``foo@1.weight`` is a further
+    name of ``foo.weight``)."""
     written: frozenset[str] = frozenset()
     """Names of the inputs and of the state that the graph returns anew, to be written back."""
     may_narrow: bool = False

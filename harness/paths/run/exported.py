@@ -21,6 +21,7 @@ from harness.paths.catalog import drops, exports_again, same_operators
 from harness.paths.dynamism import may_narrow
 from harness.paths.modes import MODES
 from harness.paths.read.graph_inputs import placeholders, written_back
+from harness.paths.read.listing import base_name
 from harness.paths.read.predictions import predictions
 from harness.paths.read.program import read_exported
 from harness.paths.read.ranges import declares
@@ -177,7 +178,7 @@ def _lower_and_run(
     common = replace(common, rebuilt=read_rebuilt(lowered))
     if common.rebuilt is not None and common.rebuilt.cycle:
         return common  # its names are endless: nothing more can be observed
-    before, saved = state_snapshot(lowered), frozenset(lowered.state_dict())
+    before, saved = state_snapshot(lowered), frozenset(map(base_name, lowered.state_dict()))
     copies = RUNNERS[path.runner].apart
     common = replace(common, still_shared=apart(path, program, final, made, lowered, runner_copies=copies))
     start = Start(lowered)
