@@ -240,11 +240,14 @@ def test_an_interrupted_curve_ends_with_the_programs_that_are_attributed(
     monkeypatch.setattr(Context, "default", Records(records, 0))
     shown = FirstShown({1: frozenset({"a"})}, 2, interrupted=True)
     monkeypatch.setattr(rediscovery, "first_shown", lambda *of: shown)
-    monkeypatch.setattr(rediscovery, "all_roots", lambda corpora: frozenset({"a", "b"}))
+    monkeypatch.setattr(rediscovery, "all_roots", lambda corpora: {"a": "B", "b": "B"})
     result = rediscovery.measure(context)
     assert result.interrupted
     assert result.data["curve"] == [[3.0, 1]]
     assert "in 3 CPU s, 2 programs; interrupted: 3 were judged" in result.figures[0].note
+    assert [(each.name, each.value, each.unit) for each in result.figures[-1:]] == [
+        ("of severity B", 1, "of 2")
+    ]
 
 
 def test_command_names_the_measurements(capsys: pytest.CaptureFixture[str]) -> None:

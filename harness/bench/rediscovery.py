@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from harness.bench.figures import Figure, Result
 from harness.bench.first_shown import first_shown
 from harness.bench.roots import all_roots
+from harness.known.entry import Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from harness.bench.context import Context
     from harness.bench.records import Record
@@ -27,7 +28,7 @@ def measure(context: Context) -> Result:
     shown = first_shown(records, context.corpora, context.workers)
     judged, records = len(records), records[: shown.programs]
     first = shown.roots
-    points = curve(records, first, roots)
+    points = curve(records, first, roots.keys())
     cpu = sum(record.cpu for record in records)
     found = points[-1][1] if points else 0
     per_minute = 60 * found / cpu if cpu else None
@@ -41,11 +42,12 @@ def measure(context: Context) -> Result:
         Figure("root causes a CPU minute", per_minute, "/min", note="over the measured start of the curve"),
         *(_time_to(share, points, len(roots), cpu) for share in SHARES),
     ]
-    examples = {root: index for index, names in first.items() for root in sorted(names & roots)}
+    examples = {root: index for index, names in first.items() for root in sorted(names & roots.keys())}
+    figures.extend(by_severity(roots, examples.keys()))
     data = {
         "curve": [[round(seconds, 2), number] for seconds, number in points],
         "first_example": examples,
-        "missing": sorted(roots - examples.keys()),
+        "missing": sorted(roots.keys() - examples.keys()),
     }
     return Result(tuple(figures), data=data, interrupted=shown.interrupted)
 
@@ -55,7 +57,15 @@ def _cut(attributed: int, judged: int) -> str:
     return "" if attributed == judged else f"; interrupted: {judged} were judged"
 
 
-def curve(records: Sequence[Record], first: Mapping[int, frozenset[str]], roots: frozenset[str]) -> Curve:
+def by_severity(roots: Mapping[str, Severity | None], found: Collection[str]) -> Iterator[Figure]:
+    """Say how many root causes of each severity are found: the corpus grows, mostly by rare ones."""
+    for severity in get_args(Severity):
+        names = [name for name, rated in roots.items() if rated == severity]
+        if names:
+            yield Figure(f"of severity {severity}", len(set(names).intersection(found)), f"of {len(names)}")
+
+
+def curve(records: Sequence[Record], first: Mapping[int, frozenset[str]], roots: Collection[str]) -> Curve:
     """Return (CPU seconds, root causes found so far) after each program that adds one.
 
     ``first``: by the index of a program, the root causes that it is the first to show.
@@ -64,7 +74,7 @@ def curve(records: Sequence[Record], first: Mapping[int, frozenset[str]], roots:
     cpu, found = 0.0, 0
     for record in records:
         cpu += record.cpu
-        if new := first.get(record.index, frozenset()) & roots:
+        if new := first.get(record.index, frozenset()).intersection(roots):
             found += len(new)
             points.append((cpu, found))
     return points

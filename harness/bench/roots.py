@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from harness.case import Case
     from harness.judge.results import Verdict
+    from harness.known.entry import Severity
 
 
 def roots_of(
@@ -27,10 +28,13 @@ def roots_of(
     return roots
 
 
-def all_roots(corpora: pathlib.Path) -> frozenset[str]:
-    """Return every root cause that a campaign can find: those of open entries that the checks detect."""
-    return frozenset(
-        entry.root
-        for entry in knowledge(corpora).entries
-        if not entry.undetected_because and not entry.problem
-    )
+def all_roots(corpora: pathlib.Path) -> dict[str, Severity | None]:
+    """Return every root cause that a campaign can find, with its severity.
+
+    These are the root causes of the open entries that the checks detect.
+    """
+    entries = [
+        each for each in knowledge(corpora).entries if not each.undetected_because and not each.problem
+    ]
+    severities = {entry.root: entry.severity for entry in entries if not entry.variant_of}
+    return {entry.root: severities.get(entry.root) for entry in entries}
