@@ -563,6 +563,26 @@ def test_with_its_fix_a_program_of_a_computed_example_can_be_exported_again(in_p
     assert torch.equal(again.module()(torch.ones(2)), torch.full((2,), 2.0))
 
 
+def test_with_its_fix_no_constant_with_the_name_of_a_method_is_written_when_a_program_is_decomposed() -> None:
+    import torch
+
+    class Model(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.type = torch.ones(1)  # type: ignore[assignment]
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            self.type.zero_()  # type: ignore[attr-defined]
+            return x * 1
+
+    model = Model()
+    with applied([read_fix(CORPORA / FIXES / "graph_module_copies_attributes_named_as_methods.patch")]):
+        program = torch.export.export(model, (torch.ones(1),))
+        with pytest.raises(RuntimeError, match="Constant type is mutated in the forward method"):
+            program.run_decompositions()
+    assert model.type.tolist() == [1.0]  # type: ignore[attr-defined]
+
+
 def test_with_its_fix_a_pipeline_tells_nested_inputs_with_one_tensor_each() -> None:
     import torch
     from torch.distributed.pipelining import pipeline
