@@ -516,9 +516,24 @@ def _changes_the_result(child: Any, x: Any) -> None:
     child(x).mul_(5)
 
 
+def _assigns_given_a_matrix(child: Any, x: Any) -> Any:
+    if x.dim() == 2:
+        child.total = child.total.clone()
+    child.total.add_(1)
+    return child.total
+
+
+def _changes_the_result_and_adds_again(child: Any, x: Any) -> None:
+    result = child(x)
+    result.mul_(2)
+    child(x.flatten()).sub_(3)
+    x.copy_(result + 7 - child.total)
+
+
 @pytest.mark.parametrize(
     ("use", "assign"),
     [
+        (_changes_the_result_and_adds_again, _assigns_given_a_matrix),
         (_gives_it_to_itself, _negates),
         (_assigns_a_value_made_from_a_view, _reads),
         (_changes_the_result, _adds),

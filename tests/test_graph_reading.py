@@ -221,6 +221,24 @@ def test_a_copy_of_the_program_into_what_was_written_early_is_a_step() -> None:
     assert early not in listing(early, returns="w").written_last(["w"], {}, kept).steps
 
 
+def test_a_copy_of_a_tensor_to_itself_that_only_one_listing_has_is_left_out() -> None:
+    """Where two names of one tensor are two tensors, what is written to one is copied to the other."""
+    write = step("aten.copy_.default", "w", 0, writes=("w",), shares=("w",))
+    add = step("add_.Tensor", 0, writes=(0,), shares=(0,), name="add_")
+    exported = listing(step("new", "input 0"), add, add, step("read", 0), write, returns=3)
+    renew = step("aten.copy_.default", 0, "w", writes=(0,), shares=(0,))
+    steps = (step("new", "input 0"), write, add, write._replace(operands=("w", 2)), add)
+    last = write._replace(operands=("w", 4))
+    rebuilt = listing(*steps, last, renew, step("read", 0), write, returns=7)
+    ours, theirs = (each.written_last(["w"], {}, ()).settled() for each in (exported, rebuilt))
+    assert ours.text == theirs.text
+    other = listing(*steps, renew._replace(operands=(0, "input 1")), step("read", 0), write, returns=6)
+    assert other.written_last(["w"], {}, ()).settled().text != ours.text
+    assert renew in listing(step("new"), renew, returns=0).written_last(["v"], {}, ()).steps
+    itself = listing(step("new"), renew._replace(operands=(0, 0), name="copy_"), returns=0)
+    assert len(itself.written_last(["w"], {}, ["copy_"]).steps) == 2
+
+
 class CopiesLast(nn.Module):
     def __init__(self) -> None:
         super().__init__()

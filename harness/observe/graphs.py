@@ -78,6 +78,13 @@ class Step(NamedTuple):
     """Whether it returns its first operand as it is, by the recorded metadata. A graph that several calls
     share has the metadata of one of them."""
 
+    @property
+    def in_place(self) -> bool:
+        """Whether the result is the operand that it writes to."""
+        # The result of set_ shares the memory of its source too, but it is the first operand.
+        first = len(self.writes) == 1 and self.writes == self.shares[:1]
+        return first and _IN_PLACE.search(self.operator) is not None
+
     def __str__(self) -> str:
         """Write the operator and its arguments in one line, for people."""
         text = f"{self.operator}{filled(self.arguments, [_operand(o) for o in self.operands])}"
@@ -212,7 +219,8 @@ class Listing:
 
         What is read after such a copy_ is what was copied, and of several to one place the last one counts.
         ``same`` has one name for each tensor that has several. ``own`` are the names of the copies that the
-        program itself makes: into a place that was written to early, such a copy is a step like others.
+        program itself makes: into a place that was written to early, such a copy is a step like others. What
+        else copies a tensor to itself, as it is after what was written early, does nothing and is left out.
         """
         places = {same.get(name, name): number for number, name in enumerate(written)}
         now: dict[Operand, Operand] = {}
@@ -221,6 +229,7 @@ class Listing:
         steps: list[Step] = []
         last: dict[int, Step] = {}
         early: set[str] = set()
+        changed: dict[Operand, Operand] = {}  # for the result of an in-place operator, the tensor
 
         def current(operand: Operand) -> Operand:
             known = same.get(operand, operand) if isinstance(operand, str) else operand
@@ -232,10 +241,18 @@ class Listing:
             )
             return step._replace(operands=operands, writes=writes, shares=shares)
 
+        def tensors(step: Step) -> set[Operand]:
+            return {changed.get(operand, operand) for operand in map(current, step.operands)}
+
         for number, step in enumerate(self.steps):
             target = copied.get(step.operands[0], step.operands[0]) if step.operator == _COPIES else ""
             place = same.get(target, target) if isinstance(target, str) else ""
             if place not in places or (place in early and step.name in own):
+                if step.operator == _COPIES and step.name not in own and len(tensors(step)) == 1:
+                    number_of[number] = current(step.operands[0])
+                    continue
+                if step.in_place:
+                    (changed[len(steps)],) = tensors(step._replace(operands=step.writes))
                 number_of[number] = len(steps)
                 steps.append(updated(step))
                 continue
@@ -261,8 +278,7 @@ class Listing:
         steps: list[Step] = []
         for number, step in enumerate(self.steps):
             steps.append(settle(step))
-            # The result of set_ shares the memory of its source too, but it is the first operand.
-            if len(step.writes) == 1 and step.writes == step.shares[:1] and _IN_PLACE.search(step.operator):
+            if step.in_place:
                 changed[number] = changed.get(step.writes[0], step.writes[0])
         return Listing(tuple(steps), settle(self.returns), self.sizes)
 
