@@ -1,0 +1,52 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: SyntaxError for a tensor attribute called self in a model with torch.no_grad"
+# variant-of = "unflatten_fails_on_child_named_self"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "export", "SyntaxError"]]
+# fix = "fx_names_no_node_self"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/fx/graph.py, emit_node in _gen_python_code: writes a placeholder self behind self"
+# ///
+"""A model reads a tensor attribute called `self` beside `torch.no_grad`, and export raises SyntaxError.
+
+For the block export splits the graph. The part that adds gets the tensor as an input called `self`, and its
+code begins with `def forward(self, self, add)`.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.self = torch.zeros(1)
+
+    def forward(self, x):
+        with torch.no_grad():
+            y = x + 1
+        return y + self.self
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    try:
+        seen, bug = torch.export.export(model, args).module()(*args), False
+    except SyntaxError as error:
+        seen, bug = error, True
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, torch.export: {seen!r}")
+    raise SystemExit(bug)
