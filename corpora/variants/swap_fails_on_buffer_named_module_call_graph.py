@@ -1,0 +1,54 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export._swap fails on state named module_call_graph"
+# variant-of = "module_fails_on_buffer_named_graph"
+# path = "nonstrict+preserve+swapped:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "lower", "TypeError", "_swap.py:_swap_modules"]]
+# fix = "swap_keeps_calls_under_private_name"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/_swap.py, _swap_modules: gm.module_call_graph = ep.module_call_graph"
+# ///
+"""A model with a buffer named `module_call_graph` is exported, and swapping a child raises TypeError.
+
+The module with the new children keeps the calls of the exported program under that name, beside the state of
+the model: "cannot assign 'list' as buffer". Without the swap the module works.
+"""
+
+import sys
+
+import torch
+from torch.export._swap import _swap_modules
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = torch.nn.ReLU()
+        self.register_buffer("module_call_graph", torch.ones(1))
+
+    def forward(self, x):
+        return self.child(x) + self.module_call_graph
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
+    ep.module()(*args)
+    try:
+        seen, bug = _swap_modules(ep, {"child": model.child})(*args), False
+    except TypeError as error:
+        seen, bug = error, True
+    print(f"{'BUG' if bug else 'ok'}: eager returns {model(*args)}, with the child swapped {seen!r}")
+    raise SystemExit(bug)
