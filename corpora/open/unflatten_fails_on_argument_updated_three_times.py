@@ -1,0 +1,65 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten of a decomposed program: RuntimeError where a preserved module updates a tensor thrice"
+# severity = "B"
+# severity-because = "a preserved module that works in place, called thrice on one tensor: broken plainly"
+# cause = """
+# _IVals.update looks for nodes by the names that they have in the program, in graphs of calls whose nodes
+# have names of their own: it takes an argument for the value that another call computes."""
+# path = "nonstrict+preserve+decompose:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "run", "RuntimeError", "aten Expected value of type for argument but"]]
+# fix = "unflatten_updates_values_it_computes"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/unflatten.py, _IVals.update: n.name in node_names"
+# ///
+"""A preserved module updates a tensor in place, three times, and what unflatten makes raises RuntimeError.
+
+Decomposed, each call computes a new value, which unflatten writes back. What the second call is given has the
+name of what the first computes; so it writes to the list of its arguments. With run_decompositions left out
+unflatten works.
+"""
+
+import sys
+
+import torch
+
+
+class Halve(torch.nn.Module):
+    def forward(self, x):
+        x.div_(2)
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.halve = Halve()
+
+    def forward(self, x):
+        for _ in range(3):
+            self.halve(x)
+        return x * 2
+
+
+def make():
+    return Model(), (torch.full((1,), 5.0),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    ep = torch.export.export(model, args, preserve_module_call_signature=("halve",))
+    torch.export.unflatten(ep)(*make()[1])
+    unflattened = torch.export.unflatten(ep.run_decompositions())
+    try:
+        seen, bug = unflattened(*make()[1]), False
+    except RuntimeError as error:
+        seen, bug = str(error).splitlines()[0], True
+    print(f"{'BUG' if bug else 'ok'}: eager returns {model(*make()[1])}, unflatten: {seen}")
+    raise SystemExit(bug)
