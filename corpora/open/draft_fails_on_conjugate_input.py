@@ -1,0 +1,53 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "draft_export: RuntimeError, or the branch of other values, for an input that is a lazy conjugate"
+# severity = "C"
+# severity-because = "a lazy conjugate or negative as input, as x.conj() is: a plain error for most models"
+# cause = """
+# The fake tensor is marked as a lazy conjugate or negative, the real tensor beside it is not: it has other
+# values, and the first operator that looks at both finds that they differ."""
+# path = "draft:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "export", "RuntimeError", "fake_tensor.py:_maybe_infer_fake"]]
+# fix = "draft_export_marks_real_tensors_as_conjugate"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_subclasses/meta_utils.py, MetaConverter.meta_tensor: _set_conj(r, …), not its real tensor"
+# ///
+"""torch.export.export takes this input, draft_export raises RuntimeError.
+
+conj() changes no memory: it marks the tensor. draft_export computes with a real tensor beside each fake one,
+and marks only the fake one. It finds that the kernels of the two differ, infers the result from the real
+tensor, and cannot do that for one that begins behind the start of its memory.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x[1:]
+
+
+def make():
+    return Model(), (torch.tensor([1 + 1j, 2 + 2j]).conj(),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    seen = None
+    try:
+        torch.export.draft_export(model, args)
+    except RuntimeError as error:
+        seen = error
+    bug = seen is not None
+    print("BUG:" if bug else "ok:", f"eager returns {model(*args)}, draft_export raises {seen!r}")
+    raise SystemExit(bug)

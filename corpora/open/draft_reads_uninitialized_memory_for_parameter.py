@@ -1,0 +1,63 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "draft_export: a branch on the value of a parameter is taken by uninitialized memory"
+# severity = "B"
+# severity-because = "a learned threshold, gate or length that forward reads by value: what draft_export is for"
+# cause = """
+# _safe_copy fills no real tensor from an nn.Parameter, because it takes all but torch.Tensor itself for fake
+# tensors: draft export computes with memory as it was found."""
+# path = "draft:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# undetected-because = "draft paths are judged only where the report of draft_export names no problem"
+# fix = "draft_export_copies_values_of_parameters"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_subclasses/meta_utils.py, _safe_copy: if type(src) is not torch.Tensor: return"
+# ///
+"""The gate is 1 and eager adds 1. The program asserts that the gate is not positive, and raises on its example.
+
+draft_export computes with a real tensor beside each fake one. Beside a parameter stands uninitialized memory;
+here torch fills that with nan, so that each run shows the same.
+"""
+
+import sys
+import warnings
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate = torch.nn.Parameter(torch.tensor(1.0))
+
+    def forward(self, x):
+        if self.gate > 0:
+            return x + 1
+        return x - 1
+
+
+def make():
+    return Model(), (torch.zeros(2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    warnings.simplefilter("ignore")
+    torch.use_deterministic_algorithms(True)
+    model, args = make()
+    expected = model(*args)
+    program = torch.export.draft_export(model, args).module()
+    seen = None
+    try:
+        seen = program(*args)
+    except RuntimeError as error:
+        seen = repr(error)
+    bug = not isinstance(seen, torch.Tensor) or not torch.equal(seen, expected)
+    print("BUG:" if bug else "ok:", f"eager gives {expected}, the exported program gives {seen}")
+    raise SystemExit(bug)
