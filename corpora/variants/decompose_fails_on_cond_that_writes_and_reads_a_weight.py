@@ -1,0 +1,60 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "run_decompositions: SpecViolationError for a cond that updates a buffer by a weight"
+# variant-of = "decompose_fails_on_write_in_branch"
+# path = "nonstrict+decompose:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# stage = "lower"
+# status = "open"
+# signatures = [["outputs", "crash", "lower", "SpecViolationError"]]
+# fix = "branches_may_write_when_decomposed"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_higher_order_ops/auto_functionalize.py, auto_functionalized_v2_dense: autograd is on"
+# ///
+"""A branch reads a weight. Where run_decompositions takes it, the program must not raise when it is called.
+
+The program has lost the no_grad block, and a cond that writes demands that no gradient is recorded.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(1))
+        self.register_buffer("total", torch.zeros(1))
+
+    def added(self, x):
+        self.total.add_(self.weight)
+        return x * 2
+
+    def forward(self, x):
+        with torch.no_grad():
+            return torch.cond(x.sum() > 0, self.added, torch.neg, (x,))
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    program = torch.export.export(model, args, strict=False)
+    try:
+        module = program.run_decompositions().module()
+    except torch._export.verifier.SpecViolationError as error:
+        print(f"BUG: run_decompositions raises SpecViolationError: {error}")
+        sys.exit(1)
+    seen, expected = (module(*args), module.total), (model(*args), model.total)
+    bug = any(not torch.equal(one, other) for one, other in zip(seen, expected, strict=True))
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the decomposed program {seen}")
+    sys.exit(bug)
