@@ -10,6 +10,7 @@ from strategies.ops.spec import Rejected
 from strategies.program import (
     Arg,
     Assign,
+    Attr,
     ClassDef,
     Control,
     Do,
@@ -21,6 +22,7 @@ from strategies.program import (
     Program,
     Return,
     Stmt,
+    Tensor,
     TensorInput,
     Var,
     With,
@@ -35,7 +37,8 @@ def run_loop(*body: Stmt, region: str = "enable_grad") -> object:
     """The result of the machine for a while_loop with this body, in a ``with`` block."""
     step = Lambda("f", (COUNTER, "x"), (*body, Return(Group("tuple", (more(COUNTER), more("x"))))))
     loop = Control("while_loop", "y", (Var("x"),), (step,))
-    model = ClassDef("Model", (), (Arg("x", "tensor"),), (With(region, (loop,)), Return(Var("y"))))
+    state = (Tensor("total", "buffer", Fill((2, 2))),)
+    model = ClassDef("Model", state, (Arg("x", "tensor"),), (With(region, (loop,)), Return(Var("y"))))
     program = Program((model,), (("x", TensorInput(Fill((2, 2)))),))
     return Machine(program.classes, program.training).run_program(program)
 
@@ -52,8 +55,15 @@ def test_a_loop_that_may_never_end_is_no_program(stmt: Stmt) -> None:
             run_loop(stmt, region=region)
 
 
-def test_only_without_gradients_a_loop_writes_to_what_it_carries() -> None:
+def test_no_loop_writes_to_what_it_carries() -> None:
     write = Do(Op("add_", (Var("x"),)))
+    for region in ("enable_grad", "no_grad"):
+        with pytest.raises(Rejected, match="no updates of what a loop carries"):
+            run_loop(write, region=region)
+
+
+def test_only_without_gradients_a_loop_writes_to_a_buffer() -> None:
+    write = Do(Op("add_", (Attr(("total",)),)))
     assert run_loop(write, region="no_grad")
-    with pytest.raises(Rejected, match="no updates"):
+    with pytest.raises(Rejected, match="no updates in"):
         run_loop(write)

@@ -66,7 +66,7 @@ class OperatorMemory:
     """What the local functions of a control-flow operator must respect while they run.
 
     They may neither return memory that existed before, nor read two different tensors that share memory.
-    They may only write to it if the operator allows that.
+    They may only write to it if the operator allows that, and never to what it carries from round to round.
     """
 
     def __init__(self, spec: ControlSpec, frame: Frame, operands: Sequence[Ref], grad: bool) -> None:
@@ -79,6 +79,7 @@ class OperatorMemory:
         self._outer = _named_tensors(frame)
         self._writes = spec.writes and not grad
         self._inputs = {operand.storage: operand for operand in operands}
+        self._carried = set(self._inputs) if spec.carries is not None else set()
         if any(operand.lazy for operand in operands) and not spec.transforms:
             raise Rejected(LAZY_OPERAND)
         self.trains = False
@@ -86,12 +87,18 @@ class OperatorMemory:
 
     def add_arguments(self, arguments: Iterable[Ref]) -> None:
         """Treat the arguments of a local function as existing memory."""
-        self._existing.update(argument.storage for argument in arguments)
+        storages = {argument.storage for argument in arguments}
+        self._existing |= storages
+        if self.spec.carries is not None:
+            self._carried |= storages
 
     def check_write(self, target: Ref, mutates: str) -> None:
         """Raise Rejected for a write to existing memory; ``mutates`` as in OpSpec."""
         if target.storage.kind == COUNTER:
             raise Rejected("a loop that sets its counter may never end")
+        if target.storage in self._carried:
+            # torch.while_loop: 'body_fn and cond_fn must not in-place mutate the carried_inputs'.
+            raise Rejected("no updates of what a loop carries")
         if self.existed(target) and not (self._writes and mutates == "value"):
             raise Rejected("no updates in a control-flow operator")
 

@@ -1,0 +1,68 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: AssertionError 'vr must not be None' for torch.cond of an input whose .data was cut"
+# severity = "C"
+# severity-because = "an assignment to the .data of an input of dynamic size; torch does not trace it anyway"
+# cause = """
+# The storage that meta_tensor makes for a tensor that is no view takes its size from the ShapeEnv of export,
+# with symbols that the ShapeEnv of Dynamo, which traces the branches, does not know."""
+# path = "nonstrict+dynamic:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "AssertionError",
+#         "symbolic_shapes.py:wrapper",
+#         "symbolic_shapes.py:_maybe_evaluate_static",
+#         "symbolic_shapes.py:_maybe_evaluate_static_worker",
+#     ],
+# ]
+# fix = "storage_of_fake_tensor_gets_a_size_of_its_own"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_subclasses/meta_utils.py, MetaConverter.meta_tensor: meta_storage(s) with a foreign s.size"
+# ///
+"""torch says in words that it cannot trace the assignment; with a dynamic size it raises AssertionError."""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        x.data = x.data[1:3]
+        return torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,))
+
+
+def make():
+    return Model(), (torch.ones(4),)
+
+
+def dynamic_shapes():
+    """The sizes that may vary."""
+    return ({0: torch.export.Dim.AUTO},)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    seen = "a program"
+    try:
+        torch.export.export(model, args, dynamic_shapes=dynamic_shapes(), strict=False)
+    except AssertionError as error:
+        seen = repr(error)
+    except RuntimeError as error:
+        if "encountered an op that we can't trace through" not in str(error):
+            raise
+        seen = "a refusal in words"
+    bug = seen.startswith("AssertionError")
+    print(f"{'BUG' if bug else 'ok'}: export gives {seen}")
+    raise SystemExit(bug)
