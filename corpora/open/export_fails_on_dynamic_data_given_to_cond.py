@@ -27,7 +27,7 @@
 # fix = "storage_of_fake_tensor_gets_a_size_of_its_own"
 # upstream = ""
 # affected = ["2.13.0"]
-# at-fault = "torch/_subclasses/meta_utils.py, MetaConverter.meta_tensor: meta_storage(s) with a foreign s.size"
+# at-fault = "torch/_subclasses/meta_utils.py, MetaConverter.meta_tensor: s.size of another ShapeEnv"
 # ///
 """torch says in words that it cannot trace the assignment; with a dynamic size it raises AssertionError."""
 
