@@ -175,8 +175,13 @@ def assigned_attributes_are_lost(question: Question) -> bool:
     "by the graph and written back; torch/export/_unlift.py, _insert_copy_for_mutations",
 )
 def assigned_is_no_alias(question: Question) -> bool:
-    """Ask whether identity or memory of an attribute is concerned that eager rebinds."""
+    """Ask whether identity or memory of an attribute is concerned that eager rebinds, or its gradient.
+
+    In eager the name stands for the new tensor after the call, and for the old one where nothing is assigned.
+    """
     evidence, eager = question.evidence, question.eager
+    if isinstance(evidence, GradientLeaf | GradientFlow):
+        return evidence.name in eager.rebound
     if not isinstance(evidence, OutputIdentity | OutputMemory | WriteShows | WriteDiffers):
         return False
     return bool(evidence.names & (eager.rebound | eager.assigned))

@@ -1,0 +1,62 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: what forward assigns to a parameter, or to a child with parameters, is lost without a word"
+# severity = "B"
+# severity-because = "weights that forward clips or replaces; the program goes on with those from before"
+# cause = """
+# Export takes back what forward assigns; it warns of plain attributes, not of parameters and children."""
+# path = "nonstrict:module@cpu"
+# check = "state"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["state", "mismatch", "value", "parameter"]]
+# fix = "export_refuses_assigned_parameters"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = """
+# torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment: leaves out _parameters and _modules"""
+# ///
+"""forward() clips its weights, as a max-norm constraint does, and assigns them: the exported program never does.
+
+The second call of eager uses the clipped weights, that of the program those from the start. Strict export
+refuses the model.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.full((3,), 2.0))
+
+    def forward(self, x):
+        y = x * self.weight
+        self.weight = nn.Parameter(self.weight.detach().clamp(max=1.0))
+        return y
+
+
+def make():
+    return Model(), (torch.ones(3),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    try:
+        program = torch.export.export(model, args).module()
+    except torch._dynamo.exc.UserError as error:
+        print("ok: torch refuses in words:", str(error).partition("\n")[0])
+        sys.exit(0)
+    model(*args)
+    program(*args)
+    expected, seen = model.weight.tolist(), program.weight.tolist()
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: after a call, eager's weight is {expected}, the exported program's {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,62 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: a program whose forward resets a parameter with torch.nn.init raises in place of writing"
+# severity = "C"
+# severity-because = "a forward that resets a parameter itself; training loops do so between calls"
+# cause = """
+# The functions of torch.nn.init can be overridden; export's mode, which records no_grad, runs them with itself off."""
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "run", "RuntimeError", "leaf Variable that requires grad is being used"]]
+# fix = "export_records_grad_mode_of_init"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = """
+# torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode.__torch_function__: runs func with the mode off"""
+# ///
+"""forward() resets a parameter with torch.nn.init.constant_: the exported program raises a RuntimeError.
+
+torch.nn.init writes under no_grad. The exported program writes to the parameter without it, which autograd
+refuses.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(3))
+
+    def forward(self, x, reset=False):
+        y = x * self.scale
+        if reset:
+            nn.init.constant_(self.scale, 0.5)
+        return y
+
+
+def make():
+    return Model(), (torch.ones(3), True)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    program = torch.export.export(model, args).module()
+    try:
+        program(*args)
+        bug, said = False, "is updated"
+    except RuntimeError as error:
+        if "leaf Variable that requires grad" not in str(error):
+            raise
+        bug, said = True, f"is not: {error}"
+    print(f"{'BUG' if bug else 'ok'}: eager resets the parameter; in the exported program it {said}")
+    raise SystemExit(bug)
