@@ -161,6 +161,7 @@ EVIDENCE: list[tuple[str, Evidence]] = [
             ExampleInputChanged(stage, "args[0]", leaf()),
             *(ModuleChanged(stage, sort, ("l",)) for sort in ("training flag", "hooks", "attribute")),
             ModuleChanged(stage, "attribute of an unregistered module", ("held[0].k",)),
+            ModuleChanged(stage, "fake tensor in an object", ("model.cache.items[0]",)),
             *(ProcessChanged(stage, (name,)) for name in SETTINGS),
             ProcessChanged(stage, ("sizes marked on the example inputs",)),
             *(Printed(stage, f"standard {stream}", "text", failed=False) for stream in ("output", "error")),

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from harness.case import Case
-from harness.checks.purity import HeldTensorChanged, ModuleChanged
+from harness.checks.purity import FAKE, HeldTensorChanged, ModuleChanged
 from harness.judge.verdict import judge
 from harness.paths import core_paths, select_paths
 from harness.paths.run.eager import observe_eager
@@ -136,6 +136,61 @@ class Model(nn.Module):
     assert [finding.check for finding in verdict.findings] == ["purity"]  # export leaves a fake tensor there
     (change,) = [finding.evidence for finding in verdict.findings]
     assert isinstance(change, ModuleChanged) and change.sort == "attribute of an unregistered module"
+
+
+KEEPERS = {
+    "list of an object": (
+        "self.cache = type('Cache', (), {})(); self.cache.kept = []",
+        "self.cache.kept.append(y)",
+    ),
+    "object": ("self.cache = type('Cache', (), {})()", "self.cache.last = y"),
+    "closure": ("kept = {}; self.keep = lambda t: kept.update(last=t)", "self.keep(y)"),
+    "method of a list": ("self.keep = [].append", "self.keep(y)"),
+}
+
+
+@pytest.mark.parametrize("keeper", KEEPERS)
+def test_a_fake_tensor_that_export_leaves_in_an_object_is_a_change_of_the_model(
+    case: Callable[[str], Case], keeper: str
+) -> None:
+    init, forward = KEEPERS[keeper]
+    body = f"""
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        {init}
+
+    def forward(self, x):
+        y = x * 2
+        {forward}
+        return y + 1
+"""
+    verdict = judge(case(body), select_paths(["nonstrict:module"]))
+    (change,) = [finding.evidence for finding in verdict.findings]
+    assert isinstance(change, ModuleChanged) and change.sort == FAKE
+    assert (
+        judge(
+            case(body.replace("(y)", "(1)").replace("= y", "= 1")), select_paths(["nonstrict:module"])
+        ).findings
+        == ()
+    )
+
+
+def test_the_gradient_of_a_parameter_that_forward_replaces_is_not_compared(
+    case: Callable[[str], Case],
+) -> None:
+    body = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        y = x * self.weight
+        self.weight = nn.Parameter(torch.ones(3))
+        return y
+"""
+    assert judge(case(body), select_paths(["nonstrict:module"]), ["gradients"]).findings == ()
 
 
 def test_a_history_that_export_leaves_on_a_tensor_in_a_dict_is_what_its_calls_show(

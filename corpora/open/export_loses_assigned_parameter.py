@@ -3,11 +3,11 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.export: what forward assigns to a parameter, or to a child with parameters, is lost without a word"
+# title = "torch.export: what forward assigns to a parameter, or for a child, is lost without a word"
 # severity = "B"
 # severity-because = "weights that forward clips or replaces; the program goes on with those from before"
 # cause = """
-# Export takes back what forward assigns; it warns of plain attributes, not of parameters and children."""
+# Export takes back what forward assigns; it warns of plain attributes alone."""
 # path = "nonstrict:module@cpu"
 # check = "state"
 # kind = "mismatch"
@@ -17,7 +17,7 @@
 # affected = ["2.13.0"]
 # upstream = ""
 # at-fault = """
-# torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment: leaves out _parameters and _modules"""
+# torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment: no _parameters"""
 # ///
 """forward() clips its weights, as a max-norm constraint does, and assigns them: the exported program never does.
 
@@ -58,5 +58,7 @@ if __name__ == "__main__":
     program(*args)
     expected, seen = model.weight.tolist(), program.weight.tolist()
     bug = expected != seen
-    print(f"{'BUG' if bug else 'ok'}: after a call, eager's weight is {expected}, the exported program's {seen}")
+    print(
+        f"{'BUG' if bug else 'ok'}: after a call, eager's weight is {expected}, the exported program's {seen}"
+    )
     raise SystemExit(bug)

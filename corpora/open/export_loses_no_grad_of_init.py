@@ -3,11 +3,11 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.export: a program whose forward resets a parameter with torch.nn.init raises in place of writing"
+# title = "torch.export: a program that resets a parameter with torch.nn.init raises"
 # severity = "C"
 # severity-because = "a forward that resets a parameter itself; training loops do so between calls"
 # cause = """
-# The functions of torch.nn.init can be overridden; export's mode, which records no_grad, runs them with itself off."""
+# torch.nn.init can be overridden; export's mode, which records no_grad, runs it with itself off."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -17,7 +17,7 @@
 # affected = ["2.13.0"]
 # upstream = ""
 # at-fault = """
-# torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode.__torch_function__: runs func with the mode off"""
+# torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode.__torch_function__: is off in func"""
 # ///
 """forward() resets a parameter with torch.nn.init.constant_: the exported program raises a RuntimeError.
 

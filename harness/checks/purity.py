@@ -141,7 +141,7 @@ class ModuleChanged(_Changed):
 
     stage: Stage
     sort: str
-    """``training flag``, ``hooks``, ``attribute`` or ``attribute of an unregistered module``."""
+    """``training flag``, ``hooks``, ``attribute``, ``attribute of an unregistered module`` or ``FAKE``."""
     names: tuple[str, ...]
 
     @property
@@ -155,7 +155,12 @@ class ModuleChanged(_Changed):
 
     def lines(self) -> Iterator[str]:
         """List the names."""
-        yield f"{self._doer} changed {self.sort} of the model: {_shown(self.names)}"
+        did = "left a" if self.sort == FAKE else "changed"
+        yield f"{self._doer} {did} {self.sort} of the model: {_shown(self.names)}"
+
+
+FAKE = "fake tensor in an object"
+"""A sort of ``ModuleChanged``: a fake tensor that an object or a function of the program holds."""
 
 
 @dataclass(frozen=True)
@@ -269,6 +274,7 @@ def purity(reference: EagerObservation, candidate: Observation) -> Iterator[Evid
             ("hooks", before.hooks, after.hooks),
             ("attribute", before.attributes, after.attributes),
             ("attribute of an unregistered module", before.unregistered, after.unregistered),
+            (FAKE, before.fakes, after.fakes),
         ):
             if names := _names(ours, theirs):
                 yield ModuleChanged(stage, sort, names)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
@@ -37,6 +37,7 @@ def read_environment(model: nn.Module, inputs: Inputs, program: ExportedProgram 
         attributes=plain_attributes(model),
         unregistered=unregistered_attributes(model),
         held=held,
+        fakes=fakes_in_objects(model),
         inputs=given,
         process_state={
             **process_state,
@@ -203,6 +204,44 @@ def held_tensors(model: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
             for place, held in pytree.tree_flatten_with_path(value)[0]:
                 if isinstance(held, torch.Tensor) and id(held) not in registered:
                     yield name + pytree.keystr(place), held
+
+
+def fakes_in_objects(model: Any) -> dict[str, str]:
+    """Return the fake tensors that a model can reach through objects that are no modules, and functions.
+
+    It names them as one would write them: ``model.cache.items[0]``.
+    """
+    others = ("torch", "builtins", "collections", "enum", "typing", "abc", "numpy")
+    found: dict[str, str] = {}
+    seen: set[int] = set()
+    waiting: list[tuple[str, Any, bool]] = [("model", model, False)]
+    for name, value, beyond in waiting:
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        parts: list[tuple[str, Any]] = []
+        if isinstance(value, torch.Tensor):
+            if beyond and isinstance(value, torch._subclasses.FakeTensor):
+                found[name] = f"a fake tensor {list(value.shape)}"
+        elif isinstance(value, dict):
+            parts = [(f"[{key!r}]", part) for key, part in value.items()]
+        elif isinstance(value, list | tuple | set):
+            parts = [(f"[{place}]", part) for place, part in enumerate(value)]
+        else:
+            beyond = beyond or not isinstance(value, torch.nn.Module)
+            kind = type(value).__name__
+            if kind == "function":
+                cells = [cell for cell in value.__closure__ or () if cell != type(cell)()]
+                parts = [(f".__closure__[{place}]", cell.cell_contents) for place, cell in enumerate(cells)]
+            elif kind in ("method", "builtin_function_or_method", "partial"):
+                keys = ("__self__", "__func__", "func", "args", "keywords")
+                parts = [(f".{key}", getattr(value, key, None)) for key in keys]
+            owner = value if isinstance(value, type) else type(value)
+            if isinstance(value, torch.nn.Module) or owner.__module__.partition(".")[0] not in others:
+                parts += [(f".{key}", part) for key, part in getattr(value, "__dict__", {}).items()]
+                parts += [] if isinstance(value, type) else [(".__class__", owner)]
+        waiting += [(name + part, held, beyond) for part, held in parts if held is not None]
+    return found
 
 
 def held_objects(model: nn.Module) -> list[object]:

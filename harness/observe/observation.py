@@ -142,6 +142,8 @@ class Environment:
     """Attributes, parameters and buffers of the modules that only a list, tuple or dict holds."""
     held: Mapping[str, TensorSnapshot] = field(default_factory=dict)
     """Tensors that only a list, tuple or dict holds; a stage that replaces one changes the attribute."""
+    fakes: Mapping[str, str] = field(default_factory=dict)
+    """The fake tensors that only objects and functions of the program hold, by place."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from harness.checks.purity import (
+    FAKE,
     ExampleInputChanged,
     HeldTensorChanged,
     ModuleChanged,
@@ -20,7 +21,7 @@ from harness.checks.purity import (
     StateCreated,
     StateSharingChanged,
 )
-from harness.observe.environment import graph_outline
+from harness.observe.environment import fakes_in_objects, graph_outline
 from harness.repro.deviating import deviating_parts
 from harness.repro.observing import observing, observing_leaves
 from harness.repro.parts import Parts, last_call
@@ -130,6 +131,11 @@ def attributes_in_lists(module: Any) -> dict[str, str]:
                 shown = f"a tensor, id {id(value)}" if isinstance(value, torch.Tensor) else repr(value)
                 found[f"{name}.{key}"] = shown
     return found
+
+
+def fakes(module: Any) -> dict[str, str]:
+    """Return the fake tensors that objects and functions hold."""
+    return fakes_in_objects(module)
 
 
 def marked_sizes(given: Any) -> dict[str, Any]:
@@ -301,6 +307,8 @@ def write(finding: Finding) -> Parts | None:
             return _around(finding, [Template(state_names, name="observe")], "module")
         case StateSharingChanged():
             return _around(finding, [Template(sharing, name="observe")], "module")
+        case ModuleChanged(sort=sort) if sort == FAKE:
+            return _around(finding, [Template(fakes_in_objects), Template(fakes, name="observe")], "module")
         case ModuleChanged(sort=sort):
             return _around(finding, [Template(_MODULES[sort], name="observe")], "module")
         case ExampleInputChanged(leaf=leaf):

@@ -1,0 +1,60 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: fake tensors stay in the cache object of a model; its next eager call fails"
+# severity = "B"
+# severity-because = "a cache in an object of its own, a hook that collects activations; eager breaks"
+# cause = """
+# Export puts back what tracing changed in modules and their lists, not in objects or closures."""
+# path = "nonstrict:module@cpu"
+# check = "purity"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["purity", "mismatch", "export", "fake tensor in an object"]]
+# fix = "export_restores_objects_of_modules"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = """
+# torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment: modules alone"""
+# ///
+"""forward() keeps a tensor in an object, as a cache does: after the export of the model, its eager call fails.
+
+Export is to leave the model as it was. A list that is an attribute of the model is put back; the list of the
+cache holds a fake tensor afterwards.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Cache:
+    def __init__(self):
+        self.keys = []
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cache = Cache()
+
+    def forward(self, x):
+        self.cache.keys.append(x * 2)
+        return torch.cat(self.cache.keys)
+
+
+def make():
+    return Model(), (torch.ones(1, 3),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    torch.export.export(model, args)
+    left = [type(key).__name__ for key in model.cache.keys]
+    bug = bool(left)
+    print(f"{'BUG' if bug else 'ok'}: after export, the cache of the eager model holds {left or 'nothing'}")
+    raise SystemExit(bug)
