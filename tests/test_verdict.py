@@ -193,6 +193,42 @@ class Model(nn.Module):
     assert judge(case(body), select_paths(["nonstrict:module"]), ["gradients"]).findings == ()
 
 
+def test_an_attribute_that_functional_call_does_not_replace_is_no_finding(
+    case: Callable[[str], Case],
+) -> None:
+    body = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(3))
+        self.same = self.mean
+
+    def forward(self, x):
+        return x + self.same, self.same
+"""
+    verdict = judge(case(body), select_paths(["nonstrict+functional:unflatten"]), ["outputs"])
+    assert verdict.findings == () and "attributes-are-not-replaced" in verdict.paths[0].excused
+
+
+def test_an_output_that_is_one_of_two_inputs_of_one_memory_is_no_finding(
+    case: Callable[[str, str], Case],
+) -> None:
+    body = """
+class Model(nn.Module):
+    def forward(self, x, y):
+        x.add_(1)
+        return y
+"""
+    for inputs, excused in (("(x, x[...])", True), ("(x, x.clone())", False)):
+        verdict = judge(
+            case(body, f"(lambda x: {inputs})(torch.zeros(2))"),
+            select_paths(["compile:aot_eager"]),
+            ["outputs"],
+        )
+        assert verdict.findings == ()
+        assert ("views-of-one-base-are-regenerated" in verdict.paths[0].excused) == excused
+
+
 def test_a_history_that_export_leaves_on_a_tensor_in_a_dict_is_what_its_calls_show(
     case: Callable[[str], Case],
 ) -> None:

@@ -19,7 +19,7 @@
 # at-fault = """
 # torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment: modules alone"""
 # ///
-"""forward() keeps a tensor in an object, as a cache does: after the export of the model, its eager call fails.
+"""forward() keeps a tensor in an object, as a cache does: after an export, the eager call fails.
 
 Export is to leave the model as it was. A list that is an attribute of the model is put back; the list of the
 cache holds a fake tensor afterwards.

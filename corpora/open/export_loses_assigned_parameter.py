@@ -17,9 +17,9 @@
 # affected = ["2.13.0"]
 # upstream = ""
 # at-fault = """
-# torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment: no _parameters"""
+# torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment: no parameters"""
 # ///
-"""forward() clips its weights, as a max-norm constraint does, and assigns them: the exported program never does.
+"""forward() clips its weights, as a max-norm constraint does: the exported program never does.
 
 The second call of eager uses the clipped weights, that of the program those from the start. Strict export
 refuses the model.

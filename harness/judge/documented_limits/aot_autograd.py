@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING
 
 from harness.checks.gradients import BackwardRaised, GradientLeaf
 from harness.checks.guards.recompiles import DeviatingCallRaised
-from harness.checks.outputs import PathRaised
+from harness.checks.outputs import OutputIdentity, PathRaised
 from harness.judge.documented_limits.limit import limit
+from harness.observe.aliasing import INPUT
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from harness.judge.documented_limits.limit import Limit, Question
 
 LIMITS: list[Limit] = []
@@ -120,6 +123,29 @@ def set_of_an_input_stands_alone(question: Question) -> bool:
 def memory_before_set_is_frozen(question: Question) -> bool:
     """Ask whether functionalization refuses to write to memory that it froze."""
     return _raised(question, r"cannot mutate tensors with frozen storage")
+
+
+@limit(
+    LIMITS,
+    says="Of inputs that share memory, AOTAutograd makes one base if one is written to: an output that is "
+    "one of these inputs in eager is another view of their memory.",
+    documented="torch/_functorch/_aot_autograd/input_output_analysis.py, create_synthetic_base_metadata: "
+    "'the output must be regenerated as an alias of that base'",
+    everywhere=True,
+)
+def views_of_one_base_are_regenerated(question: Question) -> bool:
+    """Ask whether outputs and one input are one object in eager, and another input has its memory."""
+    evidence = question.evidence
+    if not _uses_aot_autograd(question) or not isinstance(evidence, OutputIdentity) or evidence.new:
+        return False
+    call = question.eager.calls[evidence.call]
+    together = {name for group in call.memory.shared if evidence.names <= group for name in group}
+    inputs, others = _inputs(evidence.names), _inputs(together - evidence.names)
+    return set(evidence.sorts) == {"input", "output"} and len(inputs) == 1 and bool(others)
+
+
+def _inputs(names: Iterable[str]) -> list[str]:
+    return [name for name in names if name.startswith(INPUT)]
 
 
 def _raised(question: Question, pattern: str) -> bool:

@@ -244,6 +244,28 @@ def checkpoints_recompute_from_changed_state(question: Question) -> bool:
 
 @limit(
     LIMITS,
+    says="torch.func.functional_call replaces parameters and buffers. In eager, an attribute that is "
+    "one of them under a second name keeps the module's own tensor; a program has one tensor for both names.",
+    documented="docs.pytorch.org, torch.func.functional_call: 'by replacing the module parameters and buffers "
+    "with the provided ones'; tie_weights: 'parameters and buffers tied in the original model'",
+)
+def attributes_are_not_replaced(question: Question) -> bool:
+    """Ask whether values or identity differ under functional_call, and such an attribute is there."""
+    evidence, before = question.evidence, question.eager.before
+    if before is None or "functional" not in question.path.transforms:
+        return False
+    twice = [group for group in before.same if _is_attribute_too(group, before)]
+    if isinstance(evidence, OutputIdentity | OutputMemory):
+        return any(group & evidence.names for group in twice)
+    return bool(twice) and isinstance(evidence, OutputLeaf | StateLeaf) and evidence.aspect == "value"
+
+
+def _is_attribute_too(names: frozenset[str], state: State) -> bool:
+    return not names.isdisjoint(state.tensors) and not names.isdisjoint(state.constants)
+
+
+@limit(
+    LIMITS,
     says="Dynamo drops tensors that the graph does not use, and all names of one tensor but one.",
     documented=f"{UNFLATTEN}, UnflattenedModule.__init__: 'dynamo export will deduplicate aliased "
     "tensors, and ignore unused tensors'",
