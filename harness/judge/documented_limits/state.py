@@ -245,9 +245,9 @@ def checkpoints_recompute_from_changed_state(question: Question) -> bool:
 @limit(
     LIMITS,
     says="torch.func.functional_call replaces parameters and buffers. In eager, an attribute that is "
-    "one of them under a second name keeps the module's own tensor; a program has one tensor for both names.",
-    documented="docs.pytorch.org, torch.func.functional_call: 'by replacing the module parameters and buffers "
-    "with the provided ones'; tie_weights: 'parameters and buffers tied in the original model'",
+    "one of them as well keeps the module's own tensor; a program has one tensor for both names.",
+    documented="docs.pytorch.org, torch.func.functional_call: 'by replacing the module parameters and "
+    "buffers with the provided ones'; tie_weights: 'parameters and buffers tied in the original model'",
 )
 def attributes_are_not_replaced(question: Question) -> bool:
     """Ask whether values or identity differ under functional_call, and such an attribute is there."""

@@ -1,0 +1,68 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export.unflatten: RuntimeError for a constant of a preserved module with two names"
+# severity = "C"
+# severity-because = "a shared, preserved module whose users read a tensor attribute of it"
+# cause = """
+# A dispatcher gets the constants by the names of the program, which has one name for each."""
+# path = "nonstrict+preserve:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "run", "RuntimeError", "Node referenced nonexistent target"]]
+# fix = "dispatcher_has_constants_of_aliased_module"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: attrs_map has one name each"
+# ///
+"""Two modules share a layer, and one reads the layer's scale: unflattened, the model raises a RuntimeError.
+
+The calls of the layer are preserved, so that a dispatcher stands for them under each of its names. One of the
+two dispatchers has no scale.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.full((3,), 2.0)
+
+    def forward(self, x):
+        return x + self.scale
+
+
+class Block(nn.Module):
+    def __init__(self, layer):
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, x):
+        return self.layer(self.layer(x)) * self.layer.scale
+
+
+def make():
+    layer = Layer()
+    return nn.Sequential(layer, Block(layer)), (torch.ones(3),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    names = ("0", "1", "1.layer")
+    program = torch.export.export(model, args, preserve_module_call_signature=names)
+    unflattened = torch.export.unflatten(program)
+    try:
+        seen = unflattened(*args)
+        bug = False
+    except RuntimeError as error:
+        bug, seen = "nonexistent target" in str(error), str(error).partition("\n")[0]
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}; the unflattened model: {seen}")
+    raise SystemExit(bug)
