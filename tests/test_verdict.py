@@ -193,18 +193,20 @@ class Model(nn.Module):
     assert judge(case(body), select_paths(["nonstrict:module"]), ["gradients"]).findings == ()
 
 
-def test_an_attribute_that_functional_call_does_not_replace_is_no_finding(
-    case: Callable[[str], Case],
+@pytest.mark.parametrize("second", ["self.same", "self.held[0]"])
+def test_what_functional_call_does_not_replace_is_no_finding(
+    case: Callable[[str], Case], second: str
 ) -> None:
-    body = """
+    body = f"""
 class Model(nn.Module):
     def __init__(self):
         super().__init__()
         self.register_buffer("mean", torch.zeros(3))
-        self.same = self.mean
+        self.held = [None]
+        {second} = self.mean
 
     def forward(self, x):
-        return x + self.same, self.same
+        return x + {second}, {second}
 """
     verdict = judge(case(body), select_paths(["nonstrict+functional:unflatten"]), ["outputs"])
     assert verdict.findings == () and "attributes-are-not-replaced" in verdict.paths[0].excused

@@ -64,6 +64,13 @@ def tensor_places(model: nn.Module) -> dict[str, torch.Tensor]:
     return found
 
 
+def held_elsewhere(model: nn.Module) -> frozenset[int]:
+    """Return the ids of the tensors that a model holds in other places than its parameters and buffers."""
+    stores = {id(store) for each in model.modules() for store in (each._parameters, each._buffers)}
+    values = [value for value in _values(model) if id(value) not in stores]
+    return frozenset(id(part) for value in values for part in _parts(value) if isinstance(part, torch.Tensor))
+
+
 def plain_objects(model: nn.Module) -> list[object]:
     """Return the objects with attributes that a model can reach and that are no modules, such as a cache.
 

@@ -191,6 +191,8 @@ class EagerObservation(Observation):
     """The attributes that the model assigns and that are neither parameter nor buffer."""
     rebound: frozenset[str] = frozenset()
     """The parameters and buffers that the model assigns, so that they are other objects."""
+    held_twice: frozenset[str] = frozenset()
+    """The parameters and buffers that are also attributes, or in lists, dicts and objects, at first."""
     hooked: frozenset[str] = frozenset()
     """The modules that have more or fewer hooks after its calls than before."""
     hierarchy: Hierarchy | None = None

@@ -244,24 +244,22 @@ def checkpoints_recompute_from_changed_state(question: Question) -> bool:
 
 @limit(
     LIMITS,
-    says="torch.func.functional_call replaces parameters and buffers. In eager, an attribute that is "
-    "one of them as well keeps the module's own tensor; a program has one tensor for both names.",
+    says="torch.func.functional_call replaces parameters and buffers. In eager, an attribute or an item of "
+    "a list that is one of them as well keeps the module's own tensor; a program has one tensor for both.",
     documented="docs.pytorch.org, torch.func.functional_call: 'by replacing the module parameters and "
     "buffers with the provided ones'; tie_weights: 'parameters and buffers tied in the original model'",
 )
 def attributes_are_not_replaced(question: Question) -> bool:
-    """Ask whether values or identity differ under functional_call, and such an attribute is there."""
-    evidence, before = question.evidence, question.eager.before
-    if before is None or "functional" not in question.path.transforms:
+    """Ask whether values or identity differ under functional_call, and such a tensor is there."""
+    evidence, twice = question.evidence, question.eager.held_twice
+    if "functional" not in question.path.transforms:
         return False
-    twice = [group for group in before.same if _is_attribute_too(group, before)]
     if isinstance(evidence, OutputIdentity | OutputMemory):
-        return any(group & evidence.names for group in twice)
-    return bool(twice) and isinstance(evidence, OutputLeaf | StateLeaf) and evidence.aspect == "value"
-
-
-def _is_attribute_too(names: frozenset[str], state: State) -> bool:
-    return not names.isdisjoint(state.tensors) and not names.isdisjoint(state.constants)
+        return bool(twice & evidence.names)
+    if isinstance(evidence, GradientFlow):
+        return evidence.name in twice
+    leaves = OutputLeaf | StateLeaf | GradientLeaf
+    return bool(twice) and isinstance(evidence, leaves) and evidence.aspect == "value"
 
 
 @limit(

@@ -8,7 +8,7 @@ import torch
 
 from harness.inputs.copies import build
 from harness.observe.caches import forget_compiled
-from harness.observe.checkpoint import tensor_places
+from harness.observe.checkpoint import held_elsewhere, tensor_places
 from harness.observe.environment import (
     count_hooks,
     held_objects,
@@ -65,6 +65,8 @@ def _observe(
     before = state_snapshot(model)
     alive = held_objects(model)
     attributes, structure, objects = _attributes(model), _structure(model), _objects(model)
+    elsewhere = held_elsewhere(model)
+    held_twice = frozenset(name for name, tensor in named_state(model) if id(tensor) in elsewhere)
     together, hooks, helpers = _sharing_memory(model), count_hooks(model), object_attributes(model)
     plan = plan_calls(before, examples, modes, case) if modes else None
     recorder = CallRecorder(model) if modes else None
@@ -94,6 +96,7 @@ def _observe(
         before=before,
         assigned=frozenset(assigned),
         rebound=frozenset(rebound),
+        held_twice=held_twice,
         hooked=_changed(hooks, count_hooks(model)),
         hierarchy=recorder.hierarchy if recorder else None,
         invalid="an example input shares memory with the model's state" if shares_memory else "",
