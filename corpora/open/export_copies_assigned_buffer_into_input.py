@@ -1,0 +1,57 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: self.count = self.count + 2 overwrites an input if a buffer before it is None"
+# severity = "A"
+# severity-because = "an optional buffer before a counter: the program overwrites the caller's tensor, silently"
+# cause = """
+# _make_fx_helper looks up the input of an assigned buffer by its number among all buffers of the root; one that
+# is None has no input, so that the next input, a buffer or the user's, gets the value."""
+# path = "nonstrict:module@cpu"
+# check = "inputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["inputs", "mismatch", "value"]]
+# fix = "buffers_are_found_by_name"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/export/_trace.py, _make_fx_helper: buffer_input_names counts buffers that are no inputs"
+# ///
+"""The optional mask is None. The counter stays 0, and the caller finds its value in `x`.
+
+The program ends with a copy_ into the input of the assigned buffer, which is the second of the root module and
+the first that is an input. The second input is `x`.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mask", None)
+        self.register_buffer("count", torch.zeros(1))
+
+    def forward(self, x):
+        self.count = self.count + 2
+        return x + 1
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    program = torch.export.export(*make()).module()
+    program(*args)
+    expected, seen = make()[1], args
+    bug = not torch.equal(expected[0], seen[0])
+    print(f"{'BUG' if bug else 'ok'}: eager leaves {expected[0]} in the input, export leaves {seen[0]}")
+    raise SystemExit(bug)

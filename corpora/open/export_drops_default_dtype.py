@@ -1,0 +1,58 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export drops torch.set_default_dtype in forward: tensors get the dtype of the caller's default"
+# severity = "B"
+# severity-because = "a part that needs float64 and sets the default dtype for it: the program computes in float32"
+# cause = """
+# set_default_dtype is a call into C++ that no mode sees, and a factory without dtype is recorded without one: the
+# program asks for the default when it runs."""
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "dtype"]]
+# fix = "export_refuses_to_set_default_dtype"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/__init__.py, set_default_dtype; torch/fx/experimental/proxy_tensor.py records dtype=None"
+# ///
+"""The model makes a grid in float64 and adds it to its input. The program makes the grid in float32.
+
+In the graph, linspace has no dtype. The default dtype that holds at the call decides.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        torch.set_default_dtype(torch.float64)
+        grid = torch.linspace(0, 1, 3)
+        torch.set_default_dtype(torch.float32)
+        return x + grid
+
+
+def make():
+    return Model(), (torch.ones(3),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    try:
+        program = torch.export.export(model, args).module()
+    except RuntimeError as error:
+        if "cannot record" not in str(error):
+            raise
+        print("ok: export refuses the model")
+        raise SystemExit(0)
+    expected, seen = model(*args).dtype, program(*args).dtype
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: the result has dtype {expected} in eager, {seen} after export")
+    raise SystemExit(bug)

@@ -1,0 +1,54 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export drops torch.inference_mode() in forward: the results require grad"
+# severity = "B"
+# severity-because = "a method that predicts or an encoder kept frozen in inference mode: gradients flow through it"
+# cause = """
+# A C++ guard enters inference mode, which no torch function mode sees: export records no_grad, and drops
+# inference_mode."""
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "requires-grad"]]
+# fix = "export_records_inference_mode_as_no_grad"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/autograd/grad_mode.py, inference_mode.__enter__ and _enter_inference_mode"
+# ///
+"""`@torch.inference_mode()` around forward. Eager's result has no gradients, the program's requires grad.
+
+Export records regions with another grad mode. Inference mode leaves no trace in the graph.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(2, 2)
+
+    @torch.inference_mode()
+    def forward(self, x):
+        return self.linear(x)
+
+
+def make():
+    return Model(), (torch.ones(1, 2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    program = torch.export.export(model, args).module()
+    expected, seen = model(*args).requires_grad, program(*args).requires_grad
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: requires_grad of the result: {expected} in eager, {seen} after export")
+    raise SystemExit(bug)

@@ -1,0 +1,59 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten: ValueError for a program that returns the dynamic size of a slice with a step"
+# variant-of = "unflatten_fails_on_view_of_mutated_input"
+# path = "nonstrict:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs", "crash", "lower", "ValueError", "unflatten.py:unflatten", "unflatten.py:__init__",
+#         "unflatten.py:_fix_nn_module_stacks",
+#     ],
+# ]
+# fix = "unflatten_roots_nodes_of_no_module"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/unflatten.py, _fix_nn_module_stacks: prev_fqn, *next_fqns = fqns"
+# ///
+"""The model returns how many elements `x[::2]` has. The program computes that, and cannot be unflattened.
+
+The nodes for (size + 1) // 2 are made when forward() is over, because only the output needs them: they belong to
+no module.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x[::2].shape[0]
+
+
+def make():
+    return Model(), (torch.ones(4),)
+
+
+dynamic_shapes = ({0: torch.export.Dim.DYNAMIC},)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    program = torch.export.export(model, args, dynamic_shapes=dynamic_shapes)
+    expected = model(*args)
+    try:
+        seen = torch.export.unflatten(program)(*args)
+    except ValueError as error:
+        seen = type(error).__name__
+        if "not enough values to unpack" not in str(error):
+            raise
+    bug = seen != expected
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the unflattened module {seen}")
+    raise SystemExit(bug)
