@@ -40,13 +40,14 @@ def make():
     return Model(), (torch.ones(4),)
 
 
-dynamic_shapes = ({0: torch.export.Dim.DYNAMIC},)
+def dynamic_shapes():
+    return ({0: torch.export.Dim.DYNAMIC},)
 
 
 if __name__ == "__main__":
     sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
-    program = torch.export.export(model, args, dynamic_shapes=dynamic_shapes)
+    program = torch.export.export(model, args, dynamic_shapes=dynamic_shapes())
     expected = model(*args)
     try:
         seen = torch.export.unflatten(program)(*args)

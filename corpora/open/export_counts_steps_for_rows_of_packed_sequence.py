@@ -1,0 +1,52 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: the mean over a packed sequence is divided by the number of its padded steps"
+# severity = "A"
+# severity-because = "a mean or a loss over a packed batch is wrong, silently; recurrent layers raise a TypeError"
+# cause = """
+# The fake implementation of _pack_padded_sequence takes the number of steps for that of packed rows, and the
+# dtype of the data for that of the batch sizes."""
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value"]]
+# fix = "packed_sequences_have_unbacked_sizes"
+# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/issues/171978"
+# upstream-match = "mechanism"
+# at-fault = "torch/_subclasses/fake_impls.py, _pack_padded_sequence: res_size and the dtype of batch_size"
+# ///
+"""Two sequences, of 3 steps and of 1, are packed into 4 rows. The program divides the sum of the rows by 3.
+
+The rows are as many as the lengths sum up to, which depends on data; export takes the padded length for it.
+"""
+
+import sys
+
+import torch
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence
+
+
+class Model(nn.Module):
+    def forward(self, x, lengths):
+        rows = pack_padded_sequence(x, lengths, batch_first=True).data
+        return rows.sum(0) / rows.shape[0]
+
+
+def make():
+    return Model(), (torch.ones(2, 3, 1), torch.tensor([3, 1]))
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    program = torch.export.export(model, args).module()
+    expected, seen = model(*args), program(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: the mean is {expected} in eager, {seen} after export")
+    raise SystemExit(bug)

@@ -1,0 +1,50 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export(strict=False): torch.random.fork_rng in forward is left out"
+# variant-of = "export_drops_manual_seed"
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value"]]
+# fix = "export_refuses_manual_seed"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/random.py, fork_rng: keeps the state of the process while torch.export traces, without a record"
+# ///
+"""The model draws noise aside, so that what it draws next is what it would have drawn without. The program goes on.
+
+fork_rng calls no operator: the trace saves and restores the generator of this process, and records nothing.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        with torch.random.fork_rng():
+            x = x + torch.rand(1)
+        return x - torch.rand(1)
+
+
+def make():
+    return Model(), (torch.zeros(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    try:
+        program = torch.export.export(model, args, strict=False).module()
+    except torch._dynamo.exc.UserError as error:
+        print("ok: torch refuses in words:", str(error).partition("\n")[0])
+        sys.exit(0)
+    expected, seen = model(*args), program(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the program gives {seen}")
+    sys.exit(bug)
