@@ -288,19 +288,28 @@ class Model(nn.Module):
     def __init__(self):
         super().__init__()
         self.calls = 0
-        self.held = {held}
+        {sets}
 
     def forward(self, x):
         self.calls += 1
-        return self.held[0](x)
+        return {reads}(x)
 """
 
 
-@pytest.mark.parametrize(("held", "excused"), [("[Child()]", True), ("nn.ModuleList([Child()])", False)])
-def test_a_module_in_a_plain_list_has_no_name_and_a_registered_one_has(
-    case: Callable[[str], Case], held: str, excused: bool
+@pytest.mark.parametrize(
+    ("sets", "reads", "excused"),
+    [
+        ("self.held = [Child()]", "self.held[0]", True),
+        ('object.__setattr__(self, "held", nn.Sequential(Child()))', "self.held", True),
+        ("self.held = nn.ModuleList([Child()])", "self.held[0]", False),
+    ],
+    ids=["list", "attribute", "registered"],
+)
+def test_a_module_that_is_not_registered_has_no_name_and_a_registered_one_has(
+    case: Callable[[str], Case], sets: str, reads: str, excused: bool
 ) -> None:
-    verdict = judge(case(HELD.format(held=held)), select_paths(["strict:unflatten"]), ["structure"])
+    text = HELD.format(sets=sets, reads=reads)
+    verdict = judge(case(text), select_paths(["strict:unflatten"]), ["structure"])
     assert ("modules-in-lists-are-not-registered" in verdict.paths[0].excused) == excused
     signatures = [finding.signature for finding in verdict.findings]
     assert signatures == ([] if excused else [("structure", "mismatch", "calls", "unknown")])

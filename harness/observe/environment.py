@@ -170,9 +170,10 @@ def object_attributes(model: nn.Module) -> dict[str, str]:
 
 
 def unregistered_modules(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
-    """Yield the modules that a model holds in lists, tuples and dicts alone, each once, with those below it.
+    """Yield the modules that a model holds without registering them, each once, with those below it.
 
-    Names are what one would write: ``encoder.blocks[0].linear``.
+    They are in lists, tuples and dicts, or set by ``object.__setattr__``. Names are what one would write:
+    ``encoder.blocks[0].linear``.
     """
     registered = dict(model.named_modules())
     seen = {id(module) for module in registered.values()}
@@ -180,7 +181,7 @@ def unregistered_modules(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
     while waiting:
         prefix, module = waiting.pop(0)
         for attribute, value in vars(module).items():
-            if attribute in _STANDARD or not isinstance(value, list | tuple | dict):
+            if attribute in _STANDARD or not isinstance(value, list | tuple | dict | nn.Module):
                 continue
             for place, held in pytree.tree_flatten_with_path(value)[0]:
                 name = f"{prefix}.{attribute}" if prefix else attribute

@@ -31,6 +31,8 @@ class Hierarchy:
     persistent: frozenset[str] = frozenset()
     """Names of the parameters and buffers that belong to the state dict."""
     visits: tuple[Visit, ...] = ()
+    unregistered: frozenset[str] = frozenset()
+    """What one would write for the modules that the model holds without registering them: ``blocks[0]``."""
 
 
 class Frame(NamedTuple):

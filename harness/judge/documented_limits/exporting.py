@@ -79,15 +79,18 @@ def other_metadata_is_static(question: Question) -> bool:
 
 @limit(
     LIMITS,
-    says="A module in a plain list or dict is not registered; the graph names it by the expression that "
-    "reads it.",
+    says="A module in a plain list or dict, or set by object.__setattr__, is not registered; the graph names it "
+    "by the expression that reads it.",
     documented="docs.pytorch.org, torch.nn.ModuleList: 'modules it contains are properly registered, and "
     "will be visible by all Module methods', unlike those in a list",
 )
 def modules_in_lists_are_not_registered(question: Question) -> bool:
-    """Ask whether all modules that eager does not have are named by an index or a key."""
-    evidence = question.evidence
-    return isinstance(evidence, CallsUnknown) and all(map(_IN_CONTAINER.match, evidence.names))
+    """Ask whether all modules that eager does not have are named by an index or a key, or by an attribute."""
+    evidence, hierarchy = question.evidence, question.eager.hierarchy
+    if not isinstance(evidence, CallsUnknown):
+        return False
+    attributes = hierarchy.unregistered if hierarchy else frozenset()
+    return all(name in attributes or _IN_CONTAINER.match(name) for name in evidence.names)
 
 
 # Such as layers[0] or block.layers['first']. Dynamo's own expressions, __dict__['_modules'] and getattr(...),

@@ -11,6 +11,7 @@ import torch
 from torch import fx, nn
 from torch._C._autograd import _get_sequence_nr as sequence_number
 
+from harness.observe.environment import unregistered_modules
 from harness.observe.graphs import Hierarchy, Visit
 from harness.observe.history import node_of
 
@@ -27,6 +28,7 @@ class CallRecorder:
         self._first: dict[str, str] = {}
         self._names: dict[nn.Module, str] = {}
         self._persistent: set[str] = set()
+        self._unregistered = frozenset(name for name, _ in unregistered_modules(model))
         for name, module in model.named_modules(remove_duplicate=False):
             self._first[name] = self._names.setdefault(module, name)
             dot = f"{name}." if name else ""
@@ -81,6 +83,7 @@ class CallRecorder:
                 Visit(self._names[module], within, number in computes)
                 for number, (module, within, *_) in enumerate(self._calls)
             ),
+            unregistered=self._unregistered,
         )
 
     def _computing(self, outputs: Iterable[torch.Tensor]) -> set[int]:
