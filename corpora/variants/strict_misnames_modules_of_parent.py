@@ -1,0 +1,61 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "A strict export misnames a module that a child calls through a reference to its parent"
+# variant-of = "strict_misnames_modules_in_containers"
+# path = "strict:unflatten@cpu"
+# check = "structure"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["structure", "mismatch", "calls", "unknown"]]
+# fix = "strict_names_modules_as_registered"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/_dynamo/variables/nn_module.py, record_nn_module_stack: source.name"
+# ///
+"""`norm` is recorded as run by `child.parent.norm`, and unflatten makes a module of that name.
+
+The child keeps its parent in an attribute that is not registered, and the name is the expression by which Dynamo
+went: from the model to the child, back to the model, and to the norm.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Child(nn.Module):
+    def __init__(self, parent):
+        super().__init__()
+        object.__setattr__(self, "parent", parent)
+
+    def forward(self, x):
+        return self.parent.norm(x)
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm(2)
+        self.child = Child(self)
+
+    def forward(self, x):
+        return self.child(x)
+
+
+def make():
+    return Model(), (torch.ones(1, 2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    ep = torch.export.export(model, args, strict=True)
+    names = {name for node in ep.graph.nodes for name, _ in node.meta.get("nn_module_stack", {}).values()}
+    unknown = names - {name for name, _ in model.named_modules()}
+    bug = bool(unknown)
+    print(f"{'BUG' if bug else 'ok'}: recorded under names that no module has: {sorted(unknown)}")
+    raise SystemExit(bug)
