@@ -285,6 +285,8 @@ class Child(nn.Module):
         return x * 2
 
 class Model(nn.Module):
+    of_class = {{"child": nn.Sequential(Child())}}
+
     def __init__(self):
         super().__init__()
         self.calls = 0
@@ -301,9 +303,10 @@ class Model(nn.Module):
     [
         ("self.held = [Child()]", "self.held[0]", True),
         ('object.__setattr__(self, "held", nn.Sequential(Child()))', "self.held", True),
+        ("pass", "self.of_class['child']", True),
         ("self.held = nn.ModuleList([Child()])", "self.held[0]", False),
     ],
-    ids=["list", "attribute", "registered"],
+    ids=["list", "attribute", "class", "registered"],
 )
 def test_a_module_that_is_not_registered_has_no_name_and_a_registered_one_has(
     case: Callable[[str], Case], sets: str, reads: str, excused: bool

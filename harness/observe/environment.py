@@ -172,15 +172,15 @@ def object_attributes(model: nn.Module) -> dict[str, str]:
 def unregistered_modules(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
     """Yield the modules that a model holds without registering them, each once, with those below it.
 
-    They are in lists, tuples and dicts, or set by ``object.__setattr__``. Names are what one would write:
-    ``encoder.blocks[0].linear``.
+    They are in lists, tuples and dicts, or set by ``object.__setattr__``, or the class has them. Names are what
+    one would write: ``encoder.blocks[0].linear``.
     """
     registered = dict(model.named_modules())
     seen = {id(module) for module in registered.values()}
     waiting = list(registered.items())
     while waiting:
         prefix, module = waiting.pop(0)
-        for attribute, value in vars(module).items():
+        for attribute, value in (*vars(module).items(), *_of_classes(module)):
             if attribute in _STANDARD or not isinstance(value, list | tuple | dict | nn.Module):
                 continue
             for place, held in pytree.tree_flatten_with_path(value)[0]:
@@ -192,6 +192,13 @@ def unregistered_modules(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
                 seen.update(id(each) for _, each in new)
                 waiting += new
                 yield from new
+
+
+def _of_classes(module: nn.Module) -> Iterator[tuple[str, object]]:
+    """Yield the attributes of a module's classes, but for those of torch, and those that Python makes."""
+    for each in type(module).__mro__:
+        if each is not object and not each.__module__.startswith("torch."):
+            yield from ((name, value) for name, value in vars(each).items() if not name.startswith("__"))
 
 
 def held_tensors(model: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:

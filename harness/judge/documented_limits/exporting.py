@@ -79,8 +79,8 @@ def other_metadata_is_static(question: Question) -> bool:
 
 @limit(
     LIMITS,
-    says="A module in a plain list or dict, or set by object.__setattr__, is not registered; the graph names it "
-    "by the expression that reads it.",
+    says="A module in a plain list or dict, of a class, or set by object.__setattr__ is not registered; the graph "
+    "names it by the expression that reads it.",
     documented="docs.pytorch.org, torch.nn.ModuleList: 'modules it contains are properly registered, and "
     "will be visible by all Module methods', unlike those in a list",
 )
@@ -90,9 +90,20 @@ def modules_in_lists_are_not_registered(question: Question) -> bool:
     if not isinstance(evidence, CallsUnknown):
         return False
     attributes = hierarchy.unregistered if hierarchy else frozenset()
-    return all(name in attributes or _IN_CONTAINER.match(name) for name in evidence.names)
+    return all(_is_unregistered(name, attributes) for name in evidence.names)
 
 
+def _is_unregistered(name: str, attributes: frozenset[str]) -> bool:
+    """Ask whether a name in a graph is how a module is read that none registers."""
+    if of_class := _OF_CLASS.match(name):
+        return f"{of_class[1]}.{of_class[2]}{name[of_class.end() :]}".removeprefix(".") in attributes
+    return name in attributes or _IN_CONTAINER.match(name) is not None
+
+
+# Such as dict(type(L['self'].block).__dict__)['ACTIVATIONS'], which one would write as block.ACTIVATIONS.
+_OF_CLASS = re.compile(
+    r"dict\(type\(L\['self'\]\.?([\w.]*)\)(?:\.__mro__\[\d+\])?\.__dict__\)\['(\w+)'\]"
+)
 # Such as layers[0] or block.layers['first']. Dynamo's own expressions, __dict__['_modules'] and getattr(...),
 # are no names: they stand for registered modules.
 _IN_CONTAINER = re.compile(r"(?!.*(?:\b__dict__\[|\bgetattr\())[\w.]+\[(?:-?\w+|'[^']*'|\"[^\"]*\")\]")
