@@ -1,0 +1,65 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "preserve_module_call_signature: a cache in a dataclass stays empty, and reading it raises IndexError"
+# variant-of = "export_copies_list_given_to_preserved_module"
+# path = "nonstrict+preserve:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "export", "IndexError"]]
+# fix = "preserved_module_gets_its_callers_containers"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/_export/wrappers.py, _wrap_submodule: pre_hook passes a new container on"
+# ///
+"""The layer appends its keys to the cache that it is given. What it gets is a copy, so the cache stays empty."""
+
+import sys
+from dataclasses import dataclass, field
+
+import torch
+from torch import nn
+
+
+@dataclass
+class Cache:
+    keys: list = field(default_factory=list)
+
+
+torch.export.register_dataclass(Cache)
+
+
+class Layer(nn.Module):
+    def forward(self, x, cache):
+        cache.keys.append(x * 2)
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = Layer()
+
+    def forward(self, x):
+        cache = Cache()
+        self.layer(x, cache)
+        return cache.keys[0]
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    try:
+        torch.export.export(model, args, preserve_module_call_signature=("layer",))
+        seen = "no error"
+    except IndexError as error:
+        seen = repr(error)
+    bug = seen != "no error"
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, export raises {seen}")
+    raise SystemExit(bug)
