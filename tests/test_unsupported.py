@@ -160,6 +160,12 @@ NAMED, HINT = "{0: torch.export.Dim('n')}", "{0: torch.export.Dim.DYNAMIC}"
         ),
         ("x * 2", "x", "None, None", "user-error", "user-error"),
         ("x * {4: 2, 5: 3}[x.shape[0]]", "x", NAMED, "size-as-key", "constraint-violation"),
+        ("x.sort(descending=x.shape[0] == x.shape[1])[0]", "x", HINT, "size-as-flag", "dynamo-unsupported"),
+        ("torch.sum(x, 0, keepdim=x.shape[0] > 5)", "x", HINT, "size-as-flag", "dynamo-unsupported"),
+        (
+            "torch.nn.functional.scaled_dot_product_attention(x, x, x, is_causal=x.shape[0] > 5)",
+            *("x", HINT, "size-as-flag", "dynamo-unsupported"),
+        ),
         ("x if x.sum() > 0 else -x", "x", NAMED, "data-dependent", "dynamo-unsupported"),
         pytest.param(
             CONTIGUOUS_BRANCHES, "x", NAMED, "cond-strides", "cond-strides", marks=REFUSES_CONTIGUOUS

@@ -236,6 +236,14 @@ REFUSALS: tuple[Refusal, ...] = (
         pattern=r"^Found the following conflicts between user-specified ranges and inferred ranges",
     ),
     Refusal(
+        "size-as-flag",
+        "TypeError",
+        "github.com/pytorch/pytorch/issues/154038: 'we don't accept SymBool as acceptable schema type', closed with "
+        "the advice to export twice, once for True and once for False",
+        pattern=r"argument '\w+' (\(position \d+\) )?must be bool, not SymBool"
+        r"|received an invalid combination of arguments - got \(.*\bSymBool\b",
+    ),
+    Refusal(
         "size-as-key",
         "TypeError",
         "torch/__init__.py, SymInt.__hash__: a dynamic size cannot be hashed",
