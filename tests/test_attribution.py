@@ -186,6 +186,21 @@ def test_what_follows_from_a_finding_was_shown_already(corpora: pathlib.Path, to
     assert causes(answer) == {value.fingerprint: ("mends_a",)}
 
 
+@pytest.mark.parametrize(("after", "explained"), [("too-dynamic", True), ("another", False)])
+def test_what_a_refused_export_leaves_is_explained_though_torch_still_refuses(
+    corpora: pathlib.Path, torch_like: ModuleType, after: str, *, explained: bool
+) -> None:
+    def judge(case: Case, paths: Sequence[Path], refusals: object = ()) -> Verdict:
+        path = parse("nonstrict:module@cpu")
+        if torch_like.is_wrong_a():
+            result = PathResult(path, "finding", refused="too-dynamic")
+            return Verdict(True, "", (result,), (finding(VALUE),), 0.0)
+        return Verdict(True, "", (PathResult(path, "unsupported", after),), (), 0.0)
+
+    answer = explain(CASE, judge(CASE, ()), (), knowledge(corpora), judge)
+    assert (list(causes(answer).values()) == [("mends_a",)]) == explained
+
+
 def test_two_bugs_that_show_alike_on_one_path_are_both_named(
     corpora: pathlib.Path, judging: Callable[..., Judge]
 ) -> None:

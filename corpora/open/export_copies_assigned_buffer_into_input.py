@@ -5,10 +5,10 @@
 # [tool.exportdiff]
 # title = "torch.export: self.count = self.count + 2 overwrites an input if a buffer before it is None"
 # severity = "A"
-# severity-because = "an optional buffer before a counter: the program overwrites the caller's tensor, silently"
+# severity-because = "an optional buffer before a counter: the caller's tensor is overwritten, silently"
 # cause = """
-# _make_fx_helper looks up the input of an assigned buffer by its number among all buffers of the root; one that
-# is None has no input, so that the next input, a buffer or the user's, gets the value."""
+# _make_fx_helper looks up the input of an assigned buffer by its number among all buffers of the root. One
+# that is None has no input, so that the next input, a buffer or the user's, gets the value."""
 # path = "nonstrict:module@cpu"
 # check = "inputs"
 # kind = "mismatch"
@@ -21,8 +21,8 @@
 # ///
 """The optional mask is None. The counter stays 0, and the caller finds its value in `x`.
 
-The program ends with a copy_ into the input of the assigned buffer, which is the second of the root module and
-the first that is an input. The second input is `x`.
+The program ends with a copy_ into the input of the assigned buffer, which is the second buffer of the root
+module, but the first that is an input. The second input is `x`.
 """
 
 import sys

@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "torch.export: the mean over a packed sequence is divided by the number of its padded steps"
 # severity = "A"
-# severity-because = "a mean or a loss over a packed batch is wrong, silently; recurrent layers raise a TypeError"
+# severity-because = "a mean or a loss over a packed batch: wrong, silently; recurrent layers raise"
 # cause = """
 # The fake implementation of _pack_padded_sequence takes the number of steps for that of packed rows, and the
 # dtype of the data for that of the batch sizes."""

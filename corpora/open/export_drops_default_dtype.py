@@ -3,12 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.export drops torch.set_default_dtype in forward: tensors get the dtype of the caller's default"
+# title = "torch.export drops torch.set_default_dtype in forward: the caller's default dtype counts"
 # severity = "B"
-# severity-because = "a part that needs float64 and sets the default dtype for it: the program computes in float32"
+# severity-because = "a part that needs float64 and sets the default dtype: computed in float32"
 # cause = """
-# set_default_dtype is a call into C++ that no mode sees, and a factory without dtype is recorded without one: the
-# program asks for the default when it runs."""
+# set_default_dtype is a call into C++ that no mode sees, and a factory without dtype is recorded without one:
+# the program asks for the default when it runs."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -51,7 +51,7 @@ if __name__ == "__main__":
         if "cannot record" not in str(error):
             raise
         print("ok: export refuses the model")
-        raise SystemExit(0)
+        raise SystemExit(0) from None
     expected, seen = model(*args).dtype, program(*args).dtype
     bug = expected != seen
     print(f"{'BUG' if bug else 'ok'}: the result has dtype {expected} in eager, {seen} after export")

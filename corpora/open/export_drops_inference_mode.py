@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "torch.export drops torch.inference_mode() in forward: the results require grad"
 # severity = "B"
-# severity-because = "a method that predicts or an encoder kept frozen in inference mode: gradients flow through it"
+# severity-because = "prediction, or a frozen encoder, in inference mode: gradients flow through it"
 # cause = """
 # A C++ guard enters inference mode, which no torch function mode sees: export records no_grad, and drops
 # inference_mode."""

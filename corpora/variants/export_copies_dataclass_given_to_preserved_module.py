@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "preserve_module_call_signature: a cache in a dataclass stays empty, and reading it raises IndexError"
+# title = "preserve_module_call_signature: IndexError, for a cache in a dataclass stays empty"
 # variant-of = "export_copies_list_given_to_preserved_module"
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
@@ -15,7 +15,7 @@
 # upstream = ""
 # at-fault = "torch/_export/wrappers.py, _wrap_submodule: pre_hook passes a new container on"
 # ///
-"""The layer appends its keys to the cache that it is given. What it gets is a copy, so the cache stays empty."""
+"""The layer appends its keys to the cache that it is given. It gets a copy, so the cache stays empty."""
 
 import sys
 from dataclasses import dataclass, field
@@ -34,7 +34,8 @@ torch.export.register_dataclass(Cache)
 
 class Layer(nn.Module):
     def forward(self, x, cache):
-        cache.keys.append(x * 2)
+        cache.keys.append(x)
+        return x * 2
 
 
 class Model(nn.Module):
@@ -44,8 +45,7 @@ class Model(nn.Module):
 
     def forward(self, x):
         cache = Cache()
-        self.layer(x, cache)
-        return cache.keys[0]
+        return self.layer(x, cache) + cache.keys[0]
 
 
 def make():

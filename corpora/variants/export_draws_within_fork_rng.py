@@ -13,9 +13,9 @@
 # fix = "export_refuses_manual_seed"
 # upstream = ""
 # affected = ["2.13.0"]
-# at-fault = "torch/random.py, fork_rng: keeps the state of the process while torch.export traces, without a record"
+# at-fault = "torch/random.py, fork_rng: calls no operator while torch.export traces"
 # ///
-"""The model draws noise aside, so that what it draws next is what it would have drawn without. The program goes on.
+"""The model draws noise aside, so that it draws the same afterwards. The program draws other numbers.
 
 fork_rng calls no operator: the trace saves and restores the generator of this process, and records nothing.
 """

@@ -17,8 +17,8 @@
 # ///
 """`norm` is recorded as run by `child.parent.norm`, and unflatten makes a module of that name.
 
-The child keeps its parent in an attribute that is not registered, and the name is the expression by which Dynamo
-went: from the model to the child, back to the model, and to the norm.
+The child keeps its parent in an attribute that is not registered, and the name is the expression by which
+Dynamo went: from the model to the child, back to the model, and to the norm.
 """
 
 import sys

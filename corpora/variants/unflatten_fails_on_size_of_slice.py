@@ -22,8 +22,8 @@
 # ///
 """The model returns how many elements `x[::2]` has. The program computes that, and cannot be unflattened.
 
-The nodes for (size + 1) // 2 are made when forward() is over, because only the output needs them: they belong to
-no module.
+The nodes for (size + 1) // 2 are made when forward() is over, because only the output needs them: they belong
+to no module.
 """
 
 import sys

@@ -238,8 +238,8 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal(
         "size-as-flag",
         "TypeError",
-        "github.com/pytorch/pytorch/issues/154038: 'we don't accept SymBool as acceptable schema type', closed with "
-        "the advice to export twice, once for True and once for False",
+        "github.com/pytorch/pytorch/issues/154038: 'we don't accept SymBool as acceptable schema type', "
+        "closed with the advice to export twice, once for True and once for False",
         pattern=r"argument '\w+' (\(position \d+\) )?must be bool, not SymBool"
         r"|received an invalid combination of arguments - got \(.*\bSymBool\b",
     ),

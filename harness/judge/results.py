@@ -27,6 +27,8 @@ class PathResult:
     """For ``unsupported``: what torch said, its first lines. For a finding: its headline. Else empty."""
     first_call_because: str = ""
     """Why nothing but the first call was compared; empty: all calls were, or torch refused the model."""
+    refused: str = ""
+    """For a finding: the name of the refusal, where torch refuses the model and leaves something changed."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the result ready for JSON."""

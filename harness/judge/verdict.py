@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from harness.case import Case
     from harness.findings import Finding
     from harness.judge.declared_refusals import DeclaredRefusal, Refusing
+    from harness.judge.documented_refusals import Refusal
     from harness.observe.failure import Failure
     from harness.observe.observation import EagerObservation, Observation
     from harness.observe.tensors import Leaf, Tree
@@ -201,16 +202,18 @@ def _result(
     observation: Observation,
     findings: Sequence[Finding],
     excused: set[str],
-    refused: Refusing | None,
+    refused: Refusing | Refusal | None,
 ) -> PathResult:
     limits = tuple(sorted(excused))
+    if refused is None and observation.failure is not None:
+        refused = refusal(observation.failure)
+    name = refused.name if refused else ""
     if findings:
-        return PathResult(observation.path, "finding", "", limits, findings[0].evidence.headline)
-    said = _first_lines(observation.failure)
+        headline = findings[0].evidence.headline
+        return PathResult(observation.path, "finding", "", limits, headline, refused=name)
     if refused is not None:
-        return PathResult(observation.path, "unsupported", refused.name, limits, said)
-    if observation.failure is not None and (rule := refusal(observation.failure)) is not None:
-        return PathResult(observation.path, "unsupported", rule.name, limits, said)
+        said = _first_lines(observation.failure)
+        return PathResult(observation.path, "unsupported", name, limits, said)
     return PathResult(observation.path, "ok", excused=limits)
 
 

@@ -3,8 +3,8 @@
 From outside, two silent wrong values look alike. So fixes explain a finding on a path if and only if, with
 them in place, the path no longer shows it, and shows no finding that plain torch does not show (nor one that
 the corpus records as uncovered by the fix). A fix that merely changes how a crash looks explains nothing; a
-refusal that the fix declares counts as clean, any other does not. Where no fix works, a finding belongs to
-the entry that it resembles; see ``resemblance``.
+refusal that the fix declares counts as clean, and so does that of plain torch; any other does not. Where no
+fix works, a finding belongs to the entry that it resembles; see ``resemblance``.
 
 The root cause has the name of its entry; other files that show it are variants. Nothing is remembered from
 one program to the next: which of several sufficient fixes is named must not depend on what a worker ran
@@ -188,7 +188,7 @@ class _Search:
             path
             for path in finding.shown_on
             if after[path].status != "invalid"
-            and (after[path].status != "unsupported" or after[path].reason in names)
+            and (after[path].status != "unsupported" or after[path].reason in (*names, before[path].refused))
             and finding.signature not in after[path].signatures
             and all(
                 each.signature in before[path].signatures | before[path].consequences

@@ -58,6 +58,8 @@ class Shown:
     findings: tuple[Finding, ...] = ()
     reason: str = ""
     """For ``unsupported``: the name of the fix that declares the refusal, or of the documented refusal."""
+    refused: str = ""
+    """For ``finding``: the name of such a refusal, which leaves something changed."""
     consequences: frozenset[Signature] = frozenset()
     """Of the differences that follow from the findings of its mode, or are no findings because of these."""
 
@@ -117,6 +119,7 @@ def shown_by_path(paths: Iterable[Path], verdict: Verdict | None) -> dict[Path, 
             results[path].status if path in results else "",
             tuple(each for each in verdict.findings if path in each.shown_on),
             results[path].reason if path in results else "",
+            results[path].refused if path in results else "",
             frozenset(
                 words
                 for each in verdict.findings

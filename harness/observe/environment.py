@@ -172,8 +172,8 @@ def object_attributes(model: nn.Module) -> dict[str, str]:
 def unregistered_modules(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
     """Yield the modules that a model holds without registering them, each once, with those below it.
 
-    They are in lists, tuples and dicts, or set by ``object.__setattr__``, or the class has them. Names are what
-    one would write: ``encoder.blocks[0].linear``.
+    They are in lists, tuples and dicts, or set by ``object.__setattr__``, or the class has them. Names are
+    what one would write: ``encoder.blocks[0].linear``.
     """
     registered = dict(model.named_modules())
     seen = {id(module) for module in registered.values()}

@@ -79,8 +79,8 @@ def other_metadata_is_static(question: Question) -> bool:
 
 @limit(
     LIMITS,
-    says="A module in a plain list or dict, of a class, or set by object.__setattr__ is not registered; the graph "
-    "names it by the expression that reads it.",
+    says="A module in a plain list or dict, of a class, or set by object.__setattr__ is not registered; the "
+    "graph names it by the expression that reads it.",
     documented="docs.pytorch.org, torch.nn.ModuleList: 'modules it contains are properly registered, and "
     "will be visible by all Module methods', unlike those in a list",
 )
@@ -101,9 +101,7 @@ def _is_unregistered(name: str, attributes: frozenset[str]) -> bool:
 
 
 # Such as dict(type(L['self'].block).__dict__)['ACTIVATIONS'], which one would write as block.ACTIVATIONS.
-_OF_CLASS = re.compile(
-    r"dict\(type\(L\['self'\]\.?([\w.]*)\)(?:\.__mro__\[\d+\])?\.__dict__\)\['(\w+)'\]"
-)
+_OF_CLASS = re.compile(r"dict\(type\(L\['self'\]\.?([\w.]*)\)(?:\.__mro__\[\d+\])?\.__dict__\)\['(\w+)'\]")
 # Such as layers[0] or block.layers['first']. Dynamo's own expressions, __dict__['_modules'] and getattr(...),
 # are no names: they stand for registered modules.
 _IN_CONTAINER = re.compile(r"(?!.*(?:\b__dict__\[|\bgetattr\())[\w.]+\[(?:-?\w+|'[^']*'|\"[^\"]*\")\]")
