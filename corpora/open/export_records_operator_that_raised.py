@@ -1,0 +1,59 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export(strict=False): an operator that raises within try and except is part of the program"
+# severity = "B"
+# severity-because = "a model that tries a view, and does something else if it does not fit"
+# cause = """
+# proxy_call makes the node of an operator before it runs it, and leaves it in the graph if the operator
+# raises."""
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "run", "RuntimeError"]]
+# fix = "operators_that_raise_are_not_recorded"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/fx/experimental/proxy_tensor.py, proxy_call: create_proxy comes before func"
+# ///
+"""The model tries to view its input as pairs, and takes it as it is if that fails. The program fails.
+
+The export goes the way of the except, but the view has a node in the graph.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        try:
+            x = x.view(-1, 2)
+        except RuntimeError:
+            x = x[None]
+        return x + 1
+
+
+def make():
+    return Model(), (torch.ones(3),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    program = torch.export.export(model, args, strict=False).module()
+    expected = model(*args)
+    try:
+        seen = program(*args)
+    except RuntimeError as error:
+        seen = type(error).__name__
+        if "is invalid for input of size" not in str(error):
+            raise
+    bug = seen == "RuntimeError"
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the program {seen}")
+    raise SystemExit(bug)
