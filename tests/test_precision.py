@@ -86,6 +86,17 @@ def test_an_ordinary_call_after_a_deviating_one_has_its_exact_values() -> None:
         assert [value.dtype for value in both(call)] == ["float32", "float64"]
 
 
+def test_a_probe_has_its_exact_values() -> None:
+    def probed() -> Case:
+        return replace(case(), probes=lambda: [((torch.linspace(0.1, 100.0, 60) ** 2,), {})])
+
+    exact = with_exact_values(
+        *(observe_eager(each, "cpu", Stopwatch()) for each in (probed(), in_float64(probed())))
+    )
+    (probe,) = [call for call in exact.calls if call.probe]
+    assert [value.dtype for value in both(probe)] == ["float32", "float64"]
+
+
 def test_rounding_is_a_difference_where_the_operators_are_the_same() -> None:
     assert words(EXACT, observed(backwards=True)) == ["rounding"]
 

@@ -27,11 +27,13 @@ _WIDE = {
 
 
 def in_float64(case: Case) -> Case:
-    """Return the case with all floating point state and inputs in double precision.
+    """Return the case with all floating point state, inputs and probes in double precision.
 
     A model that names another dtype in its code computes in that, or does not run at all.
     """
-    return replace(case, make=lambda: _widened(case.make()), probes=None)
+    given = case.probes
+    probes = None if given is None else lambda: _widened_inputs(given())
+    return replace(case, make=lambda: _widened(case.make()), probes=probes)
 
 
 def _widened(made: Any) -> Any:
@@ -46,7 +48,11 @@ def _widened(made: Any) -> Any:
             for name, value in list(store.items()):
                 if isinstance(value, torch.Tensor):
                     store[name] = _wide(value)
-    return (model, *pytree.tree_map_only(torch.Tensor, _wide, tuple(given)))
+    return (model, *_widened_inputs(tuple(given)))
+
+
+def _widened_inputs(given: Any) -> Any:
+    return pytree.tree_map_only(torch.Tensor, _wide, given)
 
 
 def _wide(tensor: torch.Tensor) -> torch.Tensor:
