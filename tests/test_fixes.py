@@ -530,9 +530,26 @@ def _changes_the_result_and_adds_again(child: Any, x: Any) -> None:
     x.copy_(result + 7 - child.total)
 
 
+def _adds_to_the_new_one_and_returns_the_old_one(child: Any, x: Any) -> Any:
+    old = child.total
+    child.total = old + 1
+    return old
+
+
+def _adds_to_the_new_one_and_multiplies_the_old_one(child: Any, x: Any) -> Any:
+    return _adds_to_the_new_one_and_returns_the_old_one(child, x) * 1
+
+
+def _keeps_three_results(child: Any, x: Any) -> None:
+    first, _, third = child(x), child(x), child(x)
+    x.copy_(first * 4 + third)
+
+
 @pytest.mark.parametrize(
     ("use", "assign"),
     [
+        (_keeps_three_results, _adds_to_the_new_one_and_returns_the_old_one),
+        (_keeps_three_results, _adds_to_the_new_one_and_multiplies_the_old_one),
         (_changes_the_result_and_adds_again, _assigns_given_a_matrix),
         (_gives_it_to_itself, _negates),
         (_assigns_a_value_made_from_a_view, _reads),
