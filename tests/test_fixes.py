@@ -577,6 +577,19 @@ def test_with_all_fixes_a_buffer_that_is_assigned_is_written_where_its_owner_is_
     assert total.requires_grad == eager.child.total.requires_grad
 
 
+def test_with_all_fixes_a_preserved_module_does_not_read_another_value_for_the_state_of_a_dead_call() -> None:
+    """What one call of spectral_norm leaves to the next has no caller: that read a view of the weight."""
+    import torch
+
+    model = torch.nn.LSTM(2, 2)
+    torch.nn.utils.parametrizations.spectral_norm(model, "weight_ih_l0")
+    names = tuple(name for name, _ in model.named_modules() if name)
+    with applied(held()):
+        program = torch.export.export(model, (torch.ones(2, 2),), preserve_module_call_signature=names)
+        with pytest.raises(RuntimeError, match="in another module whose call signature is preserved"):
+            torch.export.unflatten(program.run_decompositions())
+
+
 @pytest.mark.parametrize("in_place", [False, True])
 def test_with_its_fix_a_program_of_a_computed_example_can_be_exported_again(in_place: bool) -> None:
     """A leaf that requires a gradient could not be written to in place."""
