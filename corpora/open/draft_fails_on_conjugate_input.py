@@ -17,7 +17,7 @@
 # fix = "draft_export_marks_real_tensors_as_conjugate"
 # upstream = ""
 # affected = ["2.13.0"]
-# at-fault = "torch/_subclasses/meta_utils.py, MetaConverter.meta_tensor: _set_conj(r, …), not its real tensor"
+# at-fault = "torch/_subclasses/meta_utils.py, MetaConverter.meta_tensor: _set_conj(r), not the real tensor"
 # ///
 """torch.export.export takes this input, draft_export raises RuntimeError.
 

@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "draft_export: a branch on the value of a parameter is taken by uninitialized memory"
 # severity = "B"
-# severity-because = "a learned threshold, gate or length that forward reads by value: what draft_export is for"
+# severity-because = "a learned threshold or gate that forward reads by value: what draft_export is for"
 # cause = """
 # _safe_copy fills no real tensor from an nn.Parameter, because it takes all but torch.Tensor itself for fake
 # tensors: draft export computes with memory as it was found."""
@@ -19,7 +19,7 @@
 # affected = ["2.13.0"]
 # at-fault = "torch/_subclasses/meta_utils.py, _safe_copy: if type(src) is not torch.Tensor: return"
 # ///
-"""The gate is 1 and eager adds 1. The program asserts that the gate is not positive, and raises on its example.
+"""The gate is 1 and eager adds 1. The program asserts that the gate is not positive, and raises.
 
 draft_export computes with a real tensor beside each fake one. Beside a parameter stands uninitialized memory;
 here torch fills that with nan, so that each run shows the same.
