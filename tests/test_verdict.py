@@ -194,9 +194,7 @@ class Model(nn.Module):
 
 
 @pytest.mark.parametrize("second", ["self.same", "self.held[0]"])
-def test_what_functional_call_does_not_replace(
-    case: Callable[[str], Case], second: str
-) -> None:
+def test_what_functional_call_does_not_replace(case: Callable[[str], Case], second: str) -> None:
     body = f"""
 class Model(nn.Module):
     def __init__(self):

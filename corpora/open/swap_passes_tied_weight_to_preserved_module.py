@@ -1,0 +1,67 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten: a preserved submodule that reads the weight of another one gets it as an argument"
+# severity = "B"
+# severity-because = "a decoder tied to an embedding that it does not register, replaced after unflatten"
+# cause = """
+# What a module reads but does not own becomes an argument, even if its signature is preserved."""
+# path = "nonstrict+preserve+swap:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "run", "TypeError", "takes positional arguments but were given"]]
+# trigger = ["state.held", "state.registered_again"]
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/export/unflatten.py, _ModuleFrame.remap_input: add_placeholder for any input"
+# ///
+"""A decoder is tied to an embedding: it cannot be replaced in the unflattened model, though it is preserved.
+
+The unflattened model calls it with the weight of the embedding as a further argument.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Decoder(nn.Module):
+    def __init__(self, embedding):
+        super().__init__()
+        self.tied = [embedding]  # in a list: the weight stays the embedding's
+
+    def forward(self, x):
+        return x @ self.tied[0].weight.t()
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(4, 3)
+        self.decoder = Decoder(self.embedding)
+
+    def forward(self, x):
+        return self.decoder(self.embedding(x))
+
+
+def make():
+    return Model(), (torch.tensor([1, 2]),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    program = torch.export.export(model, args, preserve_module_call_signature=("decoder",))
+    unflattened = torch.export.unflatten(program)
+    unflattened.decoder = model.decoder
+    try:
+        unflattened(*args)
+        bug, said = False, "works"
+    except TypeError as error:
+        bug, said = "positional arguments" in str(error), f"TypeError: {error}".partition("\n")[0]
+    print(f"{'BUG' if bug else 'ok'}: with the decoder replaced by eager's: {said}")
+    raise SystemExit(bug)

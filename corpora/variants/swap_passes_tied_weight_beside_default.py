@@ -1,0 +1,61 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten: a preserved submodule that reads the weight of another one gets it, beside default arguments"
+# variant-of = "swap_passes_tied_weight_to_preserved_module"
+# path = "nonstrict+preserve+swap:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "run", "TypeError", "takes from to positional arguments but were given"]]
+# trigger = ["state.held", "state.registered_again"]
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/export/unflatten.py, _ModuleFrame.remap_input: add_placeholder for any input"
+# ///
+"""A decoder with a default argument, tied to an embedding, cannot be replaced after unflatten."""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Decoder(nn.Module):
+    def __init__(self, embedding):
+        super().__init__()
+        self.tied = [embedding]  # in a list: the weight stays the embedding's
+
+    def forward(self, x, scale=1.0):
+        return x @ self.tied[0].weight.t() * scale
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(4, 3)
+        self.decoder = Decoder(self.embedding)
+
+    def forward(self, x):
+        return self.decoder(self.embedding(x), 2.0)
+
+
+def make():
+    return Model(), (torch.tensor([1, 2]),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    program = torch.export.export(model, args, preserve_module_call_signature=("decoder",))
+    unflattened = torch.export.unflatten(program)
+    unflattened.decoder = model.decoder
+    try:
+        unflattened(*args)
+        bug, said = False, "works"
+    except TypeError as error:
+        bug, said = "positional arguments" in str(error), f"TypeError: {error}".partition("\n")[0]
+    print(f"{'BUG' if bug else 'ok'}: with the decoder replaced by eager's: {said}")
+    raise SystemExit(bug)
