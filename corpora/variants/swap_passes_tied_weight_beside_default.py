@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten: a preserved submodule with default arguments gets a weight of another one as an argument"
+# title = "unflatten: a preserved submodule with a default argument gets a weight as an argument"
 # variant-of = "swap_passes_tied_weight_to_preserved_module"
 # path = "nonstrict+preserve+swap:unflatten@cpu"
 # check = "outputs"
