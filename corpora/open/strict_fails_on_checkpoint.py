@@ -40,11 +40,10 @@ import sys
 import traceback
 
 import torch
-from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def forward(self, x):
         return checkpoint(torch.sin, x, use_reentrant=False)
 

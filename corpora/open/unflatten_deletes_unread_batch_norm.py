@@ -32,17 +32,15 @@ import torch
 
 
 class Model(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.norm = torch.nn.BatchNorm1d(1)
-
     def forward(self, x):
         self.norm(x)
         return x + 1
 
 
 def make():
-    return Model(), (torch.ones(2, 1),)
+    model = Model()
+    model.norm = torch.nn.BatchNorm1d(1)
+    return model, (torch.ones(2, 1),)
 
 
 if __name__ == "__main__":

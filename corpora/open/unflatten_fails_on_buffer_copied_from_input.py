@@ -54,9 +54,8 @@ if __name__ == "__main__":
     model, args = make()
     ep = torch.export.export(model, args).run_decompositions()
     try:
-        seen = torch.export.unflatten(ep)(*args)
+        seen, bug = torch.export.unflatten(ep)(*args), False
     except RuntimeError as error:
-        seen = error
-    bug = isinstance(seen, RuntimeError)
+        seen, bug = error, True
     print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, unflatten {seen!r}")
     raise SystemExit(bug)

@@ -34,10 +34,9 @@ memory on the CPU below a FakeTensor, and its views are on the CPU as well.
 import sys
 
 import torch
-from torch import nn
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def forward(self, x):
         x.data = self.k
         return x.view(1, 1)

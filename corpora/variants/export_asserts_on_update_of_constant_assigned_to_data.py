@@ -36,10 +36,9 @@ recorded with the node cannot be made.
 import sys
 
 import torch
-from torch import nn
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def forward(self, x):
         x.data = self.k
         return x.add_(1)

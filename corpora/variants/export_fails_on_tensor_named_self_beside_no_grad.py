@@ -27,10 +27,6 @@ import torch
 
 
 class Model(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.self = torch.zeros(1)
-
     def forward(self, x):
         with torch.no_grad():
             y = x + 1
@@ -38,7 +34,9 @@ class Model(torch.nn.Module):
 
 
 def make():
-    return Model(), (torch.ones(1),)
+    model = Model()
+    model.self = torch.zeros(1)
+    return model, (torch.ones(1),)
 
 
 if __name__ == "__main__":

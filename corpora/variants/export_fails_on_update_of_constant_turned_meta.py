@@ -32,10 +32,9 @@ the update is fake, so that FakeTensorMode computes it for real, and on a meta t
 import sys
 
 import torch
-from torch import nn
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def forward(self, x):
         self.k.data = x
         return x + self.k.add_(1)

@@ -27,15 +27,14 @@ these expressions, and unflatten looks modules up by them: `unflatten(ep)` has a
 import sys
 
 import torch
-from torch import nn
 
 
-class AddOne(nn.Module):
+class AddOne(torch.nn.Module):
     def forward(self, x):
         return x + 1
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def forward(self, x):
         return getattr(self, "down-sample")(x)
 
