@@ -285,5 +285,25 @@ def test_a_backend_says_which_aliases_it_does_not_take(
     assert [(each.status, each.reason) for each in verdict.paths] == [("unsupported", reason)]
 
 
+BRANCHES_READ_A_CHUNK = """
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.cond(x.sum() > 0, lambda x: x + 1, torch.tanh, (x.chunk(2, 1)[0],))
+"""
+
+
+@REFUSES_CONTIGUOUS
+def test_a_refusal_by_torch_in_a_call_that_compiles_again_is_recognized(
+    case: Callable[[str, str], Case],
+) -> None:
+    """The first call compiles for its own sizes, the call with another size for dynamic ones."""
+    given = case(BRANCHES_READ_A_CHUNK, "(torch.ones(3, 2),)")
+    verdict = judge(given, [parse("compile:compiled")])
+    assert verdict.valid and verdict.findings == ()
+    assert [(each.status, each.excused) for each in verdict.paths] == [
+        ("ok", ("cond-does-not-merge-strides",))
+    ]
+
+
 def test_every_refusal_says_where_it_is_documented() -> None:
     assert all(rule.documented and rule.name for rule in REFUSALS)

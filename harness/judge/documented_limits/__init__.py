@@ -6,7 +6,15 @@ harness/judge/documented_refusals.py.
 
 from __future__ import annotations
 
-from harness.judge.documented_limits import aot_autograd, exporting, inference, pipelines, replacing, state
+from harness.judge.documented_limits import (
+    aot_autograd,
+    dynamo,
+    exporting,
+    inference,
+    pipelines,
+    replacing,
+    state,
+)
 from harness.judge.documented_limits.limit import Limit, Question
 
 LIMITS: tuple[Limit, ...] = (
@@ -14,6 +22,7 @@ LIMITS: tuple[Limit, ...] = (
     *exporting.LIMITS,
     *inference.LIMITS,
     *aot_autograd.LIMITS,
+    *dynamo.LIMITS,
     *pipelines.LIMITS,
     *replacing.LIMITS,
 )
