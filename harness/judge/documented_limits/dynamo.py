@@ -16,8 +16,8 @@ LIMITS: list[Limit] = []
 
 @limit(
     LIMITS,
-    says="Once sizes are dynamic, as they are after a call with another size, torch.cond does not take branches "
-    "whose results are not dense in memory.",
+    says="Once sizes are dynamic, as they are after a call with another size, torch.cond does not take "
+    "branches whose results are not dense in memory.",
     documented="torch/_higher_order_ops/cond.py, _merge_output: 'we cannot determine the expr of strides "
     "from the new shapes so we error out and hint users to call contiguous()'; as the refusal cond-strides",
     everywhere=True,
