@@ -1,0 +1,60 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "strict export: a model of every other row refuses two rows, which its dynamic_shapes allow"
+# severity = "B"
+# severity-because = "everyday slicing; a call within the range that the user gave raises AssertionError"
+# cause = """
+# Strict export traces again what Dynamo captured. To note the memory format of each result, it asks whether a
+# size is 1. The answer becomes a guard, after Dynamo has compared its guards with the ranges. Non-strict export
+# refuses the model for the same guard, which no operator needs."""
+# path = "strict:module@cpu"
+# check = "guards"
+# kind = "crash"
+# stage = "run"
+# status = "open"
+# signatures = [["guards", "crash", "refused", "size", "probe"]]
+# fix = "memory_format_of_nodes_adds_no_guards"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/fx/experimental/proxy_tensor.py, set_meta: its tensor_meta adds guards"
+# ///
+"""The model gives every other row, of two rows or more; the exported one refuses two rows."""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x[::2]
+
+
+def make():
+    return Model(), (torch.ones(6, 3),)
+
+
+def dynamic_shapes():
+    return ({0: torch.export.Dim("n", min=2)},)
+
+
+def probes():
+    return [((torch.ones(2, 3),), {})]
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    program = torch.export.export(model, args, dynamic_shapes=dynamic_shapes(), strict=True)
+    ((two, _),) = probes()
+    try:
+        seen = program.module()(*two)
+    except AssertionError as error:
+        print(f"BUG: two rows, which dynamic_shapes allows, are refused: {error}")
+        sys.exit(1)
+    bug = not torch.equal(seen, model(*two))
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*two)}, the exported program {seen}")
+    sys.exit(bug)
