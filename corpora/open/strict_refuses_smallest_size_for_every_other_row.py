@@ -8,8 +8,8 @@
 # severity-because = "everyday slicing; a call within the range that the user gave raises AssertionError"
 # cause = """
 # Strict export traces again what Dynamo captured. To note the memory format of each result, it asks whether a
-# size is 1. The answer becomes a guard, after Dynamo has compared its guards with the ranges. Non-strict export
-# refuses the model for the same guard, which no operator needs."""
+# size is 1. The answer becomes a guard, after Dynamo has compared its guards with the ranges. Non-strict
+# export refuses the model for the same guard, which no operator needs."""
 # path = "strict:module@cpu"
 # check = "guards"
 # kind = "crash"
