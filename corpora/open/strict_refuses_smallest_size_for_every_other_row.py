@@ -49,12 +49,9 @@ if __name__ == "__main__":
     sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     program = torch.export.export(model, args, dynamic_shapes=dynamic_shapes(), strict=True)
-    ((two, _),) = probes()
     try:
-        seen = program.module()(*two)
+        program.module()(torch.ones(2, 3))
     except AssertionError as error:
         print(f"BUG: two rows, which dynamic_shapes allows, are refused: {error}")
         sys.exit(1)
-    bug = not torch.equal(seen, model(*two))
-    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*two)}, the exported program {seen}")
-    sys.exit(bug)
+    print("ok: the exported program takes two rows")

@@ -4,11 +4,7 @@
 #
 # [tool.exportdiff]
 # title = "run_decompositions: RuntimeError for a custom operator that updates a buffer in a torch.cond"
-# severity = "B"
-# severity-because = "a counter that a kernel of one's own updates in a branch; eager and export take it"
-# cause = """
-# Branches that write are traced through torch.func.functionalize. That knows the operators of ATen alone, and
-# refuses every other one whose schema says that it writes."""
+# variant-of = "decompose_fails_on_write_in_branch"
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -30,7 +26,11 @@
 # affected = ["2.13.0"]
 # at-fault = "torch/_higher_order_ops/auto_functionalize.py, FunctionalCallableWithEpilogue.__call__"
 # ///
-"""One branch counts with a custom operator; export takes it, and run_decompositions raises."""
+"""One branch counts with a custom operator; export takes it, and run_decompositions raises.
+
+Branches that write are traced through torch.func.functionalize. That knows the operators of ATen alone, and
+refuses every other one whose schema says that it writes.
+"""
 
 import sys
 
