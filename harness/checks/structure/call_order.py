@@ -164,11 +164,14 @@ def _all(trees: Iterable[_Tree]) -> Iterator[_Tree]:
 
 
 def made_calls(hierarchy: Hierarchy, rebuilt: Rebuilt) -> Iterator[Evidence]:
-    """Compare the calls that the rebuilt module makes with eager's."""
+    """Compare the calls that the rebuilt module makes with eager's.
+
+    Not where it calls a module that eager does not have: that is a difference of the modules.
+    """
     first = hierarchy.first
-    theirs = _forest(
-        [Visit(first.get(name, name), within, True) for name, within in rebuilt.calls], hierarchy
-    )
+    if any(name not in first for name, _ in rebuilt.calls):
+        return
+    theirs = _forest([Visit(first[name], within, True) for name, within in rebuilt.calls], hierarchy)
     ours = _forest(hierarchy.visits, hierarchy)
     if not _fits(ours, theirs, all_needed=False):
         yield CallOrder("lower", _flat(ours), _flat(theirs))

@@ -87,7 +87,7 @@ def other_metadata_is_static(question: Question) -> bool:
 def modules_in_lists_are_not_registered(question: Question) -> bool:
     """Ask whether all modules that eager does not have are named by an index or a key, or by an attribute."""
     evidence, hierarchy = question.evidence, question.eager.hierarchy
-    if not isinstance(evidence, CallsUnknown):
+    if not isinstance(evidence, CallsUnknown | ModulesUnknown):
         return False
     attributes = hierarchy.unregistered if hierarchy else frozenset()
     return all(_is_unregistered(name, attributes) for name in evidence.names)
