@@ -281,8 +281,6 @@ def test_names_of_slices_and_of_items_are_a_documented_limit() -> None:
     for evidence, excused in (
         (ModulesUnknown((name, f"{name}.0")), True),
         (ModulesUnknown((name, other)), False),
-        (CallOrder("lower", ("a",), (f"{name}.0", "a")), True),
-        (CallOrder("lower", ("a",), (other, "a")), False),
         (CallOrder("export", ("a",), (name, "a")), False),
     ):
         assert bool(limit_name(evidence, EAGER, running(*MADE))) is excused

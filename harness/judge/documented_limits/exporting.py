@@ -13,7 +13,7 @@ from harness.checks.inputs import InputLeaf
 from harness.checks.outputs import OutputLeaf, OutputStructure, PathRaised
 from harness.checks.purity import ModuleChanged, Printed, ProcessChanged
 from harness.checks.state import StateLeaf
-from harness.checks.structure.call_order import CallOrder, CallsUnknown
+from harness.checks.structure.call_order import CallsUnknown
 from harness.checks.structure.check import ModulesUnknown
 from harness.inputs.deviations import METADATA, PROMISED, SURROUNDINGS
 from harness.judge.documented_limits.limit import PROGRAMMING_MODEL, limit
@@ -119,11 +119,9 @@ def slices_have_names_of_their_own(question: Question) -> bool:
     evidence = question.evidence
     if isinstance(evidence, PathRaised) and not SELECTS.keys().isdisjoint(question.path.transforms):
         return re.search(r"nonexistent target \S*\bslice\(", evidence.failure.message) is not None
-    if isinstance(evidence, CallOrder):  # a call by such a name cannot be found among eager's
-        return evidence.stage == "lower" and any("slice(" in name for name in evidence.seen)
-    if isinstance(evidence, CallsUnknown | ModulesUnknown):
-        return all("slice(" in name for name in evidence.names)
-    return False
+    return isinstance(evidence, CallsUnknown | ModulesUnknown) and all(
+        "slice(" in name for name in evidence.names
+    )
 
 
 @limit(
