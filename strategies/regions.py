@@ -15,12 +15,15 @@ class Region:
     template: str
     grad: bool | None = None
     autocast: str = ""
+    whole: bool = False
+    """Whether only all of a model can be inside: what is made there cannot be used outside with gradients."""
 
 
 REGIONS: dict[str, Region] = {
     "no_grad": Region("torch.no_grad()", grad=False),
     "enable_grad": Region("torch.enable_grad()", grad=True),
     "autocast": Region('torch.autocast("cpu", dtype=torch.bfloat16)', autocast="bfloat16"),
+    "inference_mode": Region("torch.inference_mode()", grad=False, whole=True),
     "annotate": Region('torch.fx.traceback.annotate({"stage": 1})'),
 }
 """Every ``with`` block by its name."""
@@ -131,6 +134,12 @@ PREAMBLES: dict[str, tuple[str, ...]] = {
         "    return torch.fx.GraphModule(model, Tracer().trace(model))",
     ),
     "checkpoint": ("from torch.utils.checkpoint import checkpoint",),
+    "packed": (
+        "def packed(layer, x):",
+        "    lengths = torch.tensor([max(x.shape[1] - row, 1) for row in range(x.shape[0])])",
+        "    rows = nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True)",
+        "    return nn.utils.rnn.pad_packed_sequence(layer(rows)[0], batch_first=True)[0].contiguous()",
+    ),
     "parametrize": ("from torch.nn.utils import parametrize",),
     "parametrizations": ("from torch.nn.utils import parametrizations",),
     "while_loop": ("from torch._higher_order_ops.while_loop import while_loop",),

@@ -38,6 +38,7 @@ from strategies.program import (
     Return,
     Stmt,
     Tensor,
+    Try,
     Var,
     With,
     new_modules,
@@ -89,6 +90,8 @@ def _executed(body: Iterable[Stmt], trace: Trace) -> tuple[Stmt, ...]:
             inner = _executed(stmt.body, trace)
             if inner:
                 kept.append(replace(stmt, body=inner))
+        elif isinstance(stmt, Try):
+            kept += _tried(stmt, trace)
         elif isinstance(stmt, Control):
             functions = tuple(replace(f, body=_executed(f.body, trace)) for f in stmt.functions)
             kept.append(replace(stmt, functions=functions))
@@ -110,6 +113,13 @@ def _branch(stmt: If, trace: Trace) -> tuple[Stmt, ...]:
     if _may_differ_when_traced(stmt.test.name) and then:
         return (replace(stmt, then=then, orelse=()),)
     return then or orelse
+
+
+def _tried(stmt: Try, trace: Trace) -> tuple[Stmt, ...]:
+    body, handler = _executed(stmt.body, trace), _executed(stmt.handler, trace)
+    if (id(stmt), True) not in trace.sides:
+        return body
+    return (replace(stmt, body=body, handler=handler or (PASS,)),)
 
 
 def _may_differ_when_traced(name: str) -> bool:
@@ -168,6 +178,10 @@ def _without_unread(body: tuple[Stmt, ...], read: set[str]) -> tuple[Stmt, ...]:
                 continue
             # An emptied `then` keeps its first statement: a body needs one, and `pass` tests nothing.
             stmt = replace(stmt, then=then or stmt.then[:1], orelse=orelse)
+        elif isinstance(stmt, Try):
+            # What raises is kept, and so is its try.
+            handler = _without_unread(stmt.handler, read) or (PASS,)
+            stmt = replace(stmt, body=_without_unread(stmt.body, read), handler=handler)
         elif isinstance(stmt, With | Repeat):
             inner = _without_unread(stmt.body, read)
             if not inner:

@@ -9,6 +9,7 @@ from strategies.constants import GROUPS
 from strategies.control import CONTROLS
 from strategies.drawing.calls import draw_apply, draw_call, draw_loop, draw_own_method, in_family
 from strategies.drawing.control import draw_branch, draw_control, draw_region, draw_repeat, draw_ternary
+from strategies.drawing.failing import draw_try
 from strategies.drawing.flows import FLOWS, draw_flow
 from strategies.drawing.modules import class_of, modules
 from strategies.drawing.operations import (
@@ -23,12 +24,14 @@ from strategies.drawing.operations import (
 from strategies.drawing.python_values import draw_output_value, keys_of
 from strategies.drawing.scope import OPERANDS, Maker, Scope
 from strategies.drawing.state import (
+    WAYS,
     buffers,
     draw_count,
     draw_own_read,
     draw_own_write,
     draw_rebind,
     draw_rebinding,
+    draw_set_once,
     draw_update,
 )
 from strategies.drawing.twins import draw_pair
@@ -56,9 +59,10 @@ def draw_statements(scope: Scope, least: int, most: int) -> list[Stmt]:
 
 
 def draw_body(scope: Scope, least: int, most: int) -> list[Stmt]:
-    """Draw the statements of a method, which may begin by counting its calls."""
+    """Draw the statements of a method, which may begin by counting its calls, or by filling a cache."""
     counted = _count(scope) if scope.choose.maybe("update.bump", 60) else None
-    return [*([counted] if counted is not None else []), *draw_statements(scope, least, most)]
+    cached = _set_once(scope) if scope.choose.maybe("update.lazy", 75) else None
+    return [*(stmt for stmt in (counted, cached) if stmt is not None), *draw_statements(scope, least, most)]
 
 
 MORE = 62
@@ -136,6 +140,7 @@ _write_own = _tried(draw_own_write)
 _update = _tried(draw_update)
 _rebind = _tried(draw_rebind)
 _count = _tried(draw_count)
+_set_once = _tried(draw_set_once)
 _ternary = _tried(draw_ternary)
 _flow = _tried(draw_flow)
 
@@ -229,6 +234,10 @@ def _control(scope: Scope) -> Stmt | None:
     return draw_control(scope, draw_statements)
 
 
+def _try(scope: Scope) -> Stmt | None:
+    return draw_try(scope, draw_statements)
+
+
 def write_in_operator_first(scope: Scope) -> None:
     """Make a body begin with a control-flow operator that may write, where gradients are off."""
     if scope.choose.maybe("region.written", 70):
@@ -242,8 +251,9 @@ _SPECIALS: dict[Maker, tuple[str, ...]] = {
     _loop: ("control.loop",),
     _repeat: ("control.repeat",),
     _ternary: ("control.ternary",),
-    _update: ("update.bump", "update.rebind", "update.swap", "update.create", "update.copy", "update.grow"),
-    _region: tuple(f"region.{name}" for name in REGIONS),
+    _try: ("control.try",) * 3,
+    _update: tuple(WAYS),
+    _region: tuple(f"region.{name}" for name, spec in REGIONS.items() if not spec.whole),
     _control: tuple(f"region.{name}" for name in CONTROLS),
     draw_pair: ("op.pair",),
     _results: ("op.results", "op.results", "output.result"),

@@ -13,10 +13,12 @@ from strategies.drawing.bodies import (
     draw_statements,
     write_in_operator_first,
 )
+from strategies.drawing.failing import draw_refusal
 from strategies.drawing.flows import returned_state, write_alias_first
 from strategies.drawing.layers import TRACED_LAYERS, draw_layer
 from strategies.drawing.modules import class_of, is_instance_of, modules, reaches, walk
 from strategies.drawing.scope import Scope
+from strategies.drawing.state import NEW_NAMES
 from strategies.drawing.style import Style
 from strategies.drawing.tracing import traceable
 from strategies.drawing.writers import draw_writes
@@ -44,6 +46,7 @@ from strategies.program import (
     Plain,
     Return,
     Tensor,
+    Unset,
     Var,
     With,
 )
@@ -81,7 +84,7 @@ CONTAINERS = {
 USUAL_PARAMETRIZATIONS = [*PARAMETRIZATIONS, "LowRank", *["weight_norm"] * 2, *["spectral_norm"] * 3]
 """The names of parametrizations; those that fit few parameters more often."""
 
-WHOLE = ("no_grad", "no_grad", "no_grad", "autocast", "enable_grad")
+WHOLE = ("no_grad", "no_grad", "no_grad", "autocast", "enable_grad", "inference_mode")
 """The ``with`` blocks around everything that a model does."""
 
 
@@ -132,6 +135,12 @@ class ClassBuilder:
             self.add(Plain("rate", self.choose.pick((0.5, 2.0, -1.0))))
         if self.choose.maybe("state.mode", 50):
             self.add(Plain("mode", self.choose.pick(("a", "b"))))
+        if self.choose.maybe("state.unset", 60):
+            for attr in NEW_NAMES[: 1 + self.choose.upto(1)]:
+                self.add(Unset(attr, self.choose.pick(("buffer", "scratch", "constant"))))
+            if self.choose.chance(50):
+                # Export numbers the buffers: those that are None come first, or last.
+                self.init.sort(key=lambda init: not isinstance(init, Unset))
 
     def draw_held(self) -> None:
         """Draw a plain list or dict of tensors."""
@@ -206,6 +215,8 @@ class ClassBuilder:
                 self.add(container)
         if choose.maybe("hierarchy.attach", 70):
             self._attach()
+        if choose.maybe("hierarchy.aside", 70):
+            self._set_aside()
         if choose.maybe("state.tied", 60):
             self._tie()
         self.draw_derived()
@@ -288,6 +299,19 @@ class ClassBuilder:
         if options:
             self.add(self.choose.pick(options))
 
+    def _set_aside(self) -> None:
+        """Give this module, or a child, an attribute that is a module but is not registered."""
+        found = [*modules(self.owner, 2)]
+        hosts = [(path, m) for path, m in modules(self.owner, 1) if class_of(m) is not None and not m.traced]
+        options = [
+            Bind((*host, "link"), source, aside=True)
+            for host, module in [((), self.owner), *hosts]
+            for source, linked in found
+            if not reaches(linked, module)
+        ]
+        if options:
+            self.add(self.choose.pick(options))
+
     def _tie(self) -> None:
         """Make two tensor attributes the same tensor; both must be of one kind, as ``nn.Module`` demands."""
         tensors = [(p, v) for p, v in walk(self.owner, 3) if isinstance(v, Ref)]
@@ -339,9 +363,10 @@ class ClassBuilder:
             scenarios(self.owner, args, self.style, same=self.choose.on("control.identity")),
             methods=tuple(method.name for method in methods),
         )
-        body = draw_writes(scope) if self.choose.maybe("calls.no_result", 35) else []
+        refusal = draw_refusal(scope) if self.choose.maybe("control.raise", 60) else None
+        body = draw_writes(scope) if refusal is None and self.choose.maybe("calls.no_result", 35) else []
         if not body:
-            body = draw_body(scope, 1, 3)
+            body = [*([refusal] if refusal is not None else []), *draw_body(scope, 1, 3)]
             result = (returned_state(scope, body) or draw_result(scope)) if scope.frames else Var("x")
             body.append(Return(result if result is not None else Var("x")))
             methods += self._draw_twice(args)

@@ -98,7 +98,7 @@ def _tensor_conditions(scope: Scope, subject: Expr) -> list[Cond]:
     return [cond for cond in found if _decidable(scope, cond)]
 
 
-def _conditions(scope: Scope) -> list[Cond]:
+def conditions(scope: Scope) -> list[Cond]:
     """The conditions that every scenario can decide, those on arguments first."""
     found: list[Cond] = []
     for arg in scope.args:
@@ -148,7 +148,7 @@ def _decidable(scope: Scope, cond: Cond) -> bool:
     return True
 
 
-def _pick(scope: Scope, conds: Sequence[Cond]) -> Cond:
+def pick_condition(scope: Scope, conds: Sequence[Cond]) -> Cond:
     """One of the conditions, all names of conditions being equally likely: those on tensors would crowd out
     the rest, because they hold for every tensor in reach. Those in SELDOM are three times as likely.
     """
@@ -158,7 +158,7 @@ def _pick(scope: Scope, conds: Sequence[Cond]) -> Cond:
     return scope.choose.member([*names.values(), *[names[name] for name in SELDOM if name in names] * 2])
 
 
-def _split(scope: Scope, cond: Cond) -> tuple[list[Frame], list[Frame]]:
+def split(scope: Scope, cond: Cond) -> tuple[list[Frame], list[Frame]]:
     """The scenarios in which a condition is true, and the others."""
     taken: list[Frame] = []
     skipped: list[Frame] = []
@@ -174,15 +174,15 @@ def draw_branch(scope: Scope, suite: Suite, subject: Expr | None = None) -> Stmt
     """
     if scope.depth >= NESTING or not scope.choose.on("control.if"):
         return None
-    conds = _conditions(scope) if subject is None else _tensor_conditions(scope, subject)
+    conds = conditions(scope) if subject is None else _tensor_conditions(scope, subject)
     if not conds:
         return None
     # Conditions that separate the scenarios make the graphs of two calls differ.
-    deciding = [cond for cond in conds if all(_split(scope, cond))]
+    deciding = [cond for cond in conds if all(split(scope, cond))]
     if deciding and not scope.choose.chance(20):
         conds = deciding
-    cond = _pick(scope, conds)
-    taken, skipped = _split(scope, cond)
+    cond = pick_condition(scope, conds)
+    taken, skipped = split(scope, cond)
     then, then_frames = _side(scope, [*taken], skipped, suite)
     orelse: list[Stmt] = []
     if scope.choose.chance(75):
@@ -224,11 +224,11 @@ def draw_ternary(scope: Scope) -> Stmt | None:
     """``x = a if test else b``."""
     if not scope.choose.on("control.ternary"):
         return None
-    conds = _conditions(scope)
+    conds = conditions(scope)
     near = scope.recent()
     if not conds or near is None:
         return None
-    cond = _pick(scope, conds)
+    cond = pick_condition(scope, conds)
     names = ("add_one", "double", "neg", "tanh", "add", "t")
     ways = [draw_op(scope, [names], [near], scope.tensors()) or near for _ in range(2)]
     return assign(scope, Ternary(cond, ways[0], ways[1]), near)
@@ -254,7 +254,7 @@ def draw_repeat(scope: Scope, suite: Suite) -> Stmt | None:
 
 def draw_region(scope: Scope, suite: Suite) -> Stmt | None:
     """A ``with`` block."""
-    names = [name for name in REGIONS if scope.choose.on(f"region.{name}")]
+    names = [name for name, spec in REGIONS.items() if not spec.whole and scope.choose.on(f"region.{name}")]
     if not names or scope.depth >= NESTING or scope.operator_args:
         return None
     name = scope.choose.pick(names)

@@ -11,9 +11,13 @@ from strategies.types import dense
 
 DEMANDING = frozenset(
     {"conv1d", "conv2d", "max_pool1d", "avg_pool1d", "batch_norm1d", "group_norm", "embedding"}
-    | {"attention", "gru", "lstm", "gru_cell", "encoder_layer"}
+    | {"attention", "gru", "lstm", "packed_gru", "gru_cell", "encoder_layer"}
 )
 """Layers that few inputs fit: preferred if one fits."""
+
+
+_BATCHES = ("encoder_layer", "packed_gru")
+"""Layers that only batches of sequences fit: they come up less often than all others."""
 
 
 TRACED_LAYERS = frozenset(
@@ -37,7 +41,7 @@ def draw_layer(choose: Chooser, style: Style) -> New | None:
     if traced and choose.maybe("hierarchy.traced", 50):
         fitting = traced
     demanding = [each for each in fitting if each[0] in DEMANDING]
-    demanding += [each for each in fitting if each[0] == "encoder_layer"] * 4  # only for batches of sequences
+    demanding += [each for each in fitting if each[0] in _BATCHES] * 5
     if demanding and choose.chance(50):
         fitting = demanding
     name, choices = choose.pick(fitting)

@@ -7,7 +7,21 @@ from collections.abc import Sequence
 from strategies.drawing.modules import class_of, modules
 from strategies.drawing.operations import JOINS, assign, draw_op
 from strategies.drawing.scope import Scope
-from strategies.program import Attr, AttributePath, Bump, Do, Expr, Set, Step, Stmt, Swap, Var, of_type
+from strategies.program import (
+    Attr,
+    AttributePath,
+    Bump,
+    Cond,
+    Do,
+    Expr,
+    If,
+    Set,
+    Step,
+    Stmt,
+    Swap,
+    Var,
+    of_type,
+)
 from strategies.values import Instance, Ref
 
 NEW_NAMES = ("cache", "last")
@@ -16,7 +30,7 @@ NEW_NAMES = ("cache", "last")
 
 def draw_update(scope: Scope) -> Stmt | None:
     """One of the ways to change an attribute that the switches allow."""
-    ways = [way for name, way in _WAYS.items() if scope.choose.on(name)]
+    ways = [way for name, way in WAYS.items() if scope.choose.on(name)]
     return scope.choose.pick(ways)(scope) if ways and not scope.operator_args else None
 
 
@@ -165,6 +179,17 @@ def _create(scope: Scope) -> Stmt | None:
     return Set((scope.choose.pick(NEW_NAMES),), scope.choose.pick(tensors)) if tensors else None
 
 
+def draw_set_once(scope: Scope) -> Stmt | None:
+    """``if self.cache is None: self.cache = value``."""
+    empty = [name for name, value in scope.frames[0].owner.attrs.items() if value is None]
+    tensors = scope.tensors()
+    if not empty or not tensors:
+        return None
+    path = (scope.choose.pick(empty),)
+    value = draw_op(scope, [_SAME_TYPE_OPS], [scope.choose.mostly_first(tensors)], tensors)
+    return None if value is None else If(Cond("is_none", Attr(path)), (Set(path, value),))
+
+
 def _grow(scope: Scope) -> Stmt | None:
     """``self.cache = torch.cat([self.cache, x])``."""
     found = buffers(scope)
@@ -175,11 +200,12 @@ def _grow(scope: Scope) -> Stmt | None:
     return None if op is None else Set(path, op)
 
 
-_WAYS = {
+WAYS = {
     "update.bump": _bump,
     "update.rebind": draw_rebind,
     "update.swap": _swap,
     "update.create": _create,
+    "update.lazy": draw_set_once,
     "update.copy": _copy,
     "update.grow": _grow,
 }

@@ -82,7 +82,7 @@ def _traceable_at_root(node: object, owner: Instance) -> bool:
         # Python makes a new container of a slice, which has no name either.
         named = node.callee != () and not isinstance(node.callee[-1], Slice)
         named = named and not _leads_through_plain(owner, node.callee[:-1])
-        return named and not node.method and node.form != "checkpoint"
+        return named and not node.method and node.form not in ("checkpoint", "packed")
     if isinstance(node, Loop):
         return not _leads_through_plain(owner, node.container)
     if isinstance(node, Lit):

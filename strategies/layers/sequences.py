@@ -41,6 +41,12 @@ def recurrent(x: Operand, params: LayerParams, training: bool) -> Outcome:
     return Outcome(fresh((*x.type.shape[:-1], size_of(params[0])), x.type.dtype), 1.0)
 
 
+def packed(x: Operand, params: LayerParams, training: bool) -> Outcome:
+    """A recurrent layer on a packed batch of sequences of different lengths."""
+    require(params in batches(x, training))
+    return recurrent(x, params, training)
+
+
 def cell_sizes(x: Operand, training: bool) -> list[LayerParams]:
     """Choices of a recurrent cell."""
     shape = x.type.shape

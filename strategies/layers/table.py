@@ -48,6 +48,7 @@ from strategies.layers.sequences import (
     encoder_layer,
     encoder_tensors,
     gate_tensors,
+    packed,
     recurrent,
     sequence_sizes,
 )
@@ -109,6 +110,13 @@ LAYERS: dict[str, LayerSpec] = {
         random=True,
         lowers=True,
         tensors=gate_tensors(4),
+    ),
+    "packed_gru": LayerSpec(
+        *("nn.GRU({p[0]}, {p[0]}, batch_first=True{p[1]})", batches, packed),
+        form="packed",
+        random=True,
+        lowers=True,
+        tensors=gate_tensors(3),
     ),
     "gru_cell": LayerSpec(
         *("nn.GRUCell({p[0]}, {p[0]}{p[1]})", cell_sizes, recurrent),

@@ -8,6 +8,7 @@ from strategies.machine.binding import bind
 from strategies.machine.inputs import arguments
 from strategies.machine.limits import CALLS, FUEL
 from strategies.machine.machine import Machine
+from strategies.machine.statements import Raised
 from strategies.machine.tensors import LAYOUTS, LAZY, new_tensor
 
-__all__ = ["CALLS", "FUEL", "LAYOUTS", "LAZY", "Machine", "arguments", "bind", "new_tensor"]
+__all__ = ["CALLS", "FUEL", "LAYOUTS", "LAZY", "Machine", "Raised", "arguments", "bind", "new_tensor"]

@@ -24,6 +24,7 @@ from strategies.program import (
     Slice,
     Step,
     Tensor,
+    Unset,
     of_type,
 )
 from strategies.regions import PARAMETRIZATIONS
@@ -115,6 +116,9 @@ class Builder:
         elif isinstance(init, Tensor):
             made = filled_tensor(init.fill, init.kind, init.frozen, init.layout)
             _set_attribute(owner, init.attr, made, init, init.kind)
+        elif isinstance(init, Unset):
+            _set_attribute(owner, init.attr, None, init)
+            owner.slots[init.attr] = init.kind
         elif isinstance(init, Derived):
             _derive(owner, init, trace)
         elif isinstance(init, Plain):
@@ -203,6 +207,12 @@ def _bind(owner: Instance, init: Bind, trace: Trace | None) -> None:
     step = init.target[-1]
     if isinstance(source, Ref):
         _check_tie(owner, init.source, target, step, source)
+    if init.aside:
+        if not isinstance(source, Instance) or isinstance(source.kind, str) or step in target.attrs:
+            raise Rejected("only a module is set aside, under a new name")
+        target.attrs[step] = source
+        target.origins[step] = id(init)
+        return
     replaced = target.origins.get(step)
     if trace is not None and replaced is not None:
         trace.used.add(replaced)

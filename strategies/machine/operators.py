@@ -30,6 +30,8 @@ class Operators:
         self._grad = True
         self._autocast = ""
         """The dtype that autocast lowers to, if it is on."""
+        self._inference = False
+        """Whether all of the model runs in inference mode."""
         self._checkpointed = False
         """Whether torch.utils.checkpoint calls what runs."""
         self._operator: OperatorMemory | None = None

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 
 from strategies.control import CONTROLS
+from strategies.failures import FAILURES
 from strategies.machine.calls import Calls
 from strategies.machine.limits import ROUNDS
 from strategies.machine.memory import OperatorMemory
@@ -16,6 +17,7 @@ from strategies.program import (
     Bump,
     Control,
     Do,
+    Fail,
     If,
     Lambda,
     Loop,
@@ -25,10 +27,20 @@ from strategies.program import (
     Set,
     Stmt,
     Swap,
+    Try,
     With,
 )
 from strategies.regions import REGIONS
 from strategies.values import Box, Frame, Instance, Method, Primitive, Ref, Value
+
+
+class Raised(Rejected):
+    """The Program itself raises here; a ``try`` around it may catch that."""
+
+    def __init__(self, error: str) -> None:
+        """Raise the exception of this name."""
+        super().__init__(f"raises {error}")
+        self.error = error
 
 
 class Statements(Calls):
@@ -61,6 +73,12 @@ class Statements(Calls):
                 done, value = self._repeat(stmt, frame)
                 if done:
                     return True, value
+            elif isinstance(stmt, Fail):
+                self._fail(stmt, frame)
+            elif isinstance(stmt, Try):
+                done, value = self._try(stmt, frame)
+                if done:
+                    return True, value
             elif isinstance(stmt, Loop):
                 self._loop(stmt, frame)
             elif isinstance(stmt, Control):
@@ -72,14 +90,35 @@ class Statements(Calls):
     @contextlib.contextmanager
     def region(self, name: str) -> Iterator[None]:
         """Run the ``with`` block in a region; ``name`` is a key of REGIONS."""
-        grad, autocast = self._grad, self._autocast
+        before = self._grad, self._autocast, self._inference
         region = REGIONS[name]
-        self._grad = grad if region.grad is None else region.grad
-        self._autocast = region.autocast or autocast
+        self._grad = self._grad if region.grad is None else region.grad
+        self._autocast = region.autocast or self._autocast
+        self._inference |= region.whole
         try:
             yield
         finally:
-            self._grad, self._autocast = grad, autocast
+            self._grad, self._autocast, self._inference = before
+
+    # exceptions
+
+    def _fail(self, stmt: Fail, frame: Frame) -> None:
+        subject = self.evaluate(stmt.subject, frame)
+        if not isinstance(subject, Ref) or 0 in subject.type.shape:
+            raise Rejected("no tensor with elements")
+        raise Raised(FAILURES[stmt.name].error)
+
+    def _try(self, stmt: Try, frame: Frame) -> tuple[bool, Value]:
+        if self._operator is not None:
+            raise Rejected("no exceptions in a control-flow operator")
+        try:
+            return self.run(stmt.body, frame)
+        except Raised as raised:
+            if raised.error != stmt.error:
+                raise
+        if self.trace is not None:
+            self.trace.sides.add((id(stmt), True))
+        return self.run(stmt.handler, frame)
 
     # loops
 
@@ -123,6 +162,8 @@ class Statements(Calls):
         if len(tensors) != len(operands) or self._operator is not None or self._autocast:
             raise Rejected("a control-flow operator takes tensors, and is not nested")
         spec = CONTROLS[stmt.name]
+        if self._inference:
+            raise Rejected("eager compiles such an operator, and not in inference mode")
         if spec.differentiates and self._checkpointed:
             raise Rejected("eager does not differentiate under hooks on saved tensors")
         memory = OperatorMemory(spec, frame, tensors, self._grad)

@@ -20,6 +20,7 @@ from strategies.program.construction import (
     Parametrize,
     Plain,
     Tensor,
+    Unset,
 )
 from strategies.program.expressions import (
     FIELDS,
@@ -51,6 +52,7 @@ from strategies.program.statements import (
     Bump,
     Control,
     Do,
+    Fail,
     If,
     Lambda,
     Loop,
@@ -59,6 +61,7 @@ from strategies.program.statements import (
     Set,
     Stmt,
     Swap,
+    Try,
     With,
 )
 from strategies.program.walking import new_modules, nodes, of_type, rewritten
@@ -91,6 +94,7 @@ __all__ = [
     "Do",
     "Dynamic",
     "Expr",
+    "Fail",
     "Fill",
     "Function",
     "Given",
@@ -129,6 +133,8 @@ __all__ = [
     "Tensor",
     "TensorInput",
     "Ternary",
+    "Try",
+    "Unset",
     "Var",
     "With",
     "new_modules",

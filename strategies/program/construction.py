@@ -47,10 +47,14 @@ class Child:
 
 @dataclass(frozen=True, slots=True)
 class Bind:
-    """``self.<target> = self.<source>``: shares a module or ties a tensor, at any depth."""
+    """``self.<target> = self.<source>``: shares a module or ties a tensor, at any depth.
+
+    With ``aside``, ``object.__setattr__`` sets it: the module does not register its new attribute.
+    """
 
     target: AttributePath
     source: AttributePath
+    aside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,14 @@ class Tensor:
     fill: Fill
     frozen: bool = False
     layout: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unset:
+    """A tensor attribute that is None until ``forward`` sets it; ``kind`` as in Tensor, but no parameter."""
+
+    attr: str
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,4 +150,4 @@ class Parametrize:
     name: str
 
 
-Init = Child | Copied | Bind | Container | Tensor | Held | Derived | Plain | Hook | Parametrize
+Init = Child | Copied | Bind | Container | Tensor | Unset | Held | Derived | Plain | Hook | Parametrize

@@ -79,6 +79,7 @@ FORMS: dict[str, str] = {
     "first": "{0}({args})[0]",
     "tokens": "{0}(torch.remainder({args}, 3))",
     "self_attention": "{0}({args}, {args}, {args})[0]",
+    "packed": "packed({0}, {args})",
     "checkpoint": "checkpoint({0}, {args}, use_reentrant=False)",
 }
 """Form -> how a call is written, as a format string over the callee and the arguments."""

@@ -88,6 +88,23 @@ class With:
 
 
 @dataclass(frozen=True, slots=True)
+class Fail:
+    """A statement that raises; ``name`` is a key of FAILURES, ``subject`` the tensor that it reads."""
+
+    name: str
+    subject: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """``try: body`` with ``except error: handler``."""
+
+    body: tuple[Stmt, ...]
+    error: str
+    handler: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Lambda:
     """A local function that a control-flow operator takes."""
 
@@ -115,4 +132,4 @@ class Return:
     value: Expr
 
 
-Stmt = Assign | Do | Set | Swap | Bump | If | Loop | Repeat | With | Control | Return
+Stmt = Assign | Do | Set | Swap | Bump | If | Loop | Repeat | With | Fail | Try | Control | Return

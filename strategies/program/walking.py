@@ -19,6 +19,7 @@ from strategies.program.construction import (
     Parametrize,
     Plain,
     Tensor,
+    Unset,
 )
 from strategies.program.expressions import (
     Apply,
@@ -44,6 +45,7 @@ from strategies.program.statements import (
     Bump,
     Control,
     Do,
+    Fail,
     If,
     Lambda,
     Loop,
@@ -51,6 +53,7 @@ from strategies.program.statements import (
     Return,
     Set,
     Swap,
+    Try,
     With,
 )
 
@@ -88,7 +91,7 @@ _PARTS: dict[type, tuple[str, ...]] = {
     for kind in (
         *(Lit, Var, Not, Attr, Op, Measure, Star, Call, Apply, Bound, Function, Group, Item, Results),
         *(Ternary, Cond),
-        *(Assign, Do, Set, Swap, Bump, If, Loop, Repeat, With, Lambda, Control, Return),
+        *(Assign, Do, Set, Swap, Bump, If, Loop, Repeat, With, Fail, Try, Lambda, Control, Return),
         *(
             New,
             Child,
@@ -97,6 +100,7 @@ _PARTS: dict[type, tuple[str, ...]] = {
             Container,
             Tensor,
             Held,
+            Unset,
             Derived,
             Plain,
             Hook,

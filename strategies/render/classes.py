@@ -22,6 +22,7 @@ from strategies.program import (
     Parametrize,
     Plain,
     Stmt,
+    Unset,
 )
 from strategies.regions import HOOKS, PARAMETRIZATIONS
 from strategies.render.expressions import assignment, group, literal, path_text
@@ -73,8 +74,14 @@ def _statement(init: Init, scaled: bool) -> str:
         return assignment((init.attr,), f"{function}({path_text(init.source)})")
     if isinstance(init, Held):
         return assignment((init.attr,), _held(init))
+    if isinstance(init, Unset):
+        return _registered(init.attr, init.kind, "None")
     if isinstance(init, Bind):
-        return assignment(init.target, path_text(init.source))
+        *holder, name = init.target
+        source = path_text(init.source)
+        if init.aside:
+            return f'object.__setattr__({path_text(tuple(holder))}, "{name}", {source})'
+        return assignment(init.target, source)
     if isinstance(init, Container):
         return assignment((init.attr,), _container(init))
     if isinstance(init, Plain):

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from strategies.control import CONTROLS
+from strategies.failures import FAILURES
 from strategies.program import (
     Assign,
     Bump,
     Control,
     Do,
+    Fail,
     If,
     Lambda,
     Lit,
@@ -19,6 +21,7 @@ from strategies.program import (
     Set,
     Stmt,
     Swap,
+    Try,
     With,
 )
 from strategies.regions import REGIONS
@@ -55,6 +58,13 @@ def _statement(stmt: Stmt) -> Iterator[str]:
     elif isinstance(stmt, With):
         yield f"with {REGIONS[stmt.region].template}:"
         yield from body_lines(stmt.body, 1)
+    elif isinstance(stmt, Fail):
+        yield FAILURES[stmt.name].template.format(x=operand(stmt.subject))
+    elif isinstance(stmt, Try):
+        yield "try:"
+        yield from body_lines(stmt.body, 1)
+        yield f"except {stmt.error}:"
+        yield from body_lines(stmt.handler, 1)
     else:
         yield from _control(stmt)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from strategies.program import Attr, Call, Cond, Control, If, Return, of_type
+from strategies.failures import FAILURES
+from strategies.program import Attr, Call, Cond, Control, Fail, If, Return, Try, of_type
 from strategies.tags.analysis import Analysis
 
 
@@ -20,6 +21,16 @@ def branches_on_size(p: Analysis) -> bool:
     """Whether a dynamic Program branches on a size."""
     on_sizes = ("size", "even_size", "size_is", "numel")
     return p.program.dynamic is not None and p.has(Cond, lambda c: c.name in on_sizes)
+
+
+def fails_in_operator(stmt: Try) -> bool:
+    """Whether an operator raises in the body of a ``try``."""
+    return any("{x}" in FAILURES[fail.name].template for fail in of_type(stmt.body, Fail))
+
+
+def calls_module(stmt: Try) -> bool:
+    """Whether a call of a module is what raises in a ``try``."""
+    return not of_type(stmt.body, Fail)
 
 
 def operator_calls_module(p: Analysis, shared: bool) -> bool:

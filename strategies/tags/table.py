@@ -18,6 +18,7 @@ from strategies.program import (
     Apply,
     Arg,
     Attr,
+    Bind,
     Bound,
     Bump,
     Call,
@@ -26,6 +27,7 @@ from strategies.program import (
     Control,
     Copied,
     Derived,
+    Fail,
     Function,
     Group,
     Held,
@@ -49,6 +51,8 @@ from strategies.program import (
     Swap,
     Tensor,
     Ternary,
+    Try,
+    Unset,
     With,
     of_type,
 )
@@ -65,6 +69,8 @@ from strategies.tags.calls import (
 )
 from strategies.tags.control import (
     branches_on_size,
+    calls_module,
+    fails_in_operator,
     has_elif,
     operator_calls_module,
     operator_reads_state,
@@ -203,6 +209,9 @@ TAGS: dict[str, Tag] = {
     "hierarchy.plain_container": Tag(
         "modules in a plain list or dict", has_node(Container, lambda c: c.kind in ("list", "dict"))
     ),
+    "hierarchy.aside": Tag(
+        "a module in an attribute that is not registered", has_node(Bind, lambda b: b.aside)
+    ),
     "hierarchy.copied": Tag("copy.copy of a module", has_node(Copied, lambda c: not c.deep)),
     "hierarchy.deep_copied": Tag("copy.deepcopy of a module", has_node(Copied, lambda c: c.deep)),
     "hierarchy.nested_container": Tag(
@@ -323,6 +332,12 @@ TAGS: dict[str, Tag] = {
     ),
     "control.stride_as_number": Tag("x.stride(0) as a Python int", has_measure("first_stride")),
     "control.numel_as_number": Tag("x.numel() as a Python int", has_measure("numel")),
+    "control.try": Tag("an exception that is caught", has_node(Try)),
+    "control.try_operator": Tag("an operator that raises, in a try", has_node(Try, fails_in_operator)),
+    "control.try_module": Tag("a module that raises, called in a try", has_node(Try, calls_module)),
+    "control.raise": Tag(
+        "a module that raises for some arguments", has_node(If, lambda s: bool(of_type(s.then, Fail)))
+    ),
     "control.attribute": Tag(
         "a Python attribute of the module read",
         lambda p: any(isinstance(n, Attr) and n.path[-1] in ("step", "mode", "rate") for n in p.nodes),
@@ -391,6 +406,11 @@ TAGS: dict[str, Tag] = {
     "state.rebound_to_state": Tag("rebound to other state", marked("state.rebound_to_state")),
     "state.handed_over": Tag(
         "a tensor attribute of a child set by its parent", has_node(Set, lambda s: len(s.path) > 1)
+    ),
+    "state.unset": Tag("a tensor attribute that is None at first", has_node(Unset)),
+    "state.set_once": Tag(
+        "an attribute that forward sets if it is None",
+        has_node(If, lambda s: s.test.name == "is_none" and bool(of_type(s.then, Set))),
     ),
     "state.swapped": Tag("two tensor attributes swapped", has_node(Swap)),
     "state.created_in_forward": Tag("an attribute that forward creates", marked("state.created_in_forward")),
@@ -568,6 +588,7 @@ TAGS: dict[str, Tag] = {
     ),
     "region.written": Tag("state or operands written in a control-flow operator", marked("region.written")),
     "region.enable_grad": Tag("torch.enable_grad", has_region("enable_grad")),
+    "region.inference_mode": Tag("torch.inference_mode", has_region("inference_mode")),
     "region.autocast": Tag("torch.autocast", has_region("autocast")),
     "region.annotate": Tag("torch.fx.traceback.annotate", has_region("annotate")),
     "region.checkpoint": Tag("torch.utils.checkpoint", has_node(Call, lambda c: c.form == "checkpoint")),

@@ -1,0 +1,65 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export(strict=False): AssertionError if a submodule raises and forward catches that"
+# severity = "B"
+# severity-because = "a model that tries one submodule, and takes another one if the first raises"
+# cause = """
+# Tracer.call_module puts the submodule on its stack, and does not take it off if the call raises. At the end of
+# the call above, another module than expected is on top."""
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "export", "AssertionError"]]
+# fix = "tracer_leaves_module_that_raises"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/fx/_symbolic_trace.py, Tracer.call_module: module_stack.popitem without try and finally"
+# ///
+"""The model catches what its submodule raises, and goes on without it. Export fails with an AssertionError."""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Child(nn.Module):
+    def forward(self, x):
+        if x.dim() == 1:
+            raise ValueError("a batch is needed")
+        return x.mean(0)
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+
+    def forward(self, x):
+        try:
+            return self.child(x)
+        except ValueError:
+            return x + 1
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    expected = model(*args)
+    try:
+        seen = torch.export.export(model, args, strict=False).module()(*args)
+    except AssertionError as error:
+        seen = f"AssertionError: {error}"
+        if "Unexpected key" not in str(error):
+            raise
+    bug = isinstance(seen, str)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the program {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,70 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "preserve_module_call_signature: KeyError if the submodule raises and forward catches that"
+# severity = "B"
+# severity-because = "a model that tries one submodule, and takes another one if the first raises"
+# cause = """
+# A pre-hook marks where a call begins, a hook where it ends and what its specs are. The hook does not run if the
+# call raises, and the pass that collects the marks looks its specs up."""
+# path = "strict+preserve:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     ["outputs", "crash", "export", "KeyError"],
+#     ["outputs", "crash", "lower", "AttributeError"],
+# ]
+# fix = "tracepoints_of_calls_that_raise_are_dropped"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/_export/passes/collect_tracepoints_pass.py, CollectTracepointsPass.call: self.specs[path]"
+# ///
+"""The model catches what its preserved submodule raises, and goes on without it. Export fails with a KeyError.
+
+Non-strict export fails as well, but has another bug before it comes to this one.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Child(nn.Module):
+    def forward(self, x):
+        if x.dim() == 1:
+            raise ValueError("a batch is needed")
+        return x.mean(0)
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+
+    def forward(self, x):
+        try:
+            return self.child(x)
+        except ValueError:
+            return x + 1
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    expected = model(*args)
+    try:
+        program = torch.export.export(model, args, strict=True, preserve_module_call_signature=("child",))
+        seen = torch.export.unflatten(program)(*args)
+    except KeyError as error:
+        seen = f"KeyError: {error}"
+    bug = isinstance(seen, str)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the program {seen}")
+    raise SystemExit(bug)

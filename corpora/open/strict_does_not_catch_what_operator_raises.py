@@ -1,0 +1,57 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export(strict=True) fails where an operator raises within try and except"
+# severity = "C"
+# severity-because = "few models let an operator raise; the message blames eager mode, which runs"
+# cause = """
+# Dynamo ends the trace if an operator raises on fake tensors, and does not look for an except around it. A
+# raise statement of the model is caught as in eager."""
+# path = "strict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     ["outputs", "crash", "export", "TorchRuntimeError"],
+#     ["outputs", "crash", "export", "IndexError"],
+# ]
+# fix = "strict_catches_what_operators_raise"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/_dynamo/utils.py, get_fake_value: an operator's exception is never one of the traced code"
+# ///
+"""The model takes the sum over a third dimension if there is one. Strict export raises IndexError."""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        try:
+            return x.sum(2)
+        except IndexError:
+            return x + 1
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    expected = model(*args)
+    try:
+        seen = torch.export.export(model, args, strict=True).module()(*args)
+    except IndexError as error:
+        seen = f"IndexError: {error}"
+        if "out of range" not in str(error):
+            raise
+    bug = isinstance(seen, str)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the program {seen}")
+    raise SystemExit(bug)
