@@ -180,10 +180,12 @@ RELATIONS: dict[str, RelationSpec] = {
 
 @dataclass(frozen=True, slots=True)
 class MeasureSpec:
-    """A Python int read from the metadata of a tensor: how it is written, and its value."""
+    """A Python int read from a tensor, mostly from its metadata: how it is written, and its value."""
 
     template: str
     read: Callable[[TensorType], int]
+    of_data: bool = False
+    """Whether it is read from data, so that no trace knows it."""
 
 
 def _size(kind: TensorType, dim: int) -> int:
@@ -204,6 +206,7 @@ MEASURES: dict[str, MeasureSpec] = {
     "quotient": MeasureSpec("({0}.shape[0] // 2)", lambda kind: _size(kind, 0) // 2),
     "least": MeasureSpec("min({0}.shape[0], 3)", lambda kind: min(_size(kind, 0), 3)),
     "most": MeasureSpec("max({0}.shape[0], {0}.dim())", lambda kind: max(_size(kind, 0), len(kind.shape))),
+    "counted": MeasureSpec("int(torch.ones({0}.shape[0]).sum())", lambda kind: _size(kind, 0), of_data=True),
     "whole_root": MeasureSpec("int({0}.shape[0] ** 0.5)", lambda kind: int(_size(kind, 0) ** 0.5)),
 }
 """Python ints read from the metadata of tensors."""

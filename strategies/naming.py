@@ -42,6 +42,7 @@ from strategies.program import (
     Plain,
     Program,
     Repeat,
+    Star,
     Swap,
     Tensor,
     Var,
@@ -106,6 +107,8 @@ def with_unusual_names(program: Program, choose: Chooser) -> Program:
         program = _with_arguments(program, choose)
     if choose.maybe("calls.unnamed", 60):
         program = _with_positional_only(program, choose)
+    if choose.maybe("calls.keyword_only", 75):
+        program = _with_keyword_only(program)
     inputs = tuple(given for _, given in program.inputs)
     found = [*nodes((program.classes, inputs))]
     records = any(isinstance(node, Group | GroupInput) and node.keys == FIELDS for node in found)
@@ -323,6 +326,27 @@ def _positional_only(cls: ClassDef, keywords: set[str], choose: Chooser) -> Clas
     most = free.index(False) if False in free else len(free)
     count = 1 + choose.upto(most - 1) if most and choose.chance(60) else 0
     return replace(cls, args=tuple(replace(arg, unnamed=n < count) for n, arg in enumerate(cls.args)))
+
+
+def _with_keyword_only(program: Program) -> Program:
+    """Make those last arguments of ``forward`` keyword-only that no call passes by position."""
+    calls = of_type(program.classes, Call)
+    if any(isinstance(arg, Star) and not arg.double for call in calls for arg in call.args):
+        return program
+    most = max((len(call.args) for call in calls), default=0)
+    root = _keyword_only(program.root, len(program.args))
+    others = (_keyword_only(cls, max(most, 1)) for cls in program.classes[:-1])
+    return replace(program, classes=(*others, root))
+
+
+def _keyword_only(cls: ClassDef, positional: int) -> ClassDef:
+    if any(arg.kind == "rest" for arg in cls.args):
+        return cls
+    args = tuple(
+        replace(arg, keyword=number >= positional and arg.kind != "options")
+        for number, arg in enumerate(cls.args)
+    )
+    return replace(cls, args=args)
 
 
 # --- fields ----------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ _SWITCHES: dict[str, int | Needing] = {
     "state.scratch": 30,
     "state.constant": 40,
     "state.second": 30,
-    "state.held": 15,
+    "state.held": 20,
     "state.unset": 22,
     "state.counter": 45,
     "state.mode": 15,
@@ -102,6 +102,7 @@ _SWITCHES: dict[str, int | Needing] = {
     "calls.untouched": 25,
     "calls.no_result": 18,
     "calls.unnamed": 20,
+    "calls.keyword_only": 25,
     "calls.other_type": 30,
     # control flow
     "control.if": 88,
@@ -158,6 +159,7 @@ _SWITCHES: dict[str, int | Needing] = {
     "op.nn": 32,
     "op.custom": 12,
     "op.size": 32,
+    "op.data": 32,
     "op.heads": 30,
     "op.autograd": 12,
     "op.gradient_hook": 10,
@@ -267,7 +269,13 @@ PROFILES: dict[str, Mapping[str, int]] = {
     ),
     "metadata": _with(
         inplace=dict.fromkeys(("on_argument", "on_state", "on_local"), 85),
-        op={"inplace.metadata": 95, "inplace.storage": 60, "view": 70},
+        op={
+            "inplace.metadata": 95,
+            "inplace.storage": 60,
+            "inplace.value": 30,
+            "inplace.item": 15,
+            "view": 70,
+        },
         input={"layout": 60, "again": 50},
         control={"shape": 80},
         region=_NO_REGIONS,
@@ -389,6 +397,7 @@ PROFILES: dict[str, Mapping[str, int]] = {
         inplace={"on_argument": 40, "on_view": 45},
         op={
             "size": 60,
+            "data": 45,
             "heads": 40,
             "autograd": 30,
             "gradient_hook": 25,

@@ -162,6 +162,12 @@ PREAMBLES: dict[str, tuple[str, ...]] = {
         ("ctx.save_for_backward(x)", "return x.clamp(-1, 1)"),
         ("(x,) = ctx.saved_tensors", "return grad * (x.abs() < 2)"),
     ),
+    "gradient_of_square": (
+        "def gradient_of_square(x):",
+        "    with torch.enable_grad():",
+        "        x = x.detach().requires_grad_()",
+        "        return torch.autograd.grad((x * x).sum(), x)[0]",
+    ),
     "double_gradient": (
         "def double_gradient(x):",
         "    if x.requires_grad:",

@@ -14,6 +14,7 @@ from torch import nn
 from strategies.layers import LAYERS, LayerParams, LayerSpec
 from strategies.ops import Rejected
 from strategies.program import FORMS
+from strategies.regions import PREAMBLES
 from strategies.types import DTYPES
 
 CALLS = 3
@@ -29,9 +30,11 @@ def build(spec: LayerSpec, params: LayerParams, training: bool, seed: int = 0) -
 
 def call(spec: LayerSpec, module: nn.Module, x: torch.Tensor) -> Any:
     """The result of a layer, called in its form."""
+    names: dict[str, Any] = {"torch": torch, "nn": nn}
+    exec("\n".join(PREAMBLES.get(spec.form, ())), names)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        return eval(FORMS[spec.form].format("layer", args="x"), {"layer": module, "x": x, "torch": torch})
+        return eval(FORMS[spec.form].format("layer", args="x"), {**names, "layer": module, "x": x})
 
 
 def inputs() -> Iterator[tuple[tuple[int, ...], str, str]]:

@@ -143,16 +143,17 @@ class ClassBuilder:
                 self.init.sort(key=lambda init: not isinstance(init, Unset))
 
     def draw_held(self) -> None:
-        """Draw a plain list or dict of tensors."""
+        """Draw a plain list or dict of tensors, or a list or dict of parameters that is a module."""
         if not self.choose.maybe("state.held", 60):
             return
-        kind = self.choose.pick(("list", "dict"))
+        kind = self.choose.pick(("list", "dict", "ParameterList", "ParameterDict"))
         count = 1 + self.choose.upto(1)
         items = []
         for _ in range(count):
-            each = "parameter" if self.choose.chance(30) else "constant"
+            registered = kind.startswith("Parameter")
+            each = "parameter" if registered or self.choose.chance(30) else "constant"
             items.append(Tensor("", each, self.style.fill(self.choose, each)))
-        self.add(Held("held", kind, tuple(items), tuple("uv"[:count]) if kind == "dict" else ()))
+        self.add(Held("held", kind, tuple(items), tuple("uv"[:count]) if kind.endswith("ict") else ()))
 
     def _draw_tensor(self, attr: str, kind: str, frozen: bool = False) -> None:
         fill = self.style.fill(self.choose, kind)
@@ -417,7 +418,7 @@ class ClassBuilder:
             outputs = draw_outputs(scope) if scope.frames else None
         body.append(Return(outputs if outputs is not None else Var("x")))
         if whole:
-            body = [With(whole, tuple(body))]
+            body = [With(whole, tuple(body), decorator=self.choose.chance(50))]
         return ClassDef(self.name, tuple(self.init), args, tuple(body))
 
     def _child_kinds(self) -> set[str]:

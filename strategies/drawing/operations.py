@@ -138,9 +138,15 @@ def _numbers(scope: Scope) -> list[Expr]:
     first = scope.frames[0].names
     numbers += [Var(n) for n, v in first.items() if type(v) is int and Var(n) not in numbers]
     if scope.choose.on("control.shape"):
-        measures = [Measure(name, var) for var in scope.variables()[:1] for name in MEASURES]
+        measures = [Measure(name, var) for var in scope.variables()[:1] for name in _measures(scope)]
         numbers += [measure for measure in measures if _is_small(scope, measure)]
     return [*numbers, Lit(2)]
+
+
+def _measures(scope: Scope) -> list[str]:
+    """The names of the measures that the example may use."""
+    of_data = [name for name, spec in MEASURES.items() if spec.of_data]
+    return [*(name for name in MEASURES if name not in of_data), *of_data * (5 * scope.choose.on("op.data"))]
 
 
 def _floats(scope: Scope, spec: OpSpec) -> list[Expr]:
@@ -170,7 +176,7 @@ _COUNTED = [name for name, spec in OPS.items() if spec.integer and not spec.muta
 
 def draw_measure_op(scope: Scope, subject: Expr) -> Stmt | None:
     """An op on a tensor and a measure of ``subject``: ``x = x * x.shape[0]``."""
-    names = [*MEASURES, *["first_stride"] * 3]  # a stride is seldom small enough
+    names = [*_measures(scope), *["first_stride"] * 3]  # a stride is seldom small enough
     measures = [measure for name in names if _is_small(scope, measure := Measure(name, subject))]
     tensors = [subject, *scope.tensors()]
     op = draw_op(scope, [_COUNTED], tensors, tensors) if measures else None

@@ -135,7 +135,10 @@ class Expressions(Operators, ABC):
                 raise Rejected("not a tensor")
             if self.trace is not None:
                 self.trace.note_metadata_read(subject)
-            return MEASURES[expr.name].read(subject.type)
+            spec = MEASURES[expr.name]
+            if spec.of_data and self._operator is not None:
+                raise Rejected("eager traces the functions of such an operator")
+            return spec.read(subject.type)
         if isinstance(expr, Bound):
             module = self.read(frame.owner, expr.path)
             if not isinstance(module, Instance):

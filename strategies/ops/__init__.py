@@ -7,6 +7,7 @@ from strategies.ops import (
     activations,
     complexes,
     custom,
+    data,
     elementwise,
     gradients,
     indexing,
@@ -41,6 +42,7 @@ OPS: dict[str, OpSpec] = {
     **metadata.TABLE,
     **custom.TABLE,
     **sizes.TABLE,
+    **data.TABLE,
     **gradients.TABLE,
     **randomness.TABLE,
 }

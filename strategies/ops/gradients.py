@@ -32,6 +32,15 @@ TABLE: dict[str, OpSpec] = {
     "reversed_gradient": _function("ReversedGradient", viewing(_all, FLOATS), multi=True),
     "clipped_gradient": _map("ClippedGradient", lambda x: x * 2),
     "saved_input": _map("SavedInput", lambda x: min(x, 1.0)),
+    "gradient_of_square": OpSpec(
+        "gradient_of_square({0})",
+        "autograd",
+        1,
+        elementwise(lambda x: 2 * x, FLOATS),
+        stops_grad=True,
+        preamble="gradient_of_square",
+        untraced=True,
+    ),
     "gradient_hook": OpSpec(
         "double_gradient({0})", "gradient_hook", 1, _unchanged, preamble="double_gradient", untraced=True
     ),

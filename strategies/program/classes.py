@@ -17,13 +17,15 @@ class Arg:
     """An argument of a method.
 
     ``kind`` is tensor, optional, one of FLAGS, function, either (a tensor or a tuple), one of the kinds of
-    Group, rest (``*rest``) or options (``**options``). ``unnamed`` arguments are positional-only.
+    Group, rest (``*rest``) or options (``**options``). ``unnamed`` arguments are positional-only, ``keyword``
+    ones keyword-only.
     """
 
     name: str
     kind: str
     default: Lit | None = None
     unnamed: bool = False
+    keyword: bool = False
 
 
 @dataclass(frozen=True, slots=True)

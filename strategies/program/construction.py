@@ -93,7 +93,9 @@ class Unset:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A plain "list" or "dict" of tensors that have no name of their own; parameters or constants."""
+    """A plain "list" or "dict" of tensors that have no name of their own, parameters or constants; or a
+    ``ParameterList`` or ``ParameterDict``.
+    """
 
     attr: str
     kind: str

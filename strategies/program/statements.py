@@ -81,10 +81,14 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class With:
-    """``with <region>: body``; ``region`` is a key of REGIONS."""
+    """``with <region>: body``; ``region`` is a key of REGIONS.
+
+    If it is all of a method, ``decorator`` writes it as a decorator of the method.
+    """
 
     region: str
     body: tuple[Stmt, ...]
+    decorator: bool = False
 
 
 @dataclass(frozen=True, slots=True)

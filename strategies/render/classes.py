@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from strategies.layers import LAYERS
 from strategies.ops import OPS
@@ -23,8 +23,9 @@ from strategies.program import (
     Plain,
     Stmt,
     Unset,
+    With,
 )
-from strategies.regions import HOOKS, PARAMETRIZATIONS
+from strategies.regions import HOOKS, PARAMETRIZATIONS, REGIONS
 from strategies.render.expressions import assignment, group, literal, path_text
 from strategies.render.statements import INDENT, body_lines
 from strategies.render.tensors import tensor
@@ -51,13 +52,21 @@ def class_lines(cls: ClassDef, scaled: bool) -> list[str]:
     return lines
 
 
-def _method(name: str, args: Sequence[Arg], body: Iterable[Stmt]) -> list[str]:
+def _method(name: str, args: Sequence[Arg], body: Sequence[Stmt]) -> list[str]:
     """A method of a class."""
     arguments = ["self", *map(_parameter, args)]
     unnamed = sum(arg.unnamed for arg in args)
     if unnamed:
         arguments.insert(1 + unnamed, "/")
-    return [f"{INDENT}def {name}({', '.join(arguments)}):", *body_lines(body, 2)]
+    keywords = sum(arg.keyword for arg in args)
+    if keywords:
+        first = next(number for number, arg in enumerate(args) if arg.keyword)
+        arguments.insert(1 + first + bool(unnamed), "*")
+    lines = []
+    if len(body) == 1 and isinstance(body[0], With) and body[0].decorator:
+        lines.append(f"{INDENT}@{REGIONS[body[0].region].template}")
+        body = body[0].body
+    return [*lines, f"{INDENT}def {name}({', '.join(arguments)}):", *body_lines(body, 2)]
 
 
 def _parameter(arg: Arg) -> str:
@@ -117,7 +126,9 @@ def _held(box: Held) -> str:
         f"nn.Parameter({tensor(item.fill, '')})" if item.kind == "parameter" else tensor(item.fill, "")
         for item in box.items
     ]
-    return group(box.kind, items, box.keys)
+    if box.kind in ("list", "dict"):
+        return group(box.kind, items, box.keys)
+    return f"nn.{box.kind}({group('dict' if box.keys else 'list', items, box.keys)})"
 
 
 def _item(item: New | AttributePath | Container) -> str:

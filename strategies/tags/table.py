@@ -6,7 +6,7 @@ types, so that a tag states what the Program contains, whatever was meant to be 
 
 from __future__ import annotations
 
-from strategies.conditions import COMPUTED_MEASURES, CONDS, MODES, RELATIONS
+from strategies.conditions import COMPUTED_MEASURES, CONDS, MEASURES, MODES, RELATIONS
 from strategies.constants import ODD_TEXTS
 from strategies.control import CONTROLS
 from strategies.layers import LAYERS
@@ -262,6 +262,7 @@ TAGS: dict[str, Tag] = {
         lambda p: p.program.enum != "Enum",
     ),
     "calls.size": Tag("a child takes a torch.Size", child_takes("size")),
+    "calls.keyword_only": Tag("keyword-only arguments", has_node(Arg, lambda a: a.keyword)),
     "calls.unnamed": Tag("positional-only arguments", has_node(Arg, lambda a: a.unnamed)),
     "calls.optional": Tag("a child takes an optional tensor", child_takes("optional")),
     "calls.group": Tag(
@@ -331,6 +332,9 @@ TAGS: dict[str, Tag] = {
         lambda p: p.has(Measure, lambda n: n.name in COMPUTED_MEASURES) or "size" in p.op_groups,
     ),
     "control.stride_as_number": Tag("x.stride(0) as a Python int", has_measure("first_stride")),
+    "control.number_of_data": Tag(
+        "a Python int read from data", has_node(Measure, lambda m: MEASURES[m.name].of_data)
+    ),
     "control.numel_as_number": Tag("x.numel() as a Python int", has_measure("numel")),
     "control.try": Tag("an exception that is caught", has_node(Try)),
     "control.try_operator": Tag("an operator that raises, in a try", has_node(Try, fails_in_operator)),
@@ -354,10 +358,19 @@ TAGS: dict[str, Tag] = {
     "state.constant": Tag(
         "a tensor that is a plain attribute", has_node(Tensor, lambda t: t.kind == "constant")
     ),
-    "state.held": Tag("tensors in a plain list or dict", has_node(Held)),
+    "state.held": Tag(
+        "tensors in a plain list or dict", has_node(Held, lambda held: held.kind in ("list", "dict"))
+    ),
+    "state.parameter_container": Tag(
+        "an nn.ParameterList or nn.ParameterDict",
+        has_node(Held, lambda held: held.kind not in ("list", "dict")),
+    ),
     "state.held_parameter": Tag(
         "a parameter in a plain list or dict",
-        has_node(Held, lambda held: any(item.kind == "parameter" for item in held.items)),
+        has_node(
+            Held,
+            lambda held: held.kind in ("list", "dict") and any(t.kind == "parameter" for t in held.items),
+        ),
     ),
     "state.integer": Tag(
         "an integer tensor as state", has_node(Tensor, lambda t: t.fill.dtype.startswith("int"))
@@ -586,6 +599,7 @@ TAGS: dict[str, Tag] = {
         "a with block around everything that the model does",
         lambda p: len(p.root.body) == 1 and isinstance(p.root.body[0], With),
     ),
+    "region.decorator": Tag("a with block as a decorator of forward", has_node(With, lambda w: w.decorator)),
     "region.written": Tag("state or operands written in a control-flow operator", marked("region.written")),
     "region.enable_grad": Tag("torch.enable_grad", has_region("enable_grad")),
     "region.inference_mode": Tag("torch.inference_mode", has_region("inference_mode")),
