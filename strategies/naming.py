@@ -342,8 +342,9 @@ def _with_keyword_only(program: Program) -> Program:
 def _keyword_only(cls: ClassDef, positional: int) -> ClassDef:
     if any(arg.kind == "rest" for arg in cls.args):
         return cls
+    first = max(positional, sum(arg.unnamed for arg in cls.args))
     args = tuple(
-        replace(arg, keyword=number >= positional and arg.kind != "options")
+        replace(arg, keyword=number >= first and arg.kind != "options")
         for number, arg in enumerate(cls.args)
     )
     return replace(cls, args=args)
