@@ -14,7 +14,7 @@ from harness.processes.limits import most_of_the_machine
 # Functions import the modules that import torch, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from harness.cli.types import Subparsers
     from harness.zoo.row import Row
@@ -64,6 +64,7 @@ def add(commands: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Judge the chosen models; return 0, or 1 if a row is not as recorded."""
     from harness.processes.server import server
+    from harness.zoo.differences import differences
     from harness.zoo.record import JSON, installed, read
     from harness.zoo.run import Settings, judge_all
 
@@ -79,25 +80,32 @@ def run(arguments: argparse.Namespace) -> int:
             f"--models {globs}: no model matches; there are {', '.join(every) or 'transformers/*'}"
         )
     recorded = read(JSON)
+    if not arguments.write and recorded.versions != installed():
+        print(
+            f"recorded with {_versions(recorded.versions)}; here is {_versions(installed())}", file=sys.stderr
+        )
+    rows = {row.model: row for row in recorded.rows if _matches(row.model, arguments.models)}
     fresh: list[Row] = []
+    lines: list[str] = []
     settings = Settings(CORPORA.resolve(), arguments.limit, arguments.workers)
     for judged in judge_all(chosen, settings):
         fresh.append(judged.row)
         remarks = "".join(f"; {remark}" for remark in judged.remarks)
         done = f"{len(fresh)}/{len(chosen)} {judged.row.model}{remarks}"
         print(done, file=sys.stderr, flush=True)
-        if arguments.write:  # at once: the whole zoo takes long, and who interrupts it keeps these rows
+        # At once: the whole zoo takes long, and who interrupts it keeps these rows.
+        if arguments.write:
             _write(fresh, listed)
-    fresh.sort(key=lambda row: chosen.index(row.model))
+        else:
+            known = rows.pop(judged.row.model, None)
+            lines += _printed(differences([known] if known is not None else [], [judged.row]))
     if arguments.write:
         print(_write(fresh, listed))
         return 0
-    if recorded.versions != installed():
-        print(
-            f"recorded with {_versions(recorded.versions)}; here is {_versions(installed())}", file=sys.stderr
-        )
-    rows = [row for row in recorded.rows if _matches(row.model, arguments.models)]
-    return _compare(rows, fresh)
+    lines += _printed(differences([*rows.values()], []))
+    if not lines:
+        print(f"{len(fresh)} models are as recorded")
+    return 1 if lines else 0
 
 
 def _listed(globs: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -138,15 +146,11 @@ def _versions(versions: dict[str, str]) -> str:
     return ", ".join(f"{name} {number}" for name, number in versions.items()) or "nothing"
 
 
-def _compare(recorded: Sequence[Row], fresh: Sequence[Row]) -> int:
-    from harness.zoo.differences import differences
-
-    lines = list(differences(recorded, fresh))
-    for line in lines:
-        print(line)
-    if not lines:
-        print(f"{len(fresh)} models are as recorded")
-    return 1 if lines else 0
+def _printed(lines: Iterable[str]) -> list[str]:
+    found = list(lines)
+    for line in found:
+        print(line, flush=True)
+    return found
 
 
 def _write(fresh: Sequence[Row], listed: Mapping[str, Sequence[str]]) -> str:
