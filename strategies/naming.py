@@ -344,8 +344,7 @@ def _keyword_only(cls: ClassDef, positional: int) -> ClassDef:
         return cls
     first = max(positional, sum(arg.unnamed for arg in cls.args))
     args = tuple(
-        replace(arg, keyword=number >= first and arg.kind != "options")
-        for number, arg in enumerate(cls.args)
+        replace(arg, keyword=number >= first and arg.kind != "options") for number, arg in enumerate(cls.args)
     )
     return replace(cls, args=args)
 

@@ -241,6 +241,7 @@ def _with(**groups: Mapping[str, int]) -> dict[str, int]:
 _NO_REGIONS = dict.fromkeys(
     ("autocast", "annotate", "checkpoint", "cond", "map", "while_loop", "scan", "vmap", "func_grad"), 0
 )
+_NO_UPDATES = dict.fromkeys(("bump", "rebind", "swap", "create", "lazy", "hand_over", "copy", "grow"), 0)
 _NO_STRANGE_INPUTS = dict.fromkeys(("dtype", "side_dtype", "scalar", "empty", "group", "nested"), 0)
 
 PROFILES: dict[str, Mapping[str, int]] = {
@@ -248,7 +249,7 @@ PROFILES: dict[str, Mapping[str, int]] = {
         region=_NO_REGIONS,
         input=_NO_STRANGE_INPUTS,
         dynamic={"shapes": 0},
-        update=dict.fromkeys(("bump", "rebind", "swap", "create", "lazy", "hand_over", "copy", "grow"), 0),
+        update=_NO_UPDATES,
         hierarchy={"traced": 0, "hook": 0, "guest": 20},
         state={"parametrized": 0, "derived": 0},
         calls={"function": 0, "either": 0, "rest": 0, "options": 0, "group": 0, "group_result": 0},
@@ -268,16 +269,17 @@ PROFILES: dict[str, Mapping[str, int]] = {
         region={"no_grad": 50, **_NO_REGIONS},
     ),
     "metadata": _with(
-        inplace=dict.fromkeys(("on_argument", "on_state", "on_local"), 85),
+        inplace={**dict.fromkeys(("on_argument", "on_state", "on_local"), 85), "on_fresh": 25, "on_view": 30},
         op={
             "inplace.metadata": 95,
             "inplace.storage": 60,
-            "inplace.value": 30,
-            "inplace.item": 15,
+            "inplace.value": 12,
+            "inplace.item": 6,
             "view": 70,
         },
         input={"layout": 60, "again": 50},
         control={"shape": 80},
+        update=_NO_UPDATES,
         region=_NO_REGIONS,
     ),
     "sharing": _with(

@@ -124,7 +124,7 @@ def test_an_in_place_op_shrinks_to_a_few_lines() -> None:
     """What is found first in a child may stay there: Hypothesis seldom moves it to the root class."""
     sources = [
         smallest(lambda m: "inplace.value" in m.tags, ["inplace.*", "op.inplace.value"], start)
-        for start in range(3)
+        for start in range(4)
     ]
     assert all("_(" in source for source in sources)
     assert min(map(lines, sources)) <= 10 and max(map(lines, sources)) <= 15, sources

@@ -47,6 +47,8 @@ RATES: dict[str, int] = {
     "nonstrict+decompose:module": 37,
     "nonstrict+decompose:unflatten": 37,
     "nonstrict+preserve+decompose:unflatten": 37,
+    "nonstrict+functionalize:module": 37,
+    "nonstrict+functionalize:unflatten": 47,
     "nonstrict+dynamic+preserve:unflatten": 19,
     # What unflattened models offer beside being called.
     "nonstrict+described:unflatten": 47,
@@ -136,6 +138,7 @@ SUITED: tuple[Suited, ...] = (
     Suited("compile:aot_eager", WRITES, every=29, others=149),
     Suited("nonstrict+preserve+decompose:*", WRITES + COMPUTES, every=13, others=59),
     Suited("nonstrict+*decompose:*", WRITES + COMPUTES, every=23, others=97),
+    Suited("nonstrict+functionalize:*", WRITES, every=23, others=149),
     Suited("nonstrict+dynamic:*", READS_SIZES, every=7, others=19),
     Suited("nonstrict+retie:*", TIES, every=17, others=97),
 )

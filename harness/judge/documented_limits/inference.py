@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 LIMITS: list[Limit] = []
 
+_FUNCTIONAL = frozenset({"decompose", "functionalize"})
+"""The transforms that give a functional graph, for inference."""
+
 
 @limit(
     LIMITS,
@@ -45,7 +48,7 @@ def results_have_no_history(question: Question) -> bool:
     gives a history, which inference has no use for and each call makes longer.
     """
     evidence = question.evidence
-    for_inference = question.path.mode == "aoti" or "decompose" in question.path.transforms
+    for_inference = question.path.mode == "aoti" or not _FUNCTIONAL.isdisjoint(question.path.transforms)
     return (
         for_inference
         and isinstance(evidence, OutputLeaf | InputLeaf | StateLeaf)
@@ -66,7 +69,7 @@ def results_have_no_history(question: Question) -> bool:
 def written_back_is_no_alias(question: Question) -> bool:
     """Ask whether outputs alone part from what is written back, and not from each other."""
     evidence, written = question.evidence, question.written
-    if "decompose" not in question.path.transforms:
+    if _FUNCTIONAL.isdisjoint(question.path.transforms):
         return False
     if isinstance(evidence, WriteShows | WriteDiffers):
         parted = _parted_by_writing_back(evidence.names, question)

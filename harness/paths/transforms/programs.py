@@ -30,6 +30,21 @@ def decompose(ep: ExportedProgram) -> ExportedProgram:
     return decomposed
 
 
+# What backends with operators of their own start from: the same documentation, 'no decompositions'.
+@transform(
+    "program",
+    *("nonstrict:module", "nonstrict:unflatten"),
+    same_operators=False,
+    drops=("gradients",),
+    cost=80,
+)
+def functionalize(ep: ExportedProgram) -> ExportedProgram:
+    """Making the graph functional, without decomposing any operator, changes nothing that a caller can see."""
+    with torch._inductor.config.patch(fallback_random=True):
+        functional: ExportedProgram = ep.run_decompositions({})
+    return functional
+
+
 @transform("program", "nonstrict:module", "nonstrict:unflatten")
 def reload(ep: ExportedProgram) -> ExportedProgram:
     """A program that is saved and loaded again is the same program."""
