@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -12,12 +13,15 @@ from torch.export import Dim
 from harness.case import Case
 from harness.inputs.copies import CALLS
 from harness.judge.verdict import judge
+from harness.known.knowledge import knowledge
 from harness.observe.observation import PipelinedObservation
+from harness.patching.held import only
 from harness.paths import select_paths
 from harness.paths.run.tree import observe_paths
 from harness.paths.stopwatch import Stopwatch
 
 PATHS = select_paths(["pipeline:stages"])
+CORPORA = pathlib.Path(__file__).parents[1] / "corpora"
 
 
 def test_it_has_no_probes(case: Callable[[str], Case]) -> None:
@@ -100,3 +104,21 @@ class Model(nn.Module):
     verdict = judge(case(returns, f"(torch.ones(2, 3).requires_grad_({requires}),)"), PATHS)
     assert verdict.findings == ()
     assert verdict.paths[0].excused == (("stages-begin-with-leaves",) if requires else ())
+
+
+@pytest.mark.parametrize("arguments", ["torch.ones(6).view(2, 3).requires_grad_()", "torch.ones(2, 3)"])
+def test_a_view_under_no_grad_takes_after_the_leaf(case: Callable[[str, str], Case], arguments: str) -> None:
+    """A view that requires grad by itself has a base that does not; the leaf of the stage has no base."""
+    views = """
+class Model(nn.Module):
+    def forward(self, x):
+        with torch.no_grad():
+            return x.view(-1)
+"""
+    fix = knowledge(CORPORA).fixes.get("pipeline_keeps_subgraphs")
+    if fix is None:
+        pytest.skip(f"torch {torch.__version__} needs another fix for no_grad in a pipeline")
+    with only((fix,)):
+        verdict = judge(case(views, f"({arguments},)"), PATHS)
+    assert verdict.findings == ()
+    assert verdict.paths[0].excused == (("stages-begin-with-leaves",) if "requires" in arguments else ())

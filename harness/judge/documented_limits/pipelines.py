@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from harness.checks.outputs import OutputIdentity, PathRaised
+from harness.checks.outputs import OutputIdentity, OutputLeaf, PathRaised
 from harness.judge.documented_limits.limit import limit
 from harness.observe.aliasing import INPUT, OUTPUT
 
@@ -18,17 +18,23 @@ LIMITS: list[Limit] = []
 @limit(
     LIMITS,
     says="What a stage of a pipeline gets is a leaf, another tensor than that given if it requires grad: "
-    "autograd refuses in-place operators on it.",
+    "autograd refuses in-place operators on it, and no_grad takes its gradients from no view of it.",
     documented="torch/distributed/pipelining/_IR.py, DetachExecutor: 'detaches all inputs to a module "
     "invocation ... so that the values at the boundary are leaf modules in autograd execution'",
 )
 def stages_begin_with_leaves(question: Question) -> bool:
-    """Ask whether autograd refused an in-place operator in a stage, or a stage returns an input."""
+    """Ask whether autograd refused an in-place operator in a stage, or what a stage returns is an input.
+
+    A view made under no_grad requires grad as its base does (torch/csrc/autograd/variable.h,
+    DifferentiableViewMeta::requires_grad). An input that is itself a view has another base.
+    """
     evidence = question.evidence
     if question.path.mode != "pipeline":
         return False
     if isinstance(evidence, PathRaised):
         return "leaf Variable that requires grad" in evidence.failure.message
+    if isinstance(evidence, OutputLeaf) and evidence.aspect == "requires-grad":
+        return evidence.role == "output-views-input" and evidence.leaf.seen == str(True)
     if not isinstance(evidence, OutputIdentity) or evidence.new:
         return False
     outputs = question.eager.calls[evidence.call].outputs
