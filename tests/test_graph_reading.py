@@ -266,6 +266,28 @@ def test_a_buffer_that_is_detached_behind_the_copy_is_written_back() -> None:
     assert read_exported(program).written == ("total",)
 
 
+class CopiesDetached(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("last", torch.zeros(2))
+        self.w = nn.Parameter(torch.ones(2))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = x * self.w
+        self.last.copy_(y.detach())
+        return y
+
+
+def test_what_was_copied_to_a_buffer_detached_is_not_the_buffer() -> None:
+    """The detached tensor is another node, and only that one is taken for the buffer."""
+    program = torch.export.export(CopiesDetached(), (torch.ones(2),)).run_decompositions()
+    listing = read_exported(program).listing
+    assert listing is not None
+    product, alias, copy = (each.operator for each in listing.steps)
+    assert (product, alias, copy) == ("aten.mul.Tensor", "aten.alias.default", "aten.copy_.default")
+    assert listing.returns.operands == (0,)
+
+
 class Nested(nn.Module):
     def __init__(self) -> None:
         super().__init__()

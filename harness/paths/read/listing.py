@@ -104,10 +104,10 @@ class Reader:
         for target, value in zip(written, result[: len(written)] if written else (), strict=True):
             self._copy(target, value)
             if isinstance(value, _Value):
-                became.setdefault(self._busy(value.operand), target)
+                became.setdefault(value.operand, target)
         operands: list[Operand] = []
         text = _text(result[len(written) :] if written else result, operands)
-        back = tuple(became.get(self._busy(operand), operand) for operand in operands)
+        back = tuple(became.get(operand, operand) for operand in operands)
         return Listing(tuple(self.steps), Step("return", text, back, ()), self.sizes)
 
     def _busy(self, operand: Operand) -> Operand:
