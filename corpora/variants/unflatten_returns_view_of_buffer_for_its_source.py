@@ -1,0 +1,54 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten of a decomposed program: a view of what was copied into a buffer is one of the buffer"
+# variant-of = "decompose_returns_buffer_for_its_source"
+# path = "nonstrict+decompose:unflatten@cpu"
+# check = "aliasing"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["aliasing", "mismatch", "became-shared", "buffer", "output"]]
+# fix = "copies_of_outputs_stay"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/export/exported_program.py, _remove_unnecessary_copy_op_pass: replace_all_uses_with"
+# ///
+"""`self.last.copy_(y); return y.view(-1)`: unflattened, the result is overwritten by the next call.
+
+_remove_unnecessary_copy_op_pass lets y itself be what is written back to the buffer. unflatten has all that
+read what is written back read the buffer after copy_, and so the view that is returned is one of the buffer.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        y = x + 1
+        self.last.copy_(y)
+        return y.view(-1)
+
+
+def make():
+    model = Model()
+    model.register_buffer("last", torch.zeros(2))
+    return model, (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    program = torch.export.unflatten(torch.export.export(model, args).run_decompositions())
+    expected, seen = model(*args), program(*args)
+    model(torch.zeros(2))
+    program(torch.zeros(2))
+    bug = not torch.equal(expected, seen)
+    print(
+        f"{'BUG' if bug else 'ok'}: after a second call, the first result is {expected} in eager, here {seen}"
+    )
+    raise SystemExit(bug)
