@@ -7,7 +7,7 @@ import importlib
 import pathlib
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from types import ModuleType
 from typing import Any
@@ -588,6 +588,38 @@ def test_with_all_fixes_a_preserved_module_does_not_read_another_value_for_the_s
         program = torch.export.export(model, (torch.ones(2, 2),), preserve_module_call_signature=names)
         with pytest.raises(RuntimeError, match="in another module whose call signature is preserved"):
             torch.export.unflatten(program.run_decompositions())
+
+
+def test_with_all_fixes_a_preserved_call_may_lose_fields_of_dataclasses() -> None:
+    """A dataclass flattens None away: the caller refused what its own child returned."""
+    import torch
+
+    @dataclass
+    class Parts:
+        left: torch.Tensor
+        right: torch.Tensor
+
+    class Child(torch.nn.Module):
+        def forward(self, parts: Parts) -> Parts:
+            changed = parts.right.clone()
+            changed[0] = 1
+            return Parts(parts.right + 1, changed)
+
+    class Model(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.child = Child()
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            unread = x.clone()
+            unread[0] = 2
+            return self.child(Parts(unread, x)).left
+
+    torch.export.register_dataclass(Parts)
+    with applied(held()):
+        program = torch.export.export(Model(), (torch.ones(2),), preserve_module_call_signature=("child",))
+        seen = torch.export.unflatten(program.run_decompositions())(torch.ones(2))
+    assert seen.tolist() == [2, 2]
 
 
 @pytest.mark.parametrize("in_place", [False, True])
