@@ -1,0 +1,79 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten: AttributeError if a preserved module with a custom operator that writes is called twice"
+# severity = "B"
+# severity-because = "a cache written by a custom operator, in a preserved layer that is used twice"
+# cause = """
+# remap_input takes what a functionalized operator made of a buffer for arithmetic on sizes, and copies it;
+# for its operand, _IVals.read takes the first argument of auto_functionalized_v2, an operator, for a tensor."""
+# path = "nonstrict+preserve+decompose:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "lower",
+#         "AttributeError",
+#         "unflatten.py:remap_input",
+#         "unflatten.py:read",
+#         "unflatten.py:remap_input",
+#     ],
+# ]
+# fix = "unflatten_writes_results_of_custom_operators"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/unflatten.py, _ModuleFrame.remap_input: takes any getitem for one of sizes"
+# ///
+"""The second call reads what the operator made of the buffer in the first: unflatten raises AttributeError.
+
+In place of other values of a buffer, unflatten has a preserved module read the buffer, and writes the value to
+it where it is computed. What the operator made of it is an item of its results, and taken for a size.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+@torch.library.custom_op("exportdiff::count", mutates_args=("total",))
+def count(total: torch.Tensor) -> None:
+    total.add_(1)
+
+
+class Counter(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("total", torch.zeros(1))
+
+    def forward(self, x):
+        count(self.total)
+        return x + self.total
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return self.counter(self.counter(x))
+
+
+def make():
+    model = Model()
+    model.counter = Counter()
+    return model, (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    program = torch.export.export(model, args, preserve_module_call_signature=("counter",))
+    try:
+        torch.export.unflatten(program.run_decompositions())
+    except AttributeError as error:
+        print(f"BUG: unflatten raises AttributeError: {error}")
+        raise SystemExit(1) from None
+    print("ok: the program can be unflattened")
