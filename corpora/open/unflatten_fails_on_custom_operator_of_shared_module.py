@@ -8,7 +8,7 @@
 # severity-because = "a cache written by a custom operator, in a preserved layer that is used twice"
 # cause = """
 # remap_input takes what a functionalized operator made of a buffer for arithmetic on sizes, and copies it;
-# for its operand, _IVals.read takes the first argument of auto_functionalized_v2, an operator, for a tensor."""
+# for its operand, _IVals.read takes the first argument of auto_functionalized_v2, an operator."""
 # path = "nonstrict+preserve+decompose:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -31,8 +31,8 @@
 # ///
 """The second call reads what the operator made of the buffer in the first: unflatten raises AttributeError.
 
-In place of other values of a buffer, unflatten has a preserved module read the buffer, and writes the value to
-it where it is computed. What the operator made of it is an item of its results, and taken for a size.
+In place of other values of a buffer, unflatten has a preserved module read the buffer, and writes the value
+to it where it is computed. What the operator made of it is an item of its results, and taken for a size.
 """
 
 import sys
