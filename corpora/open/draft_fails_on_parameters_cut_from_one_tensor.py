@@ -15,8 +15,6 @@
 # status = "open"
 # signatures = [
 #     ["outputs", "crash", "export", "RuntimeError",
-#      "meta_utils.py:__call__", "meta_utils.py:meta_tensor", "meta_utils.py:meta_tensor"],
-#     ["outputs", "crash", "export", "RuntimeError",
 #      "fake_tensor.py:from_real_tensor", "meta_utils.py:__call__", "meta_utils.py:meta_tensor"],
 # ]
 # fix = "draft_export_copies_the_whole_memory"
