@@ -1,0 +1,54 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile: returns the buffer itself for a tensor set_ to it"
+# variant-of = "decompose_returns_source_of_set"
+# path = "compile:aot_eager@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [
+#     ["outputs", "mismatch", "identity", "buffer", "output", "new"],
+#     ["outputs", "mismatch", "identity", "constant", "output", "new"],
+# ]
+# fix = "functional_set_makes_an_alias"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_subclasses/functional_tensor.py, FunctionalTensorMode: set_ takes the value itself"
+# ///
+"""A caller gives the result a dimension more, in place, and the buffer of the compiled model has it too.
+
+Eager returns a tensor of its own, which shares the memory of the buffer.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("table", torch.ones(2))
+
+    def forward(self, x):
+        return (x + 1).set_(self.table)
+
+
+def make():
+    return Model(), (torch.zeros(2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    model(*args).unsqueeze_(0)
+    expected = model.table.shape
+    model.compile(backend="aot_eager")
+    model(*args).unsqueeze_(0)
+    seen = model.table.shape
+    bug = seen != expected
+    print(f"{'BUG' if bug else 'ok'}: the buffer keeps {expected} in eager, and has {seen} under torch.compile")
+    raise SystemExit(bug)
