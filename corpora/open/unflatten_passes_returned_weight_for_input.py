@@ -1,0 +1,66 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten: the second call of a preserved submodule that returns its weight gets the weight for its input"
+# severity = "B"
+# severity-because = "a preserved submodule that returns its weight, called twice: silently wrong"
+# cause = """
+# _sink_params takes away the arguments that stand for state by their names. The weight that the first call has
+# returned has another name in the caller: it stays, and the input moves on by one place."""
+# path = "nonstrict+preserve:unflatten@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value"]]
+# fix = "unflatten_sinks_arguments_by_place"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/unflatten.py, _sink_params: n.name not in module_id_to_inputs_removed"
+# ///
+"""Two calls of a layer that returns its weight for a penalty: eager gives x * 9, the unflattened model 3 * 3.
+
+From the first call on, the caller takes the weight from what the call returned. The second call gets it as an
+argument, as all state at first; what then puts state back into modules does not know it by that name.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Scale(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor([3.0]))
+
+    def forward(self, x):
+        return x * self.weight, self.weight
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = Scale()
+
+    def forward(self, x):
+        x, _ = self.scale(x)
+        x, _ = self.scale(x)
+        return x
+
+
+def make():
+    return Model(), (torch.tensor([2.0]),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    expected = model(*args)
+    program = torch.export.export(model, args, preserve_module_call_signature=("scale",))
+    seen = torch.export.unflatten(program)(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected.item()}, unflatten gives {seen.item()}")
+    raise SystemExit(bug)

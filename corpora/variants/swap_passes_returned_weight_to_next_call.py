@@ -1,0 +1,65 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten: a preserved submodule that returns its weight gets it as an argument in its next call"
+# variant-of = "unflatten_passes_returned_weight_for_input"
+# path = "nonstrict+preserve+swap:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "run", "TypeError", "takes positional arguments but were given"]]
+# fix = "unflatten_sinks_arguments_by_place"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/unflatten.py, _sink_params: n.name not in module_id_to_inputs_removed"
+# ///
+"""A child is called with its own weight, returns the weight, and is called once more: it cannot be replaced.
+
+The parent takes the weight that the first call returns for the weight of the child from then on, and hands it to
+the second call as a further argument. The child of the example has one argument.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Scale(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2))
+
+    def forward(self, x):
+        return x * self.weight, self.weight
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = Scale()
+
+    def forward(self, x):
+        square, _ = self.scale(self.scale.weight)
+        return self.scale(x)[0] + square
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    program = torch.export.export(model, args, preserve_module_call_signature=("scale",))
+    unflattened = torch.export.unflatten(program)
+    unflattened.scale = model.scale
+    try:
+        unflattened(*args)
+        bug, said = False, "works"
+    except TypeError as error:
+        bug, said = "positional arguments" in str(error), f"TypeError: {error}".partition("\n")[0]
+    print(f"{'BUG' if bug else 'ok'}: with the child replaced by eager's: {said}")
+    raise SystemExit(bug)
