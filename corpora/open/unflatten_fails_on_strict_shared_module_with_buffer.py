@@ -1,0 +1,73 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten: RuntimeError after strict export of a shared module with a buffer that does not persist"
+# severity = "B"
+# severity-because = "a shared layer with a cache or mask registered with persistent=False, strict export"
+# cause = """
+# Strict export knows such a buffer under one name of its module only; unflatten makes it there, and then keeps the
+# module that it makes under another name."""
+# path = "strict:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     ["outputs", "crash", "lower", "RuntimeError",
+#      "unflatten.py:unflatten", "unflatten.py:__init__", "graph.py:lint"],
+# ]
+# fix = "strict_keeps_buffers_under_all_names"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/_trace.py, _move_non_persistent_buffers_to_tensor_constants: the signature's name only"
+# ///
+"""A layer that keeps its last input is twice in a list, and its caller reads what it keeps.
+
+Strict export and unflatten: "target layers.1.last references nonexistent attribute last of layers.1". A buffer that
+persists is in the state dict under both names; one that does not is in the constants under one.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("last", torch.zeros(2), persistent=False)
+
+    def forward(self, x):
+        self.last.copy_(x)
+        return x + 1
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([Layer()] * 2)
+
+    def forward(self, x):
+        return self.layers[1](self.layers[0](x)) + self.layers[0].last
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    expected = model(*args)
+    program = torch.export.export(model, args, strict=True)
+    try:
+        seen = torch.export.unflatten(program)(*args)
+    except RuntimeError as error:
+        if "nonexistent attribute" not in str(error):
+            raise
+        seen = repr(error)
+    bug = not isinstance(seen, torch.Tensor) or not torch.equal(seen, expected)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {seen}")
+    raise SystemExit(bug)
