@@ -1,0 +1,68 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten: SyntaxError \"duplicate argument\" for a preserved module that updates its keyword argument twice"
+# severity = "C"
+# severity-because = "a preserved module, decomposed, that updates an input in place which it gets by keyword"
+# cause = """
+# What a module needs beyond its signature becomes a parameter with the name of the model's input, also where a
+# keyword argument of the module has that name."""
+# path = "nonstrict+preserve+decompose:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     ["outputs", "crash", "lower", "SyntaxError",
+#      "unflatten.py:_sink_params", "unflatten.py:_sink_params", "unflatten.py:finalize"],
+# ]
+# fix = "unflatten_names_inputs_apart_from_keywords"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/unflatten.py, _ModuleFrame.add_placeholder: graph.placeholder(x.name)"
+# ///
+"""A module adds to a running total, which it gets by the keyword `total`; the total is an input of the model.
+
+Decomposed, the second call gets what the first one has computed for its keyword, and the input itself to write
+to: both are called total, "duplicate argument 'total' in function definition".
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Adder(nn.Module):
+    def forward(self, x, total):
+        return total.add_(x)
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.adder = Adder()
+
+    def forward(self, x, total):
+        self.adder(x, total=total)
+        return self.adder(x, total=total) * 2
+
+
+def make():
+    return Model(), (torch.ones(2), torch.zeros(2))
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    program = torch.export.export(model, args, preserve_module_call_signature=("adder",)).run_decompositions()
+    try:
+        seen = torch.export.unflatten(program)(*args)
+    except SyntaxError as error:
+        seen = repr(error)
+    model, args = make()
+    expected = model(*args)
+    bug = not isinstance(seen, torch.Tensor) or not torch.equal(seen, expected)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {seen}")
+    raise SystemExit(bug)
