@@ -4,8 +4,8 @@
 #
 # [tool.exportdiff]
 # title = "run_decompositions: program raises for a write to a slice of a complex tensor"
-# severity = "C"
-# severity-because = "a write to a slice of a complex tensor that requires gradients"
+# severity = "B"
+# severity-because = "layers that compute in frequencies write the low ones to a slice: neural operators"
 # cause = """
 # Functionalization makes slice_scatter of the write, which GRADIENT_IMPLEMENTED_FOR_COMPLEX in
 # tools/autograd/gen_variable_type.py does not list."""
@@ -22,16 +22,15 @@
 #         "does not support automatic differentiation for outputs with",
 #     ],
 # ]
-# trigger = ["op.complex", "inplace.item"]
+# fix = "complex_slices_are_scattered_as_real_numbers"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# affected = ["2.13.0"]
 # at-fault = "tools/autograd/gen_variable_type.py, GRADIENT_IMPLEMENTED_FOR_COMPLEX: lacks slice_scatter"
 # ///
-"""Eager runs and has gradients; the decomposed program raises as soon as it is called with grad mode on.
+"""A layer of a Fourier neural operator: eager runs and trains; the decomposed program raises when it is called.
 
 A write to a slice is slice and copy_, both of which autograd can do for complex tensors. The decomposed
-program has slice_scatter instead, whose formula autograd refuses to use for complex tensors. The list is read
-when torch is built, so no patch of Python mends it.
+program has slice_scatter instead, whose formula autograd refuses to use for complex tensors.
 """
 
 import sys
@@ -39,15 +38,20 @@ import sys
 import torch
 
 
-class Model(torch.nn.Module):
+class Spectral(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(2, dtype=torch.cfloat))
+
     def forward(self, x):
-        z = torch.complex(x, x)
-        z[1:] = 1.0
-        return z.abs()
+        low = torch.fft.rfft(x)[..., :2] * self.weight
+        frequencies = torch.zeros(*x.shape[:-1], 5, dtype=torch.cfloat)
+        frequencies[..., :2] = low
+        return torch.fft.irfft(frequencies)
 
 
 def make():
-    return Model(), (torch.ones(3, requires_grad=True),)
+    return Spectral(), (torch.ones(1, 8),)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,63 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "run_decompositions: detach() is gone, and fake quantization raises that its scale requires grad"
+# severity = "B"
+# severity-because = "observers and fake quantization: the decomposed model raises unless called under no_grad"
+# cause = """
+# The default table decomposes detach into alias (nop_decomposition), but ep.module() runs the graph with
+# autograd on: what forward detaches has a history there, and an operator that allows none raises."""
+# path = "nonstrict+decompose:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     ["outputs", "crash", "run", "RuntimeError", "The function is not differentiable with respect to"],
+# ]
+# fix = "decomposed_programs_keep_detach"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_decomp/decompositions.py, nop_decomposition: makes alias of detach, which stops no gradient"
+# ///
+"""The model computes its scale from detached activations; the decomposed program raises when it is called.
+
+The comment at nop_decomposition says that it is only valid if the graph runs without autograd. The program runs
+with it, as long as its parameters require gradients. run_decompositions({}) keeps detach, and runs.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(2, 2)
+        self.register_buffer("zero_point", torch.zeros(1, dtype=torch.int))
+
+    def forward(self, x):
+        y = self.linear(x)
+        scale = y.detach().abs().max().reshape(1) / 127
+        return torch.fake_quantize_per_tensor_affine(y, scale, self.zero_point, -128, 127)
+
+
+def make():
+    return Model(), (torch.ones(1, 2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    ep = torch.export.export(model, args)
+    ep.run_decompositions({}).module()(*args)
+    module = ep.run_decompositions().module()
+    try:
+        module(*args)
+    except RuntimeError as error:
+        print(f"BUG: eager runs, the decomposed program raises {error}")
+        raise SystemExit(1) from None
+    print("ok: the decomposed program runs")
