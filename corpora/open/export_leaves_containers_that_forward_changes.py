@@ -1,0 +1,56 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "ep.module(): a cache given as a list or dict stays as it was where forward replaces its items"
+# severity = "A"
+# severity-because = "a key-value cache given in a list, dict or dataclass: silently not updated"
+# cause = """
+# Both modes of export run forward on containers that they have put together from the tensors. What forward does
+# to these is lost, and nothing looks whether it did anything."""
+# path = "nonstrict:module@cpu"
+# check = "inputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["inputs", "mismatch", "shape"], ["inputs", "mismatch", "value"]]
+# fix = "export_refuses_changes_of_given_containers"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/_trace.py, Wrapper.forward of _non_strict_export: drops the arguments that forward changed"
+# ///
+"""The caller gives a cache and goes on with it. The exported program computes with it, but never fills it.
+
+Eager appends to the list's item in each call; the program leaves the list as it was, so that each step sees an
+empty cache.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, cache):
+        cache["keys"] = torch.cat([cache["keys"], x])
+        return cache["keys"].sum()
+
+
+def make():
+    return Model(), (torch.ones(1), {"keys": torch.zeros(1)})
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, (x, cache) = make()
+    try:
+        program = torch.export.export(model, (x, cache)).module()
+    except ValueError as error:
+        print("ok: torch refuses in words:", error)
+        raise SystemExit(0) from None
+    expected = dict(cache)
+    model(x, expected)
+    program(x, cache)
+    bug = len(cache["keys"]) != len(expected["keys"])
+    print(f"{'BUG' if bug else 'ok'}: eager leaves {expected}, the exported program {cache}")
+    raise SystemExit(bug)
