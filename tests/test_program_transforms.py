@@ -211,6 +211,8 @@ def test_a_write_shows_everywhere_but_in_what_is_written_back() -> None:
 def test_history_is_promised_of_what_trains_only() -> None:
     found = OutputLeaf(0, "", "fresh", HISTORY)
     assert excuse(found, decomposed()) == "results-have-no-history"
+    functional = "nonstrict+functionalize:module@cpu"
+    assert excuse(found, decomposed(path=functional)) == "results-have-no-history"
     after = InputLeaf(0, "args[0]", HISTORY)
     assert excuse(after, decomposed()) == "results-have-no-history"
     for difference in (found, after):

@@ -170,6 +170,21 @@ def the_decomposition_of_relu_is_inverted() -> Iterator[None]:
         yield
 
 
+@fault(check="outputs", paths="*+functionalize*", source=RELU)
+def relu_is_lost_where_nothing_is_decomposed() -> Iterator[None]:
+    """A functional graph without decompositions has no relu."""
+
+    def wrapper(decompose: Any, self: ExportedProgram, table: Any = None) -> Any:
+        program = decompose(self, table)
+        if table == {}:
+            for node in program.graph.find_nodes(op="call_function", target=torch.ops.aten.relu.default):
+                node.replace_all_uses_with(node.args[0])
+        return program
+
+    with wrapped(ExportedProgram, "run_decompositions", wrapper):
+        yield
+
+
 @fault(check="outputs", paths="*+reload*", source=HALF)
 def floats_are_saved_as_integers() -> Iterator[None]:
     """Saving a program cuts off the fraction of a float argument of an operator."""
