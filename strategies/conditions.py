@@ -194,6 +194,13 @@ def _size(kind: TensorType, dim: int) -> int:
     return kind.shape[dim]
 
 
+def _counted(kind: TensorType) -> int:
+    count = _size(kind, 0)
+    if count < 2:
+        raise Rejected("export takes a number of data for neither 0 nor 1")
+    return count
+
+
 MEASURES: dict[str, MeasureSpec] = {
     "rank": MeasureSpec("{0}.dim()", lambda kind: len(kind.shape)),
     "first_size": MeasureSpec("{0}.shape[0]", lambda kind: _size(kind, 0)),
@@ -206,7 +213,7 @@ MEASURES: dict[str, MeasureSpec] = {
     "quotient": MeasureSpec("({0}.shape[0] // 2)", lambda kind: _size(kind, 0) // 2),
     "least": MeasureSpec("min({0}.shape[0], 3)", lambda kind: min(_size(kind, 0), 3)),
     "most": MeasureSpec("max({0}.shape[0], {0}.dim())", lambda kind: max(_size(kind, 0), len(kind.shape))),
-    "counted": MeasureSpec("int(torch.ones({0}.shape[0]).sum())", lambda kind: _size(kind, 0), of_data=True),
+    "counted": MeasureSpec("int(torch.ones({0}.shape[0]).sum())", _counted, of_data=True),
     "whole_root": MeasureSpec("int({0}.shape[0] ** 0.5)", lambda kind: int(_size(kind, 0) ** 0.5)),
 }
 """Python ints read from the metadata of tensors."""

@@ -1,6 +1,8 @@
 """Ops whose result has sizes that depend on data: export gives each a size without a hint.
 
-The data is made in place, of ones, so that the sizes are known here although no trace knows them.
+The data is made in place, of ones, so that the sizes are known here although no trace knows them. None is 0 or
+1: export takes a size without a hint for neither, as torch/fx/experimental/symbolic_shapes.py says at
+guard_size_oblivious, and broadcasts accordingly.
 """
 
 from __future__ import annotations
@@ -21,11 +23,12 @@ def _new(template: str, shape: Shaper) -> OpSpec:
 
 
 def _flat(kind: TensorType, params: Params) -> Shape:
+    require(kind.numel > 1)
     return (kind.numel,)
 
 
 def _rows(kind: TensorType, params: Params) -> Shape:
-    require(len(kind.shape) > 0)
+    require(len(kind.shape) > 0 and kind.shape[0] > 1)
     return kind.shape
 
 
@@ -35,8 +38,8 @@ def _twice(kind: TensorType, params: Params) -> Shape:
 
 
 def _first_two(kind: TensorType, params: Params) -> TensorType:
-    require(len(kind.shape) > 0)
-    return resized(kind, 0, min(2, kind.shape[0]))
+    require(len(kind.shape) > 0 and kind.shape[0] > 1)
+    return resized(kind, 0, 2)
 
 
 def _nonzero(operands: Sequence[Operand], params: Params) -> Outcome:
