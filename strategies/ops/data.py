@@ -1,7 +1,7 @@
 """Ops whose result has sizes that depend on data: export gives each a size without a hint.
 
-The data is made in place, of ones, so that the sizes are known here although no trace knows them. None is 0 or
-1: export takes a size without a hint for neither, as torch/fx/experimental/symbolic_shapes.py says at
+The data is made in place, of ones, so that the sizes are known here although no trace knows them. None is 0
+or 1: export takes a size without a hint for neither, as torch/fx/experimental/symbolic_shapes.py says at
 guard_size_oblivious, and broadcasts accordingly.
 """
 
