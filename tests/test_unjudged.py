@@ -96,3 +96,25 @@ def test_a_backward_pass_that_runs_batch_norm_once_more_leaves_the_model_judged(
         Checkpointed(), (torch.arange(12.0).reshape(3, 4),), paths=["nonstrict:module"]
     )
     assert report.judged and not report.invalid
+
+
+CONSTRAINED = """
+class Model(nn.Module):
+    def forward(self, x):
+        return x.view(2)
+
+def make():
+    return Model(), X
+
+def dynamic_shapes():
+    return ({0: torch.export.Dim("n")},)
+"""
+
+
+def test_a_refusal_of_many_lines_says_what_is_refused(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "model.py"
+    file.write_text(HEAD + CONSTRAINED)
+    assert main(["check", f"{file}:make", "--paths", "nonstrict:module"]) == 2
+    assert "marked n as dynamic but your code specialized it" in capsys.readouterr().out

@@ -43,6 +43,9 @@ def read_fail_on(argument: str, text: str) -> FailOn:
     raise UsageError(f"{argument}: {text!r} is none of {', '.join(FAIL_ON)}")
 
 
+MORE_LINES = 6
+"""How many lines of a refusal are told: the first one may only say which constraint is violated."""
+
 INSIDE = frozenset({"structure", "fake"})
 """The checks of what a caller of the exported model does not see."""
 
@@ -147,12 +150,20 @@ class Report:
             return ""
         if self.invalid or self.stopped:
             return self.invalid or self.stopped
-        refused = next((each for each in self.paths if each.status == "unsupported"), None)
-        if refused is not None:
-            return f"torch refuses it on all paths that were tried: {refused.message.partition(chr(10))[0]}"
+        if self._refusal:
+            return f"torch refuses it on all paths that were tried: {self._refusal[0]}"
         if self.unjudged:
             return f"no path can judge it: {self.unjudged[0].reason}"
         return "no path was chosen"
+
+    def more_of_refusal(self) -> tuple[str, ...]:
+        """Return the next lines of the refusal that ``why_unjudged`` begins to tell."""
+        return () if self.judged or self.invalid or self.stopped else self._refusal[1:MORE_LINES]
+
+    @property
+    def _refusal(self) -> tuple[str, ...]:
+        refused = next((each for each in self.paths if each.status == "unsupported"), None)
+        return () if refused is None else tuple(filter(str.strip, refused.message.splitlines()))
 
     def as_dict(self) -> dict[str, Any]:
         """Return it ready for JSON."""

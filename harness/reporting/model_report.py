@@ -163,4 +163,5 @@ def summary(report: Report, fail_on: FailOn) -> list[str]:
         lines.append(f"{report.name}: {counts}; nothing fails")
     else:
         lines.append(f"{report.name} was not judged: {report.why_unjudged()}")
+        lines += report.more_of_refusal()
     return lines

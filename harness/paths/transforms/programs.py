@@ -39,7 +39,7 @@ def decompose(ep: ExportedProgram) -> ExportedProgram:
     cost=80,
 )
 def functionalize(ep: ExportedProgram) -> ExportedProgram:
-    """Making the graph functional, without decomposing any operator, changes nothing that a caller can see."""
+    """Making the graph functional, without decomposing operators, changes nothing that a caller can see."""
     with torch._inductor.config.patch(fallback_random=True):
         functional: ExportedProgram = ep.run_decompositions({})
     return functional
