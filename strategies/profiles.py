@@ -19,7 +19,7 @@ class Needing(NamedTuple):
 
 _SWITCHES: dict[str, int | Needing] = {
     # hierarchy
-    "hierarchy.deep": 68,
+    "hierarchy.deep": 86,
     "hierarchy.layer": 45,
     "hierarchy.container": 48,
     "hierarchy.nested_container": 40,
@@ -92,7 +92,7 @@ _SWITCHES: dict[str, int | Needing] = {
     "calls.expression": 55,
     "calls.keyword": 40,
     "calls.keyword_order": 50,
-    "calls.pass_down": 90,
+    "calls.pass_down": 97,
     "calls.own_state": 60,
     "calls.dropped": 52,
     "calls.deep": 55,
@@ -107,7 +107,7 @@ _SWITCHES: dict[str, int | Needing] = {
     # control flow
     "control.if": 88,
     "control.twin": 60,
-    "control.match": 70,
+    "control.match": 95,
     "control.early_return": 35,
     "control.training": 48,
     "control.shape": 45,
@@ -117,7 +117,7 @@ _SWITCHES: dict[str, int | Needing] = {
     "control.repeat": 40,
     "control.ternary": 40,
     "control.try": 42,
-    "control.raise": 48,
+    "control.raise": 34,
     # regions
     "region.whole": 15,
     "region.written": 70,
