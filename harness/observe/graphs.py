@@ -27,12 +27,21 @@ class Hierarchy:
     first: Mapping[str, str]
     """All names of all modules, in order; for each the first name of that module."""
     inlined: frozenset[str] = frozenset()
-    """First names of the modules that are ``fx.GraphModule``."""
+    """First names of the modules that are traced like functions: ``fx.GraphModule``, compiled modules."""
     persistent: frozenset[str] = frozenset()
     """Names of the parameters and buffers that belong to the state dict."""
     visits: tuple[Visit, ...] = ()
     unregistered: frozenset[str] = frozenset()
     """What one would write for the modules that the model holds without registering them: ``blocks[0]``."""
+    passed_on: Mapping[str, str] = field(default_factory=dict)
+    """Further names of modules, each with the first name: torch.compile returns a module that passes on the
+    attributes of the one it was given.
+    """
+
+    @property
+    def named(self) -> Mapping[str, str]:
+        """All names by which code may call a module, each with the first name of that module."""
+        return {**self.passed_on, **self.first}
 
 
 class Frame(NamedTuple):

@@ -101,6 +101,7 @@ def _forest(visits: Iterable[Visit], hierarchy: Hierarchy) -> list[_Tree]:
 
 def _recorded(hierarchy: Hierarchy, listing: Listing) -> list[_Tree]:
     """Return the calls that the operators of a graph say they were made in."""
+    named = hierarchy.named
     roots: list[_Tree] = []
     known: dict[Frames, _Tree] = {}
     for step in listing.steps:
@@ -108,7 +109,7 @@ def _recorded(hierarchy: Hierarchy, listing: Listing) -> list[_Tree]:
             siblings = roots
             path: Frames = ()
             for frame in frames:
-                module = hierarchy.first.get(frame.module, frame.module)
+                module = named.get(frame.module, frame.module)
                 if module in hierarchy.inlined:
                     continue
                 path = (*path, frame)
@@ -140,7 +141,7 @@ def recorded_calls(hierarchy: Hierarchy, listing: Listing) -> Iterator[Evidence]
     """Compare the calls that the exported graph records with eager's."""
     frames = [frames for step in listing.steps for frames in (step.frames or (), *step.inside)]
     names = dict.fromkeys(frame.module for each in frames for frame in each)
-    if unknown := [name for name in names if name not in hierarchy.first]:
+    if unknown := [name for name in names if name not in hierarchy.named]:
         yield CallsUnknown(tuple(unknown))
         return
     ours, theirs = _forest(hierarchy.visits, hierarchy), _recorded(hierarchy, listing)
@@ -168,7 +169,7 @@ def made_calls(hierarchy: Hierarchy, rebuilt: Rebuilt) -> Iterator[Evidence]:
 
     Not where it calls a module that eager does not have: that is a difference of the modules.
     """
-    first = hierarchy.first
+    first = hierarchy.named
     if any(name not in first for name, _ in rebuilt.calls):
         return
     theirs = _forest([Visit(first[name], within, True) for name, within in rebuilt.calls], hierarchy)

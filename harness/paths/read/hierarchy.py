@@ -10,6 +10,7 @@ from unittest import mock
 import torch
 from torch import fx, nn
 from torch._C._autograd import _get_sequence_nr as sequence_number
+from torch._dynamo.eval_frame import OptimizedModule
 
 from harness.observe.environment import unregistered_modules
 from harness.observe.graphs import Hierarchy, Visit
@@ -17,6 +18,10 @@ from harness.observe.history import node_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+
+def _has_no_hooks(module: nn.Module) -> bool:
+    return not module._forward_hooks and not module._forward_pre_hooks
 
 
 class CallRecorder:
@@ -28,9 +33,17 @@ class CallRecorder:
         self._first: dict[str, str] = {}
         self._names: dict[nn.Module, str] = {}
         self._persistent: set[str] = set()
+        self._compiled: set[str] = set()
+        self._passed_on: dict[str, str] = {}
         self._unregistered = frozenset(name for name, _ in unregistered_modules(model))
         for name, module in model.named_modules(remove_duplicate=False):
-            self._first[name] = self._names.setdefault(module, name)
+            # What torch.compile returns for a module is one with it, under two names.
+            itself = module._orig_mod if isinstance(module, OptimizedModule) else module
+            first = self._first[name] = self._names.setdefault(itself, name)
+            if itself is not module:
+                self._compiled.add(first)
+            if "._orig_mod" in name:
+                self._passed_on[name.replace("._orig_mod", "")] = first
             dot = f"{name}." if name else ""
             stored = [key for key, value in module._parameters.items() if value is not None]
             stored += [
@@ -55,7 +68,12 @@ class CallRecorder:
 
         def noted(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
             # Eager compiles torch.cond and similar operators: Dynamo must not be recorded.
-            if torch.compiler.is_compiling() or module is self._model or module not in self._names:
+            if torch.compiler.is_compiling() or module is self._model:
+                return original(module, *args, **kwargs)
+            if isinstance(module, OptimizedModule) and _has_no_hooks(module):
+                # Export does the same; compiled code rounds in its own way, and hides which modules it runs.
+                return module._orig_mod(*args, **kwargs)
+            if module not in self._names:
                 return original(module, *args, **kwargs)
             number = len(self._calls)
             start = sequence_number()
@@ -76,8 +94,11 @@ class CallRecorder:
         self.hierarchy = Hierarchy(
             first=self._first,
             inlined=frozenset(
-                name for module, name in self._names.items() if isinstance(module, fx.GraphModule)
+                name
+                for module, name in self._names.items()
+                if isinstance(module, fx.GraphModule) or name in self._compiled
             ),
+            passed_on=self._passed_on,
             persistent=frozenset(self._persistent),
             visits=tuple(
                 Visit(self._names[module], within, number in computes)

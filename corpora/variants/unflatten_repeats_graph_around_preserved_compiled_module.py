@@ -1,0 +1,64 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten: wrong result if a preserved submodule was compiled by torch.compile"
+# variant-of = "unflatten_fails_on_preserved_graph_module"
+# path = "nonstrict+preserve:unflatten@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [
+#     ["outputs", "mismatch", "run", "output", "value"],
+#     ["outputs", "crash", "run", "RuntimeError"],
+# ]
+# fix = "preserve_no_call_of_graph_module"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_export/passes/collect_tracepoints_pass.py, CollectTracepointsPass.call: popitem"
+# ///
+"""A block calls its compiled layer twice. With the signature of the layer preserved, unflatten is wrong, silently.
+
+The layer has no entry in nn_module_stack: the pass takes that of the block off what follows the preserved call.
+Unflatten takes the rest for a second call of the block, and runs the first graph of the block for it.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.compile(nn.Linear(2, 2), backend="eager")
+        self.norm = nn.Linear(2, 2)
+
+    def forward(self, x):
+        return self.norm(self.layer(x)) + self.layer(x * 2)
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = Block()
+
+    def forward(self, x):
+        return self.block(x * 3)
+
+
+def make():
+    torch.manual_seed(0)
+    return Model(), (torch.ones(1, 2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    program = torch.export.export(model, args, preserve_module_call_signature=("block.layer",))
+    expected, seen = model(*args), torch.export.unflatten(program)(*args)
+    bug = not torch.allclose(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected.tolist()}, unflatten {seen.tolist()}")
+    raise SystemExit(bug)
