@@ -1,0 +1,60 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile: forward that enables gradients has none under no_grad, if it writes to an input"
+# severity = "C"
+# severity-because = "called under no_grad, a forward that enables gradients and writes to an input in place"
+# cause = """
+# AOTAutograd traces the function on clones of the inputs that it writes to. They are made in the grad mode of
+# the caller: under no_grad they have no gradients."""
+# path = "compile:aot_eager@cpu"
+# check = "guards"
+# kind = "mismatch"
+# status = "open"
+# signatures = []
+# fix = "inputs_are_cloned_with_grad_mode"
+# undetected-because = "what a call under no_grad returns is compared by its values"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = """
+# torch/_functorch/_aot_autograd/graph_capture_wrappers.py, fn_prepped_for_autograd: maybe_to_fresh_input"""
+# ///
+"""Eager's result requires grad, that of the compiled model does not: backward raises.
+
+The call is made under no_grad, and so is the clone of the input that AOTAutograd has the model write to.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        with torch.enable_grad():
+            x.mul_(2)
+            return x * 3
+
+
+def make():
+    return Model(), (torch.ones(2, requires_grad=True).clone(),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    with torch.no_grad():
+        expected = model(*args)
+    model, args = make()
+    model.compile(backend="aot_eager")
+    with torch.no_grad():
+        seen = model(*args)
+    bug = expected.requires_grad != seen.requires_grad
+    print(
+        f"{'BUG' if bug else 'ok'}: requires_grad is {expected.requires_grad} in eager, "
+        f"{seen.requires_grad} with torch.compile"
+    )
+    raise SystemExit(bug)

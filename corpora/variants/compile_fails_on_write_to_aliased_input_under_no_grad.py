@@ -1,0 +1,63 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile: RuntimeError under no_grad for aliased inputs that forward writes to with gradients"
+# variant-of = "compile_loses_gradients_that_forward_enables"
+# path = "compile:aot_eager@cpu"
+# check = "guards"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "guards",
+#         "crash",
+#         "served",
+#         "run",
+#         "BackendCompilerFailed",
+#         "graph_capture_wrappers.py:functional_call",
+#         "symbolic_shapes.py:run_node",
+#         "proxy_tensor.py:__torch_function__",
+#         "no-grad",
+#     ],
+# ]
+# fix = "inputs_are_cloned_with_grad_mode"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_functorch/_aot_autograd/runtime_wrappers.py, AOTSyntheticBaseWrapper.pre_compile"
+# ///
+"""Two inputs share memory: "A view was created in no_grad mode and is being modified inplace with grad mode".
+
+AOTAutograd replaces the inputs by their base, and has the model write to a view that is made under no_grad.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x, y):
+        with torch.enable_grad():
+            x.mul_(2)
+            return y
+
+
+def make():
+    x = torch.ones(2, 3, requires_grad=True).clone()
+    return Model(), (x, x.t())
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    model.compile(backend="aot_eager")
+    try:
+        with torch.no_grad():
+            model(*args)
+    except torch._dynamo.exc.BackendCompilerFailed as error:
+        print(f"BUG: {str(error).splitlines()[1][:110]}")
+        raise SystemExit(1) from None
+    print("ok: the model can be compiled")
