@@ -15,7 +15,7 @@
 # status = "open"
 # signatures = []
 # fix = "inputs_are_cloned_with_grad_mode"
-# undetected-because = "what a call under no_grad returns is compared by its values"
+# undetected-because = "what a call under no_grad returns is compared without requires_grad"
 # upstream = ""
 # affected = ["2.13.0"]
 # at-fault = """

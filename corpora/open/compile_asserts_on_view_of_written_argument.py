@@ -1,0 +1,62 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile: AssertionError: False != True if a parameter is written to a base of an argument"
+# severity = "C"
+# severity-because = "two arguments in one memory, one written to with gradients before the other is read"
+# cause = """
+# Dynamo makes the fake tensor of an argument where it is first read. It is a view of a base that was written
+# to by then, and MetaConverter asserts that it has the metadata of the real tensor."""
+# path = "compile:compiled@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "run",
+#         "AssertionError",
+#         "meta_utils.py:assert_metadata_eq",
+#         "meta_utils.py:go",
+#         "meta_utils.py:assert_eq",
+#     ],
+# ]
+# fix = "tensors_in_one_memory_are_made_fake_together"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_dynamo/symbolic_convert.py, InstructionTranslator.__init__: realizes lazily"
+# ///
+"""`x.copy_(self.w); return y * 2`, where y is a view of x: y requires grad by then, and torch.compile raises."""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x, y):
+        x.copy_(self.w)
+        return y * 2
+
+
+def make():
+    model = Model()
+    model.w = nn.Parameter(torch.ones(2))
+    x = torch.zeros(2)
+    return model, (x, x[:1])
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    model.compile(backend="eager")
+    try:
+        model(*args)
+    except AssertionError as error:
+        print(f"BUG: eager runs, torch.compile raises AssertionError: {str(error).splitlines()[0]}")
+        raise SystemExit(1) from None
+    print("ok: the compiled model runs")
