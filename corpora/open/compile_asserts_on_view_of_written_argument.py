@@ -29,7 +29,7 @@
 # affected = ["2.13.0"]
 # at-fault = "torch/_dynamo/symbolic_convert.py, InstructionTranslator.__init__: realizes lazily"
 # ///
-"""`x.copy_(self.w); return y * 2`, where y is a view of x: y requires grad by then, and torch.compile raises."""
+"""`x.copy_(self.w); return y * 2`, where y is a view of x: y requires grad by then. torch.compile raises."""
 
 import sys
 
