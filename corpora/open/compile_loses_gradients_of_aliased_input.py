@@ -1,0 +1,60 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile: no gradients through an input that shares memory with one that is written to"
+# severity = "B"
+# severity-because = "a state and a slice of it given to one compiled function, which trains what it writes"
+# cause = """
+# run_functionalized_fw_and_collect_metadata sees each input as a tensor of its own. Later their base replaces
+# them, but what was noted of the outputs is kept."""
+# path = "compile:aot_eager@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "requires-grad", "fresh"]]
+# fix = "synthetic_bases_have_metadata_of_their_own"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = """
+# torch/_functorch/_aot_autograd/runtime_wrappers.py, AOTSyntheticBaseWrapper.pre_compile: output_info"""
+# ///
+"""A parameter is written to a state, and the result computed from a slice of it: it gets no gradient.
+
+State and slice are two arguments. Called with gradients on, the compiled model returns a result without any.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, state, first):
+        before = first * 2
+        state.copy_(self.w)
+        return before + first
+
+
+def make():
+    model = Model()
+    model.w = nn.Parameter(torch.ones(2))
+    state = torch.zeros(2)
+    return model, (state, state[:1])
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    expected = model(*args)
+    model, args = make()
+    model.compile(backend="aot_eager")
+    seen = model(*args)
+    bug = expected.requires_grad != seen.requires_grad
+    print(
+        f"{'BUG' if bug else 'ok'}: requires_grad is {expected.requires_grad} in eager, "
+        f"{seen.requires_grad} with torch.compile"
+    )
+    raise SystemExit(bug)
