@@ -1,0 +1,64 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile: a chunk of an input that a parameter was added to is a copy, and misses updates"
+# severity = "C"
+# severity-because = "a state updated with gradients, a chunk of it returned, and the state written to later"
+# cause = """
+# Views by chunk that require grad are returned by the graph, to hide them from autograd; that of an updated
+# input is a view of the new value, which is copied into the input."""
+# path = "compile:aot_eager@cpu"
+# check = "aliasing"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["aliasing", "mismatch", "no-longer-shared", "input", "output"]]
+# fix = "chunks_of_updated_inputs_are_views"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = """
+# torch/_functorch/_aot_autograd/collect_metadata_analysis.py, run_functionalized_fw_and_collect_metadata"""
+# ///
+"""`x.add_(self.w); return x.chunk(2)[0]` is a view of x in eager, and sees what is written to x later.
+
+Compiled it has memory of its own: that of the value which is copied into x.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(2))
+
+    def forward(self, x):
+        x.add_(self.w)
+        return x.chunk(2)[0]
+
+
+def make():
+    return Model(), (torch.zeros(2),)
+
+
+def later(model, x):
+    """Return the result as it is after a write to what was given."""
+    out = model(x)
+    x.detach().fill_(7)
+    return out.tolist()
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    expected = later(model, *args)
+    model, args = make()
+    model.compile(backend="aot_eager")
+    seen = later(model, *args)
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: after 7 is written to x, eager's result is {expected}, compiled {seen}")
+    raise SystemExit(bug)
