@@ -1,0 +1,69 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile(backend=\"eager\"): backward raises where a layer is checkpointed twice within autocast"
+# severity = "B"
+# severity-because = "a shared or recurrent layer, checkpointed and trained within autocast, with backend='eager'"
+# cause = """
+# tag_activation_checkpoint_impl makes each checkpoint a selective one, also where nothing is traced. That demands
+# the same operators in the backward, but there the cache of autocast is empty, and the weight is cast again."""
+# path = "compile:compiled@cpu"
+# check = "gradients"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     ["gradients", "crash", "backward", "run", "RuntimeError",
+#      "wrap.py:run_with_interpreter", "_compile.py:inner", "checkpoint.py:__torch_dispatch__"],
+# ]
+# fix = "checkpoint_is_selective_only_when_traced"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint_impl: create_selective_checkpoint_contexts"
+# ///
+"""The same layer twice, each time checkpointed, within autocast: eager trains it, compiled it raises in the backward.
+
+"aten._to_copy.default encountered during backward but not found in storage". The second call
+takes the cast weight from the cache of autocast, and has to cast it again when it runs for the backward.
+"""
+
+import sys
+
+import torch
+from torch.utils.checkpoint import checkpoint
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(2, 2)
+
+    def forward(self, x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            x = checkpoint(self.layer, x, use_reentrant=False)
+            return checkpoint(self.layer, x, use_reentrant=False)
+
+
+def make():
+    torch.manual_seed(0)
+    return Model(), (torch.ones(1, 2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    model(*args).sum().backward()
+    expected = model.layer.weight.grad
+    model, args = make()
+    model.compile(backend="eager")
+    try:
+        model(*args).sum().backward()
+        seen = model.layer.weight.grad
+    except RuntimeError as error:
+        if "not found in storage" not in str(error):
+            raise
+        seen = f"RuntimeError: {error}"
+    bug = not isinstance(seen, torch.Tensor) or not torch.equal(seen, expected)
+    print(f"{'BUG' if bug else 'ok'}: eager's gradient is {expected}, compiled: {seen}")
+    raise SystemExit(bug)
