@@ -640,6 +640,39 @@ def test_with_its_fix_a_program_of_a_computed_example_can_be_exported_again(in_p
     assert torch.equal(again.module()(torch.ones(2)), torch.full((2,), 2.0))
 
 
+def test_with_its_fix_a_constant_of_a_body_says_nothing_of_where_its_operator_was_called() -> None:
+    """It said what torch notes of its own functions; of two calls, the next export saw a contradiction."""
+    import torch
+    from torch._higher_order_ops.scan import scan
+
+    class Child(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            def step(carry: torch.Tensor, row: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+                return carry + row, row + torch.tensor(1.0)
+
+            return scan(step, torch.zeros(2), x)[1]
+
+    class Model(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.child = Child()
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.child(x) + self.child(x)
+
+    class Tracer(torch.fx.Tracer):
+        def is_leaf_module(self, m: torch.nn.Module, module_qualified_name: str) -> bool:
+            return True
+
+    names = ("export_takes_constants_out_of_bodies", "clone_constants_under_fake_mode")
+    x = torch.ones(3, 2)
+    with applied([read_fix(CORPORA / FIXES / f"{name}.patch") for name in names]):
+        model = torch.fx.GraphModule(root := Model(), Tracer().trace(root))
+        program = torch.export.export(model, (x,))
+        again = torch.export.export(program.module(), (x,))
+        assert again.module()(x).tolist() == model(x).tolist()
+
+
 def test_with_its_fix_no_constant_with_the_name_of_a_method_is_written_when_a_program_is_decomposed() -> None:
     import torch
 
