@@ -114,6 +114,27 @@ def test_calls_in_regions_count_and_those_in_branches_may() -> None:
     assert whats(seen(replace(EXPORTED, listing=listing(branch)), None)) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "change", "what"),
+    [
+        ("detach_default_1", {}, []),
+        # Moved, and not made anew: the name is kept, but for a number.
+        ("detach_2", {}, [("steps", "call")]),
+        ("other", {}, [("steps", "call")]),
+        # What draws random numbers cannot be computed again.
+        ("detach_default", {"impure": True}, [("steps", "call")]),
+    ],
+)
+def test_what_is_computed_again_runs_where_it_is_read(
+    name: str, change: dict[str, Any], what: list[tuple[str, ...]]
+) -> None:
+    detach = Step("aten.detach.default", "(%)", (0,), (CALL_A,), name="detach", **change)
+    ours = listing(STEPS[0], detach, STEPS[2], returns=2)
+    theirs = (MADE[0], detach._replace(frames=(Frame("a", 3),), name=name), MADE[2])
+    rebuilt = replace(REBUILT, listing=listing(*theirs, returns=2))
+    assert whats(seen(replace(EXPORTED, listing=ours), rebuilt)) == what
+
+
 def test_all_names_of_a_shared_module_are_one() -> None:
     assert EAGER.hierarchy is not None
     shared = {**EAGER.hierarchy.first, "d": "a.b"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -186,7 +187,7 @@ def _owners(ours: Listing, theirs: Listing) -> Iterator[Evidence]:
     """Compare in which calls the steps run."""
     before: tuple[Frames, Frames] = ((), ())
     for number, (step, other) in enumerate(zip(ours.steps, theirs.steps, strict=True)):
-        if step.frames is None or other.frames is None:
+        if step.frames is None or other.frames is None or _is_computed_again(step, other):
             continue
         now = (_nested(step.frames), other.frames)
         places = [_names_of(frames) for frames in now]
@@ -200,6 +201,20 @@ def _owners(ours: Listing, theirs: Listing) -> Iterator[Evidence]:
             )
             return
         before = now
+
+
+def _is_computed_again(step: Step, other: Step) -> bool:
+    """Return whether unflatten has made a step anew, in the call that reads it.
+
+    What a preserved call computes and does not return, other calls cannot get from it. What unflatten moves
+    keeps the name of its node, apart from a number; what it makes anew is named by its operator.
+    """
+    names = [re.sub(r"(_\d+)+$", "", each.name) for each in (step, other)]
+    return (
+        not step.impure
+        and not step.writes
+        and names[0] != names[1] == other.operator.removeprefix("aten.").replace(".", "_")
+    )
 
 
 def _nested(frames: Frames) -> Frames:
