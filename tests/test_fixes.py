@@ -650,7 +650,8 @@ def test_with_its_fix_a_constant_of_a_body_says_nothing_of_where_its_operator_wa
             def step(carry: torch.Tensor, row: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
                 return carry + row, row + torch.tensor(1.0)
 
-            return scan(step, torch.zeros(2), x)[1]
+            rows: torch.Tensor = scan(step, torch.zeros(2), x)[1]
+            return rows
 
     class Model(torch.nn.Module):
         def __init__(self) -> None:
@@ -658,7 +659,8 @@ def test_with_its_fix_a_constant_of_a_body_says_nothing_of_where_its_operator_wa
             self.child = Child()
 
         def forward(self, x: torch.Tensor) -> torch.Tensor:
-            return self.child(x) + self.child(x)
+            first, second = (self.child(x) for _ in range(2))
+            return torch.add(first, second)
 
     class Tracer(torch.fx.Tracer):
         def is_leaf_module(self, m: torch.nn.Module, module_qualified_name: str) -> bool:
