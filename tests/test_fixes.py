@@ -613,13 +613,37 @@ def test_with_all_fixes_a_preserved_call_may_lose_fields_of_dataclasses() -> Non
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             unread = x.clone()
             unread[0] = 2
-            return self.child(Parts(unread, x)).left
+            left: torch.Tensor = self.child(Parts(unread, x)).left
+            return left
 
     torch.export.register_dataclass(Parts)
     with applied(held()):
         program = torch.export.export(Model(), (torch.ones(2),), preserve_module_call_signature=("child",))
         seen = torch.export.unflatten(program.run_decompositions())(torch.ones(2))
     assert seen.tolist() == [2, 2]
+
+
+def test_with_all_fixes_a_buffer_may_be_assigned_beside_vmap() -> None:
+    """What vmap batches has no storage to compare with that of the buffer."""
+    import torch
+
+    class Model(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.mean: torch.Tensor
+            self.last: torch.Tensor
+            self.register_buffer("mean", torch.ones(2))
+            self.register_buffer("last", torch.zeros(2))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            y: torch.Tensor = torch.vmap(torch.neg)(x)
+            self.last = self.mean
+            self.mean.sub_(1)
+            return y - self.last
+
+    with applied(held()):
+        seen = torch.export.export(Model(), (torch.ones(2),)).module()(torch.ones(2))
+    assert seen.tolist() == Model()(torch.ones(2)).tolist()
 
 
 @pytest.mark.parametrize("in_place", [False, True])

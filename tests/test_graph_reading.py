@@ -269,6 +269,7 @@ def test_a_buffer_that_is_detached_behind_the_copy_is_written_back() -> None:
 class CopiesDetached(nn.Module):
     def __init__(self) -> None:
         super().__init__()
+        self.last: torch.Tensor
         self.register_buffer("last", torch.zeros(2))
         self.w = nn.Parameter(torch.ones(2))
 
