@@ -13,7 +13,7 @@
 # check = "inputs"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["inputs", "mismatch", "shape"], ["inputs", "mismatch", "value"]]
+# signatures = [["inputs", "mismatch", "shape"]]
 # fix = "export_refuses_changes_of_given_containers"
 # upstream = ""
 # affected = ["2.13.0"]

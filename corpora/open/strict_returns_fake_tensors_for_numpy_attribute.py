@@ -1,0 +1,48 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export(strict=True): program returns fake tensors if the module has a numpy attribute"
+# severity = "A"
+# severity-because = "a constant kept as numpy, as np.sqrt(dim): a strict program has no value for it"
+# cause = """
+# Dynamo makes an input of its graph of what it reads as numpy. Export makes a buffer of that input, and takes
+# the fake tensor for it."""
+# path = "strict:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "kind"]]
+# fix = "strict_keeps_values_of_numpy_attributes"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_dynamo/functional_export.py, DynamoGraphTransformer.placeholder: registers example_value"
+# ///
+"""What the program returns is a FakeTensor, without any data."""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mean = torch.ones(1).numpy()
+
+    def forward(self, x):
+        return x - torch.from_numpy(self.mean)
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    expected, seen = model(*args), torch.export.export(model, args, strict=True).module()(*args)
+    bug = type(seen) is not torch.Tensor
+    print(f"{'BUG' if bug else 'ok'}: eager returns {expected}, the exported program {seen}")
+    raise SystemExit(bug)
