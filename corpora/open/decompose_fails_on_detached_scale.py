@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "run_decompositions: detach() is gone, and fake quantization raises that its scale requires grad"
 # severity = "B"
-# severity-because = "observers and fake quantization: the decomposed model raises unless called under no_grad"
+# severity-because = "observers and fake quantization: a decomposed model raises unless called under no_grad"
 # cause = """
 # The default table decomposes detach into alias (nop_decomposition), but ep.module() runs the graph with
 # autograd on: what forward detaches has a history there, and an operator that allows none raises."""
@@ -19,12 +19,12 @@
 # fix = "decomposed_programs_keep_detach"
 # upstream = ""
 # affected = ["2.13.0"]
-# at-fault = "torch/_decomp/decompositions.py, nop_decomposition: makes alias of detach, which stops no gradient"
+# at-fault = "torch/_decomp/decompositions.py, nop_decomposition: makes alias of detach, stops no gradient"
 # ///
 """The model computes its scale from detached activations; the decomposed program raises when it is called.
 
-The comment at nop_decomposition says that it is only valid if the graph runs without autograd. The program runs
-with it, as long as its parameters require gradients. run_decompositions({}) keeps detach, and runs.
+The comment at nop_decomposition says that it is only valid if the graph runs without autograd. The program
+runs with it, as long as its parameters require gradients. run_decompositions({}) keeps detach, and runs.
 """
 
 import sys

@@ -27,7 +27,7 @@
 # affected = ["2.13.0"]
 # at-fault = "tools/autograd/gen_variable_type.py, GRADIENT_IMPLEMENTED_FOR_COMPLEX: lacks slice_scatter"
 # ///
-"""A layer of a Fourier neural operator: eager runs and trains; the decomposed program raises when it is called.
+"""A layer of a Fourier neural operator: eager runs; the decomposed program raises when it is called.
 
 A write to a slice is slice and copy_, both of which autograd can do for complex tensors. The decomposed
 program has slice_scatter instead, whose formula autograd refuses to use for complex tensors.

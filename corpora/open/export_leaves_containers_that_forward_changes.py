@@ -7,8 +7,8 @@
 # severity = "A"
 # severity-because = "a key-value cache given in a list, dict or dataclass: silently not updated"
 # cause = """
-# Both modes of export run forward on containers that they have put together from the tensors. What forward does
-# to these is lost, and nothing looks whether it did anything."""
+# Both modes of export run forward on containers that they have put together from the tensors. What forward
+# does to these is lost, and nothing looks whether it did anything."""
 # path = "nonstrict:module@cpu"
 # check = "inputs"
 # kind = "mismatch"
@@ -17,12 +17,11 @@
 # fix = "export_refuses_changes_of_given_containers"
 # upstream = ""
 # affected = ["2.13.0"]
-# at-fault = "torch/export/_trace.py, Wrapper.forward of _non_strict_export: drops the arguments that forward changed"
+# at-fault = "torch/export/_trace.py, Wrapper.forward of _non_strict_export: drops what forward changed"
 # ///
 """The caller gives a cache and goes on with it. The exported program computes with it, but never fills it.
 
-Eager appends to the list's item in each call; the program leaves the list as it was, so that each step sees an
-empty cache.
+Eager makes the keys of the cache longer in each call; the program leaves them as they were.
 """
 
 import sys
