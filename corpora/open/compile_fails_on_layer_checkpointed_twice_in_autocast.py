@@ -3,12 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.compile(backend=\"eager\"): backward raises where a layer is checkpointed twice within autocast"
+# title = "torch.compile(backend=\"eager\"): backward raises for a layer checkpointed twice in autocast"
 # severity = "B"
-# severity-because = "a shared or recurrent layer, checkpointed and trained within autocast, with backend='eager'"
+# severity-because = "a shared or recurrent layer, checkpointed and trained within autocast; backend eager only"
 # cause = """
-# tag_activation_checkpoint_impl makes each checkpoint a selective one, also where nothing is traced. That demands
-# the same operators in the backward, but there the cache of autocast is empty, and the weight is cast again."""
+# tag_activation_checkpoint_impl makes each checkpoint a selective one, also where nothing is traced. That
+# demands the same operators in the backward, but there the cache of autocast is empty, and the weight is
+# cast again."""
 # path = "compile:compiled@cpu"
 # check = "gradients"
 # kind = "crash"
@@ -20,12 +21,12 @@
 # fix = "checkpoint_is_selective_only_when_traced"
 # upstream = ""
 # affected = ["2.13.0"]
-# at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint_impl: create_selective_checkpoint_contexts"
+# at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint_impl: selective without a trace"
 # ///
-"""The same layer twice, each time checkpointed, within autocast: eager trains it, compiled it raises in the backward.
+"""The same layer twice, each time checkpointed, within autocast: compiled, it raises in the backward.
 
-"aten._to_copy.default encountered during backward but not found in storage". The second call
-takes the cast weight from the cache of autocast, and has to cast it again when it runs for the backward.
+"aten._to_copy.default encountered during backward but not found in storage". The second call takes the cast
+weight from the cache of autocast, and has to cast it again when it runs for the backward.
 """
 
 import sys

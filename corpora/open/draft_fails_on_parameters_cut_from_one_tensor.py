@@ -7,8 +7,8 @@
 # severity = "B"
 # severity-because = "weights kept in one flat tensor, or two inputs that are pieces of one, and draft_export"
 # cause = """
-# MetaConverter.meta_tensor shares the real storage of the first tensor of a memory among all of them, but that
-# has only the places that the first one reads."""
+# MetaConverter.meta_tensor shares the real storage of the first tensor of a memory among all of them, but
+# that has only the places that the first one reads."""
 # path = "draft:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -20,13 +20,13 @@
 # fix = "draft_export_copies_the_whole_memory"
 # upstream = ""
 # affected = ["2.13.0"]
-# at-fault = "torch/_subclasses/meta_utils.py, meta_tensor: r.real_tensor = torch.empty_strided(t.size, t.stride)"
+# at-fault = "torch/_subclasses/meta_utils.py, meta_tensor: r.real_tensor = torch.empty_strided"
 # ///
 """Weight and bias are pieces of one flat tensor, as optimizers and distributed training lay them out.
 
-A parameter is no view of the tensor that it is made of. So draft_export makes a real tensor for the weight, with
-memory for four numbers, and takes this memory for that of the bias too, which begins behind it. Non-strict and
-strict export accept the model.
+A parameter is no view of the tensor that it is made of. So draft_export makes a real tensor for the weight,
+with memory for four numbers, and takes this memory for that of the bias too, which begins behind it. Non-
+strict and strict export accept the model.
 """
 
 import sys

@@ -7,8 +7,8 @@
 # severity = "B"
 # severity-because = "a model that tries one submodule, and takes another one if the first raises"
 # cause = """
-# Tracer.call_module puts the submodule on its stack, and does not take it off if the call raises. At the end of
-# the call above, another module than expected is on top."""
+# Tracer.call_module puts the submodule on its stack, and does not take it off if the call raises. At the
+# end of the call above, another module than expected is on top."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -19,7 +19,7 @@
 # upstream = ""
 # at-fault = "torch/fx/_symbolic_trace.py, Tracer.call_module: module_stack.popitem without try and finally"
 # ///
-"""The model catches what its submodule raises, and goes on without it. Export fails with an AssertionError."""
+"""The model catches what its submodule raises, and goes on. Export fails with an AssertionError."""
 
 import sys
 

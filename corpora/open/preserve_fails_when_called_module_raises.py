@@ -7,8 +7,8 @@
 # severity = "B"
 # severity-because = "a model that tries one submodule, and takes another one if the first raises"
 # cause = """
-# A pre-hook marks where a call begins, a hook where it ends and what its specs are. The hook does not run if the
-# call raises, and the pass that collects the marks looks its specs up."""
+# A pre-hook marks where a call begins, a hook where it ends and what its specs are. The hook does not run
+# if the call raises, and the pass that collects the marks looks its specs up."""
 # path = "strict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -22,7 +22,7 @@
 # upstream = ""
 # at-fault = "torch/_export/passes/collect_tracepoints_pass.py, CollectTracepointsPass.call: self.specs[path]"
 # ///
-"""The model catches what its preserved submodule raises, and goes on without it. Export fails with a KeyError.
+"""The model catches what its preserved submodule raises, and goes on. Export fails with a KeyError.
 
 Non-strict export fails as well, but has another bug before it comes to this one.
 """

@@ -3,12 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten: SyntaxError \"duplicate argument\" for a preserved module that updates its keyword argument twice"
+# title = "unflatten: SyntaxError for a preserved module that updates its keyword argument twice"
 # severity = "C"
 # severity-because = "a preserved module, decomposed, that updates an input in place which it gets by keyword"
 # cause = """
-# What a module needs beyond its signature becomes a parameter with the name of the model's input, also where a
-# keyword argument of the module has that name."""
+# What a module needs beyond its signature becomes a parameter with the name of the model's input, also
+# where a keyword argument of the module has that name."""
 # path = "nonstrict+preserve+decompose:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -24,8 +24,8 @@
 # ///
 """A module adds to a running total, which it gets by the keyword `total`; the total is an input of the model.
 
-Decomposed, the second call gets what the first one has computed for its keyword, and the input itself to write
-to: both are called total, "duplicate argument 'total' in function definition".
+Decomposed, the second call gets what the first one has computed for its keyword, and the input itself to
+write to: both are called total, "duplicate argument 'total' in function definition".
 """
 
 import sys

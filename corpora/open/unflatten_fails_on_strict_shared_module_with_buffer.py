@@ -7,8 +7,8 @@
 # severity = "B"
 # severity-because = "a shared layer with a cache or mask registered with persistent=False, strict export"
 # cause = """
-# Strict export knows such a buffer under one name of its module only; unflatten makes it there, and then keeps the
-# module that it makes under another name."""
+# Strict export knows such a buffer under one name of its module only; unflatten makes it there, and then
+# keeps the module that it makes under another name."""
 # path = "strict:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -20,12 +20,12 @@
 # fix = "strict_keeps_buffers_under_all_names"
 # upstream = ""
 # affected = ["2.13.0"]
-# at-fault = "torch/export/_trace.py, _move_non_persistent_buffers_to_tensor_constants: the signature's name only"
+# at-fault = "torch/export/_trace.py, _move_non_persistent_buffers_to_tensor_constants: one name"
 # ///
 """A layer that keeps its last input is twice in a list, and its caller reads what it keeps.
 
-Strict export and unflatten: "target layers.1.last references nonexistent attribute last of layers.1". A buffer that
-persists is in the state dict under both names; one that does not is in the constants under one.
+Strict export and unflatten: "target layers.1.last references nonexistent attribute last of layers.1". A
+buffer that persists is in the state dict under both names; one that does not is in the constants under one.
 """
 
 import sys

@@ -3,12 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten: the second call of a preserved submodule that returns its weight gets the weight for its input"
+# title = "unflatten: a preserved submodule that returns its weight takes it for the input of its second call"
 # severity = "B"
 # severity-because = "a preserved submodule that returns its weight, called twice: silently wrong"
 # cause = """
-# _sink_params takes away the arguments that stand for state by their names. The weight that the first call has
-# returned has another name in the caller: it stays, and the input moves on by one place."""
+# _sink_params takes away the arguments that stand for state by their names. The weight that the first call
+# has returned has another name in the caller: it stays, and the input moves on by one place."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

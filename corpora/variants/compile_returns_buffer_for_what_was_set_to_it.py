@@ -50,5 +50,7 @@ if __name__ == "__main__":
     model(*args).unsqueeze_(0)
     seen = model.table.shape
     bug = seen != expected
-    print(f"{'BUG' if bug else 'ok'}: the buffer keeps {expected} in eager, and has {seen} under torch.compile")
+    print(
+        f"{'BUG' if bug else 'ok'}: the buffer keeps {expected} in eager, and has {seen} under torch.compile"
+    )
     raise SystemExit(bug)

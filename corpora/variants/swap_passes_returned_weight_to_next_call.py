@@ -17,8 +17,8 @@
 # ///
 """A child is called with its own weight, returns the weight, and is called once more: it cannot be replaced.
 
-The parent takes the weight that the first call returns for the weight of the child from then on, and hands it to
-the second call as a further argument. The child of the example has one argument.
+The parent takes the weight that the first call returns for the weight of the child from then on, and hands
+it to the second call as a further argument. The child of the example has one argument.
 """
 
 import sys

@@ -18,10 +18,10 @@
 # affected = ["2.13.0"]
 # at-fault = "torch/_export/passes/collect_tracepoints_pass.py, CollectTracepointsPass.call: popitem"
 # ///
-"""A block calls its compiled layer twice. With the signature of the layer preserved, unflatten is wrong, silently.
+"""A block calls its compiled layer twice. With the call of the layer preserved, unflatten is silently wrong.
 
-The layer has no entry in nn_module_stack: the pass takes that of the block off what follows the preserved call.
-Unflatten takes the rest for a second call of the block, and runs the first graph of the block for it.
+The layer has no entry in nn_module_stack: the pass takes that of the block off what follows the preserved
+call. Unflatten takes the rest for a second call of the block, and runs the first graph of the block for it.
 """
 
 import sys
