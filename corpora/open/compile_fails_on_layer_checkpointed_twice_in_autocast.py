@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "torch.compile(backend=\"eager\"): backward raises for a layer checkpointed twice in autocast"
 # severity = "B"
-# severity-because = "a shared or recurrent layer, checkpointed and trained within autocast; backend eager only"
+# severity-because = "a shared or recurrent layer, checkpointed and trained within autocast; backend eager"
 # cause = """
 # tag_activation_checkpoint_impl makes each checkpoint a selective one, also where nothing is traced. That
 # demands the same operators in the backward, but there the cache of autocast is empty, and the weight is
