@@ -136,7 +136,8 @@ def _scan(operands: Sequence[Ref], functions: Sequence[Lambda], run: Run) -> Ref
 def _vmap(operands: Sequence[Ref], functions: Sequence[Lambda], run: Run) -> Ref:
     x = operands[0]
     result = _tensor(run(functions[0], (Ref(_row(x), Storage(x.bound), Family(x.grad)),)))
-    kind = fresh((x.type.shape[0], *result.type.shape), result.type.dtype)
+    # What does not depend on the row is expanded to all rows.
+    kind = TensorType((x.type.shape[0], *result.type.shape), None, result.type.dtype)
     return Ref(kind, Storage(result.bound), Family(result.grad))
 
 

@@ -29,10 +29,9 @@ and the dictionary of buffers is one of these. The fake mask stays, and eager co
 import sys
 
 import torch
-from torch import nn
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def __init__(self):
         super().__init__()
         self.register_buffer("mask", None)

@@ -49,8 +49,7 @@ if __name__ == "__main__":
     model, args = make()
     with contextlib.suppress(RuntimeError):  # refused: which branch depends on the data
         torch.export.export(model, args, dynamic_shapes=dynamic_shapes())
-    ep = torch.export.export(torch.nn.Identity(), args)
-    (x,) = ep.graph.find_nodes(op="placeholder")
+    (x,) = torch.export.export(torch.nn.Identity(), args).graph.find_nodes(op="placeholder")
     size = x.meta["val"].shape[0]
     bug = not isinstance(size, int)
     print("BUG:" if bug else "ok:", f"exported without dynamic shapes, x should have size 2, and has {size}")

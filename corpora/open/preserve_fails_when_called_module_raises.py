@@ -13,10 +13,7 @@
 # check = "outputs"
 # kind = "crash"
 # status = "open"
-# signatures = [
-#     ["outputs", "crash", "export", "KeyError"],
-#     ["outputs", "crash", "lower", "AttributeError"],
-# ]
+# signatures = [["outputs", "crash", "export", "KeyError"]]
 # fix = "tracepoints_of_calls_that_raise_are_dropped"
 # affected = ["2.13.0"]
 # upstream = ""

@@ -13,10 +13,7 @@
 # check = "outputs"
 # kind = "crash"
 # status = "open"
-# signatures = [
-#     ["outputs", "crash", "export", "TorchRuntimeError"],
-#     ["outputs", "crash", "export", "IndexError"],
-# ]
+# signatures = [["outputs", "crash", "export", "IndexError"]]
 # fix = "strict_catches_what_operators_raise"
 # affected = ["2.13.0"]
 # upstream = ""

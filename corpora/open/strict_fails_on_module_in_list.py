@@ -57,6 +57,5 @@ if __name__ == "__main__":
     except KeyError as error:
         print(f"BUG: torch.export raises KeyError: {error}")
         sys.exit(1)
-    bug = not torch.equal(model(*args), program(*args))
-    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, the program {program(*args)}")
-    sys.exit(bug)
+    print(f"{'ok' if torch.equal(model(*args), program(*args)) else 'BUG'}: eager gives {model(*args)}")
+    sys.exit(not torch.equal(model(*args), program(*args)))

@@ -11,7 +11,6 @@
 # status = "open"
 # signatures = [
 #     ["outputs", "mismatch", "identity", "buffer", "output", "new"],
-#     ["outputs", "mismatch", "identity", "constant", "output", "new"],
 # ]
 # fix = "functional_set_makes_an_alias"
 # upstream = ""

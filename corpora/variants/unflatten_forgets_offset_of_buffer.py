@@ -45,6 +45,7 @@ if __name__ == "__main__":
     model(x)
     unflattened(y)
     expected, seen = x.storage_offset(), y.storage_offset()
-    bug = expected != seen
-    print(f"{'BUG' if bug else 'ok'}: eager sets the input to offset {expected}, unflatten to {seen}")
-    raise SystemExit(bug)
+    print(
+        f"{'ok' if expected == seen else 'BUG'}: eager sets the input to offset {expected}, unflatten to {seen}"
+    )
+    raise SystemExit(expected != seen)

@@ -7,12 +7,9 @@
 # variant-of = "unflatten_fails_on_preserved_graph_module"
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
-# kind = "mismatch"
+# kind = "crash"
 # status = "open"
-# signatures = [
-#     ["outputs", "mismatch", "run", "output", "value"],
-#     ["outputs", "crash", "run", "RuntimeError"],
-# ]
+# signatures = [["outputs", "crash", "run", "RuntimeError"]]
 # fix = "preserve_no_call_of_graph_module"
 # upstream = ""
 # affected = ["2.13.0"]

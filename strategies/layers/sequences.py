@@ -53,6 +53,12 @@ def cell_sizes(x: Operand, training: bool) -> list[LayerParams]:
     return with_dtype(x, shape[-1]) if len(shape) in (1, 2) and 0 not in shape else []
 
 
+def cell(x: Operand, params: LayerParams, training: bool) -> Outcome:
+    """A recurrent cell."""
+    require(params in cell_sizes(x, training))
+    return Outcome(fresh(x.type.shape, x.type.dtype), 1.0)
+
+
 def batches(x: Operand, training: bool) -> list[LayerParams]:
     """Choices of a layer on batches of sequences."""
     shape = x.type.shape

@@ -41,6 +41,7 @@ from strategies.layers.sequences import (
     attention,
     attention_tensors,
     batches,
+    cell,
     cell_sizes,
     embedding,
     embedding_sizes,
@@ -119,9 +120,9 @@ LAYERS: dict[str, LayerSpec] = {
         tensors=gate_tensors(3),
     ),
     "gru_cell": LayerSpec(
-        *("nn.GRUCell({p[0]}, {p[0]}{p[1]})", cell_sizes, recurrent),
+        # In autocast, its first state has the dtype of the input, and so has its result.
+        *("nn.GRUCell({p[0]}, {p[0]}{p[1]})", cell_sizes, cell),
         random=True,
-        lowers=True,
         tensors=gate_tensors(3, ""),
     ),
     "encoder_layer": LayerSpec(

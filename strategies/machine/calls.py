@@ -136,6 +136,8 @@ class Calls(Expressions):
                 self.trace.marks.add("calls.default")
             if out_of_order(parameters, kwargs):
                 self.trace.marks.add("calls.keyword_order")
+        if form == "checkpoint" and self._operator is not None and self._operator.spec.differentiates:
+            raise Rejected("torch.func.grad does not go through the hooks of a checkpoint")
         outside, self._checkpointed = self._checkpointed, self._checkpointed or form == "checkpoint"
         try:
             returned, value = self.run(body, Frame(callee, names, fuel))

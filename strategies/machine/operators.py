@@ -54,6 +54,8 @@ class Operators:
         Raises Rejected if eager would raise, or the fuel is used up.
         """
         target = operands[0]
+        if self._inference and spec.group == "autograd":
+            raise Rejected("inference mode records nothing for gradients")
         requires_grad = trained or any(operand.grad for operand in operands)
         if self._operator is not None:
             supported = self._operator.spec.transforms
