@@ -46,6 +46,6 @@ if __name__ == "__main__":
     unflattened(y)
     expected, seen = x.storage_offset(), y.storage_offset()
     print(
-        f"{'ok' if expected == seen else 'BUG'}: eager sets the input to offset {expected}, unflatten to {seen}"
+        f"{'ok' if expected == seen else 'BUG'}: eager sets offset {expected}, unflatten {seen}"
     )
     raise SystemExit(expected != seen)
