@@ -45,7 +45,5 @@ if __name__ == "__main__":
     model(x)
     unflattened(y)
     expected, seen = x.storage_offset(), y.storage_offset()
-    print(
-        f"{'ok' if expected == seen else 'BUG'}: eager sets offset {expected}, unflatten {seen}"
-    )
+    print(f"{'ok' if expected == seen else 'BUG'}: eager sets offset {expected}, unflatten {seen}")
     raise SystemExit(expected != seen)
