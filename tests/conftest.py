@@ -48,6 +48,14 @@ def one_thread() -> None:
     torch.set_num_threads(1)
 
 
+@pytest.fixture(autouse=True)
+def gradients_on() -> None:
+    """Programs run in the process of the tests, and a known bug of torch leaves gradients off after some calls
+    that raised (corpora/open/no_grad_stays_on_when_its_region_raises.py): no other test shall see that.
+    """
+    torch.set_grad_enabled(True)
+
+
 @pytest.fixture
 def case() -> Callable[[str], Case]:
     """Return a function that makes a case from the source of a class ``Model`` and of its arguments.
