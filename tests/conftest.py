@@ -50,8 +50,8 @@ def one_thread() -> None:
 
 @pytest.fixture(autouse=True)
 def gradients_on() -> None:
-    """Programs run in the process of the tests, and a known bug of torch leaves gradients off after some calls
-    that raised (corpora/open/no_grad_stays_on_when_its_region_raises.py): no other test shall see that.
+    """Begin with gradients on: programs run in the process of the tests, and a known bug of torch leaves
+    gradients off after some calls that raised (corpora/open/no_grad_stays_on_when_its_region_raises.py).
     """
     torch.set_grad_enabled(True)
 
