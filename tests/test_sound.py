@@ -99,6 +99,12 @@ MODELS: dict[str, tuple[str, str, str, str]] = {
         "return self.g(self.g(x))",
         X,
     ),
+    "a child that torch.compile made": (
+        "",
+        'self.g = torch.compile(nn.Sequential(nn.Linear(3, 3), nn.ReLU()), backend="eager")',
+        "return self.g(self.g(x))",
+        X,
+    ),
     "a child that does nothing in its second call": (
         "",
         "self.flatten = nn.Flatten()",

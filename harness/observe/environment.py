@@ -101,8 +101,9 @@ def modes_left() -> Aftermath:
     return Aftermath(state, {})
 
 
-# torch/_dynamo/eval_frame.py: OptimizedModule sets its attributes, such as this one, on its module too.
-_OWN_MARKS = {"_is_torch_compile"}
+# torch/_dynamo/eval_frame.py: OptimizedModule sets its attributes, such as the first one, on its module too.
+# The other one is the id of a wrapper, which each copy has of its own.
+_OWN_MARKS = {"_is_torch_compile", "_torchdynamo_wrapper_id"}
 
 
 def _describe(tensor: torch.Tensor) -> str:

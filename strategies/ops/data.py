@@ -33,7 +33,7 @@ def _rows(kind: TensorType, params: Params) -> Shape:
 
 
 def _twice(kind: TensorType, params: Params) -> Shape:
-    require(2 * len(kind.shape) > 0 and 2 * numel(kind.shape[:1]) <= LARGEST)
+    require(len(kind.shape) > 0 and 2 * numel(kind.shape[:1]) <= LARGEST)
     return (2 * kind.shape[0], *kind.shape[1:])
 
 

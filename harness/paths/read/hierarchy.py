@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 def _has_no_hooks(module: nn.Module) -> bool:
+    """Return whether no hook of its own is left out where its original module is called in its place."""
     return not module._forward_hooks and not module._forward_pre_hooks
 
 
