@@ -200,6 +200,6 @@ def draw_tensor(choose: Chooser, style: Style, first: bool = False) -> TensorInp
         layout = choose.pick(style.layouts(shape, dtype))
     grad = inexact(dtype) and choose.maybe("input.requires_grad", 50)
     history = ""
-    if grad and choose.maybe("input.history", 60):
+    if grad and choose.maybe("input.history", 75):
         history = choose.pick(("computed", "view of leaf") if layout else ("computed",))
     return TensorInput(fill, layout, grad, history)

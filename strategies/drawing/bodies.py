@@ -106,7 +106,7 @@ def _openings(scope: Scope) -> list[Maker]:
     """
     branches = 0
     if any(arg.kind != "tensor" for arg in scope.args):
-        branches = 2 if _flagged_children(scope) else 14
+        branches = 2 if _flagged_children(scope) else 15
     special: list[Maker] = [_apply] * 4 if scope.callables() else []
     if scope.methods:
         special.append(_own_method)

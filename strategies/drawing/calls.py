@@ -61,7 +61,7 @@ def draw_call(scope: Scope) -> Stmt | None:
     related = [path for path in callees if _related(path, family)]
     if related and scope.choose.chance(80):
         callees = related
-    elif again and scope.choose.maybe("calls.again", 75):
+    elif again and scope.choose.maybe("calls.again", 80):
         callees = again
     path = scope.choose.pick(callees)
     callee = _module_at(owner, path)
@@ -272,9 +272,9 @@ def _draw_argument(scope: Scope, arg: Arg, last: Expr | None) -> Expr | None:
     values = literals(choose, arg.kind)
     # Mostly the values that branches test for.
     options: list[Expr] = [Lit(value) for value in (values if choose.chance(20) else values[:2])]
-    if mine and choose.chance(85):
+    if mine and choose.chance(90):
         options = [*mine, *(Not(flag) for flag in mine if arg.kind == "bool")]
-    if last in options and len(options) > 1 and not choose.chance(15):
+    if last in options and len(options) > 1 and not choose.chance(8):
         options.remove(last)
     return choose.pick(options)
 

@@ -57,7 +57,7 @@ from strategies.values import Frame, Instance, Ref, Value
 DEPTH = 4
 """The largest number of levels of module classes, the root's included."""
 
-INSTANCES = 6
+INSTANCES = 7
 """The largest number of module instances below a child, the child included."""
 
 SCALES = (0.5, -1.0)

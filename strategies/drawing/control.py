@@ -70,8 +70,10 @@ _PARAMS: dict[str, tuple[tuple[Literal, ...], ...]] = {
 """Name of a condition -> the constants that it may have."""
 
 
-SELDOM = ("is_none", "is_given", "is_tensor", "is_tuple", "has_key", "same")
-"""Conditions that few methods can test: they need an argument of a rare kind, or two names of a tensor."""
+SELDOM = ("is_none", "is_given", "is_tensor", "is_tuple", "has_key", "same", "training", "requires_grad")
+"""Conditions that few methods can test: they need an argument of a rare kind, or two names of a tensor, or
+(``training``, ``requires_grad``) seldom tell one call from another, so that most branches leave them out.
+"""
 
 _TENSOR_SWITCHES = {False: "control.shape", True: "control.grad"}
 """Whether a condition reads autograd's state -> the switch for such conditions on tensors."""
@@ -150,12 +152,12 @@ def _decidable(scope: Scope, cond: Cond) -> bool:
 
 def pick_condition(scope: Scope, conds: Sequence[Cond]) -> Cond:
     """One of the conditions, all names of conditions being equally likely: those on tensors would crowd out
-    the rest, because they hold for every tensor in reach. Those in SELDOM are three times as likely.
+    the rest, because they hold for every tensor in reach. Those in SELDOM are four times as likely.
     """
     names: dict[str, list[Cond]] = {}
     for cond in conds:
         names.setdefault(cond.name, []).append(cond)
-    return scope.choose.member([*names.values(), *[names[name] for name in SELDOM if name in names] * 2])
+    return scope.choose.member([*names.values(), *[names[name] for name in SELDOM if name in names] * 3])
 
 
 def split(scope: Scope, cond: Cond) -> tuple[list[Frame], list[Frame]]:
@@ -191,7 +193,7 @@ def draw_branch(scope: Scope, suite: Suite, subject: Expr | None = None) -> Stmt
     if not then:
         return None
     scope.frames[:] = then_frames + skipped
-    match = cond.name == "equals" and scope.choose.maybe("control.match", 60)
+    match = cond.name == "equals" and scope.choose.maybe("control.match", 75)
     return If(cond, tuple(then), tuple(orelse), match)
 
 
@@ -368,7 +370,7 @@ def _function(
         body = [again.body[0]]
     else:
         # A branch of a real model is mostly a submodule: an expert, or a block that may be skipped.
-        call = draw_call(inner) if scope.choose.chance(85) else None
+        call = draw_call(inner) if scope.choose.chance(92) else None
         body = [call] if call is not None and inner.try_out(call) else suite(inner, 1, 1)
     state = [*inner.attributes()]
     rates = inner.rates()

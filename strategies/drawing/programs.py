@@ -26,7 +26,7 @@ from strategies.values import Value
 MORE = (90, 38)
 """Percent of the examples with a first, and then a second, class besides the root class."""
 
-DEEP = (100, 97, 87, 55)
+DEEP = (100, 97, 92, 66)
 """The same for examples that may be deep."""
 
 

@@ -78,7 +78,7 @@ class Style:
         if dtype != "complex64":
             apart.add("conjugate")
         # Few tensors can be conjugated, so that those mostly are.
-        often = ["conjugate"] * 12 if dtype == "complex64" else []
+        often = ["conjugate"] * 16 if dtype == "complex64" else []
         return ["", *(name for name in LAYOUTS if name not in apart), *often]
 
     def _shape(self, choose: Chooser) -> Shape:

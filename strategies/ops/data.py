@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from strategies.ops.rules import LARGEST, Shaper, making, require, unit, viewing
 from strategies.ops.spec import Operand, OpSpec, Outcome, Params
-from strategies.types import Shape, TensorType, numel, resized
+from strategies.types import Shape, TensorType, resized
 
 _ROWS = "torch.ones({0}.shape[0], dtype=torch.bool, device={0}.device)"
 _ALL = "torch.ones_like({0}, dtype=torch.bool)"
@@ -33,7 +33,7 @@ def _rows(kind: TensorType, params: Params) -> Shape:
 
 
 def _twice(kind: TensorType, params: Params) -> Shape:
-    require(len(kind.shape) > 0 and 2 * numel(kind.shape[:1]) <= LARGEST)
+    require(len(kind.shape) > 0 and 0 < 2 * kind.shape[0] <= LARGEST)
     return (2 * kind.shape[0], *kind.shape[1:])
 
 
