@@ -298,10 +298,11 @@ class Model(nn.Module):
         ("self.held = [Child()]", "self.held[0]", True),
         ("self.held = [nn.Flatten()]", "(lambda x: self.held[0](x.view(1, -1)))", True),
         ('object.__setattr__(self, "held", nn.Sequential(Child()))', "self.held", True),
+        ('self.held = [Child()]; object.__setattr__(self, "first", self.held[0])', "self.first", True),
         ("pass", "self.of_class['child']", True),
         ("self.held = nn.ModuleList([Child()])", "self.held[0]", False),
     ],
-    ids=["list", "nothing to do", "attribute", "class", "registered"],
+    ids=["list", "nothing to do", "attribute", "attribute and list", "class", "registered"],
 )
 def test_a_module_that_is_not_registered_has_no_name_and_a_registered_one_has(
     case: Callable[[str], Case], sets: str, reads: str, excused: bool

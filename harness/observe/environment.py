@@ -195,6 +195,21 @@ def unregistered_modules(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
                 yield from new
 
 
+def names_of_unregistered(model: nn.Module) -> frozenset[str]:
+    """Return every name that ``unregistered_modules`` has one of: ``block.blocks[0]`` may be ``block.first``
+    as well, and ``twin.first`` where ``twin`` is another name of ``block``.
+    """
+    unregistered = dict(unregistered_modules(model))
+    found = set(unregistered)
+    mine = {id(module) for module in unregistered.values()}
+    for prefix, module in (*model.named_modules(remove_duplicate=False), *unregistered.items()):
+        for attribute, value in (*vars(module).items(), *_of_classes(module)):
+            if isinstance(value, nn.Module) and id(value) in mine:
+                name = f"{prefix}.{attribute}" if prefix else attribute
+                found.update(path for path, _ in value.named_modules(prefix=name, remove_duplicate=False))
+    return frozenset(found)
+
+
 def _of_classes(module: nn.Module) -> Iterator[tuple[str, object]]:
     """Yield the attributes of a module's classes, but for those of torch, and those that Python makes."""
     for each in type(module).__mro__:

@@ -32,7 +32,7 @@ class Hierarchy:
     """Names of the parameters and buffers that belong to the state dict."""
     visits: tuple[Visit, ...] = ()
     unregistered: frozenset[str] = frozenset()
-    """What one would write for the modules that the model holds without registering them: ``blocks[0]``."""
+    """All that one would write for modules that the model holds without registering them: ``blocks[0]``."""
     passed_on: Mapping[str, str] = field(default_factory=dict)
     """Further names of modules, each with the first name: torch.compile returns a module that passes on the
     attributes of the one it was given.

@@ -12,7 +12,7 @@ from torch import fx, nn
 from torch._C._autograd import _get_sequence_nr as sequence_number
 from torch._dynamo.eval_frame import OptimizedModule
 
-from harness.observe.environment import unregistered_modules
+from harness.observe.environment import names_of_unregistered
 from harness.observe.graphs import Hierarchy, Visit
 from harness.observe.history import node_of
 
@@ -36,7 +36,7 @@ class CallRecorder:
         self._persistent: set[str] = set()
         self._compiled: set[str] = set()
         self._passed_on: dict[str, str] = {}
-        self._unregistered = frozenset(name for name, _ in unregistered_modules(model))
+        self._unregistered = names_of_unregistered(model)
         for name, module in model.named_modules(remove_duplicate=False):
             # What torch.compile returns for a module is one with it, under two names.
             itself = module._orig_mod if isinstance(module, OptimizedModule) else module
