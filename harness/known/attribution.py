@@ -56,13 +56,15 @@ def explain(
     *,
     mended: Verdict | None = None,
     judgements: int | None = None,
+    each: int = JUDGEMENTS,
+    seconds: float = SECONDS,
 ) -> tuple[Explained, ...]:
     """Say which root causes explain the findings that plain torch shows.
 
     Each finding of the verdict comes back once, or once for each part of its paths that has other causes.
     ``features``: the tags of the program. ``mended``: the verdict with all fixes in place, if there is one.
-    ``judgements``: how often the case may be judged again, for all findings together; None: up to
-    ``JUDGEMENTS`` times for each. It takes at most ``SECONDS`` of CPU.
+    ``judgements``: how often the case may be judged again, for all findings together; None: no limit but
+    ``each``, that for each finding. It takes at most so many ``seconds`` of CPU.
     """
     if not verdict.findings:
         return ()
@@ -71,7 +73,7 @@ def explain(
     trial.put(frozenset(), paths, verdict)
     if mended is not None:
         trial.put(frozenset(known.together), [result.path for result in mended.paths], mended)
-    search = _Search(trial, features, judgements)
+    search = _Search(trial, features, judgements, each, seconds)
     return tuple(part for finding in verdict.findings for part in search.parts(finding))
 
 
@@ -91,12 +93,15 @@ def recorded(finding: Finding, fixes: Collection[str], known: Knowledge) -> Entr
 class _Search:
     """Looks for the causes of the findings of one program, one finding after the other."""
 
-    def __init__(self, trial: Trial, features: Collection[str], judgements: int | None) -> None:
+    def __init__(
+        self, trial: Trial, features: Collection[str], judgements: int | None, each: int, seconds: float
+    ) -> None:
         self._trial = trial
         self._left = judgements
+        self._each = each
         self._known = trial.known
         self._features = features
-        self._until = time.process_time() + SECONDS
+        self._until = time.process_time() + seconds
         self._answers: list[tuple[str, ...]] = []
         """What explained the other findings of this program: one bug mostly shows in several ways."""
 
@@ -113,7 +118,7 @@ class _Search:
     def _part(self, finding: Finding) -> Explained:
         """Explain a finding on as many of its paths as have one explanation."""
         order = likely_order(finding, self._trial.case, self._known)
-        judgements = JUDGEMENTS if self._left is None else min(JUDGEMENTS, self._left)
+        judgements = self._each if self._left is None else min(self._each, self._left)
         budget = Budget(judgements, self._until - time.process_time())
         best = _Sufficient()
         remark = ""

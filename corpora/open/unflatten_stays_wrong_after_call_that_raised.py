@@ -1,0 +1,64 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten: with preserved calls, all answers are wrong after one call that raised"
+# severity = "A"
+# severity-because = "a shared block with a flag; the caller catches the error of one bad input and goes on"
+# cause = """
+# InterpreterModuleDispatcher counts the calls of a preserved module to know which graph comes next. It goes
+# back to the first one if its own graph raises, but not if another module does: the count is then off by one,
+# for each later call as well."""
+# path = "nonstrict+preserve:unflatten@cpu"
+# check = "guards"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["guards", "mismatch", "after-refusal", "value", "dtype"]]
+# fix = "unflatten_starts_with_first_calls"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/export/unflatten.py, InterpreterModuleDispatcher.forward: _num_calls"
+# ///
+"""Once a call raises between two calls of a preserved module, the unflattened model stays wrong.
+
+`scale` is called twice, and `linear` between them refuses a float64. The next call begins with the graph of
+the second call of `scale`, and ends with that of the first.
+"""
+
+import contextlib
+import sys
+
+import torch
+
+
+class Scale(torch.nn.Module):
+    def forward(self, x, up):
+        return x * 2 if up else x + 1
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = Scale()
+        self.linear = torch.nn.Linear(1, 1)
+
+    def forward(self, x):
+        return self.scale(self.linear(self.scale(x, True)), False)
+
+
+def make():
+    torch.manual_seed(0)
+    return Model(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, (x,) = make()
+    ep = torch.export.export(model, (x,), preserve_module_call_signature=("scale",))
+    unflattened = torch.export.unflatten(ep)
+    with contextlib.suppress(RuntimeError):
+        unflattened(x.double())
+    expected, seen = model(x).item(), unflattened(x).item()
+    print(f"{'ok' if seen == expected else 'BUG'}: eager gives {expected:.4f}, unflatten: {seen:.4f}")
+    raise SystemExit(seen != expected)
