@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, permutations
 from types import ModuleType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 from evidence_of import make_finding
@@ -19,7 +19,6 @@ from evidence_of import make_finding
 from harness.case import Case, case_from_source
 from harness.findings import Consequence, Finding
 from harness.judge.results import PathResult, Verdict
-from harness.known import attribution
 from harness.known import leftovers as leftovers_module
 from harness.known.attribution import explain
 from harness.known.explained import UNRESOLVED, Explained
@@ -229,16 +228,12 @@ def test_two_bugs_that_show_alike_on_two_paths_are_two(
     "needed", [*map(set, "abcde"), *map(set, combinations("abcde", 2)), set("abcde")], ids=sorted
 )
 def test_fixes_are_found_wherever_they_stand(
-    corpora: pathlib.Path,
-    judging: Callable[..., Judge],
-    needed: set[str],
-    monkeypatch: pytest.MonkeyPatch,
+    corpora: pathlib.Path, judging: Callable[..., Judge], needed: set[str]
 ) -> None:
-    monkeypatch.setattr(attribution, "JUDGEMENTS", 40)
     for file in (corpora / "open").iterdir():
         file.unlink()
     judge = judging([], value=lambda **state: any(state[name] for name in needed))
-    answer = explain(CASE, judge(CASE, ()), (), knowledge(corpora), judge)
+    answer = explain(CASE, judge(CASE, ()), (), knowledge(corpora), judge, each=40)
     assert list(causes(answer).values()) == [tuple(f"mends_{name}" for name in sorted(needed))]
 
 
@@ -318,20 +313,15 @@ def test_it_is_cheap(corpora: pathlib.Path, judging: Callable[..., Judge]) -> No
     assert len(calls) == 1
 
 
-@pytest.mark.parametrize(("limit", "word"), [("JUDGEMENTS", "judgements"), ("SECONDS", "time")])
+@pytest.mark.parametrize(("limit", "word"), [({"each": 0}, "judgements"), ({"seconds": 0.0}, "time")])
 def test_a_finding_says_when_attribution_ended_early(
-    corpora: pathlib.Path,
-    judging: Callable[..., Judge],
-    monkeypatch: pytest.MonkeyPatch,
-    limit: str,
-    word: str,
+    corpora: pathlib.Path, judging: Callable[..., Judge], limit: dict[str, Any], word: str
 ) -> None:
-    monkeypatch.setattr(attribution, limit, 0)
     judge = judging([], value=lambda a, **_: a)
-    (part,) = explain(CASE, judge(CASE, ()), (), knowledge(corpora), judge)
+    (part,) = explain(CASE, judge(CASE, ()), (), knowledge(corpora), judge, **limit)
     assert part.causes == () and part.remark == f"attribution ran out of {word}"
     # The mended verdict is known already: it is a known bug, and only its name is not.
-    (part,) = explain(CASE, judge(CASE, ()), (), knowledge(corpora), judge, mended=MENDED)
+    (part,) = explain(CASE, judge(CASE, ()), (), knowledge(corpora), judge, mended=MENDED, **limit)
     assert part.causes == (UNRESOLVED,) and "one of 5 fixes" in part.remark
 
 
