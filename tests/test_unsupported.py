@@ -137,6 +137,22 @@ def test_export_refuses_an_input_container_without_key_paths(case: Callable[[str
     assert verdict.valid and {result.reason for result in verdict.paths} == {"input-type"}
 
 
+TAKES_A_DTYPE = """
+class Model(nn.Module):
+    def forward(self, x, dtype):
+        return x.to(dtype)
+
+def make():
+    return Model(), (torch.ones(2), torch.float64)
+"""
+
+
+@pytest.mark.parametrize("path", ["nonstrict:module", "strict:module"])
+def test_export_refuses_a_dtype_as_input(path: str) -> None:
+    verdict = judge(case_from_source(f"import torch\nfrom torch import nn\n{TAKES_A_DTYPE}"), [parse(path)])
+    assert [(result.status, result.reason) for result in verdict.paths] == [("unsupported", "input-type")]
+
+
 CONTIGUOUS_BRANCHES = (
     "torch.cond(x.sum() > 0, lambda x: -x.t().contiguous(), lambda x: x.t().contiguous() + 1, (x[::2],))"
 )

@@ -287,6 +287,13 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         "input-type",
+        "AssertionError",
+        "torch/export/graph_signature.py, _make_argument_spec, in strict mode; non-strict mode says at once: "
+        "'Export only supports pytree containers of basic types'",
+        pattern=r"^Encountered an unsupported object of type <class 'torch\.(dtype|device|layout)'>",
+    ),
+    Refusal(
+        "input-type",
         "ValueError",
         "torch/_export/non_strict_utils.py: fake inputs of a mode without a shape environment",
         pattern=r"^Detected fake_mode does not have a shape_env",
