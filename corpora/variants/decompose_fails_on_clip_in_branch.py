@@ -28,8 +28,8 @@
 # ///
 """One branch clips a buffer; export takes it, and run_decompositions raises "custom (non-ATen) operator".
 
-Branches that write are traced through torch.func.functionalize. That knows clamp_, but not clip_, matmul(out=)
-and two hundred more operators of ATen, and refuses each one whose schema says that it writes.
+Branches that write are traced through torch.func.functionalize. That knows clamp_, but not clip_,
+matmul(out=) and two hundred more operators of ATen, and refuses each one whose schema says that it writes.
 """
 
 import sys
