@@ -31,9 +31,8 @@ import torch
 
 class Model(torch.nn.Module):
     def forward(self, x):
-        y = x + 1
-        y.unfold(1, 2, 2).mul_(0.5)
-        return y
+        x.unfold(1, 2, 2).mul_(0.5)
+        return x
 
 
 def make():
@@ -52,11 +51,9 @@ if __name__ == "__main__":
     sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     model, args = make()
     program = torch.export.export(model, args, dynamic_shapes=dynamic_shapes()).run_decompositions()
-    seen = "nothing"
     try:
         program.module()(torch.ones(5, 4))
     except AssertionError as error:
-        seen = error
-    bug = seen != "nothing"
-    print(f"{'BUG' if bug else 'ok'}: for a batch of 5 the decomposed program raises: {seen}")
-    raise SystemExit(bug)
+        print(f"BUG: for a batch of 5 the decomposed program raises: {error}")
+        raise SystemExit(1) from None
+    print("ok: the decomposed program takes a batch of 5")
