@@ -623,6 +623,65 @@ def test_with_all_fixes_a_preserved_call_may_lose_fields_of_dataclasses() -> Non
     assert seen.tolist() == [2, 2]
 
 
+def test_with_all_fixes_a_field_of_a_dataclass_may_leave_a_check_of_its_input() -> None:
+    """Nobody reads the field. one_hot leaves assertions, which were taken for its result."""
+    import torch
+
+    @dataclass
+    class Parts:
+        left: torch.Tensor
+        right: torch.Tensor
+
+    class Child(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> Parts:
+            return Parts(x + 1, torch.nn.functional.one_hot(x.long(), 3))
+
+    class Model(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.child = Child()
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            left: torch.Tensor = self.child(x).left
+            return left
+
+    torch.export.register_dataclass(Parts)
+    with applied(held()):
+        program = torch.export.export(Model(), (torch.ones(2),), preserve_module_call_signature=("child",))
+        seen = torch.export.unflatten(program.run_decompositions())(torch.ones(2))
+    assert seen.tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("how", ["clip_", "matmul"])
+def test_with_all_fixes_a_branch_may_write_by_operators_that_functionalize_does_not_know(how: str) -> None:
+    import torch
+
+    class Model(torch.nn.Module):
+        total: torch.Tensor
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("total", torch.full((2, 2), 3.0))
+
+        def written(self, x: torch.Tensor) -> torch.Tensor:
+            if how == "clip_":
+                self.total.clip_(max=1)
+            else:
+                torch.matmul(x, x, out=self.total)
+            return x + 1
+
+        @torch.no_grad()
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            result: torch.Tensor = torch.cond(x.sum() > 0, self.written, torch.neg, (x,))
+            return result
+
+    model, x = Model(), torch.ones(2, 2)
+    with applied(held()):
+        module = torch.export.export(model, (x,)).run_decompositions().module()
+        assert torch.equal(module(x), model(x))
+    assert torch.equal(dict(module.named_buffers())["total"], model.total)
+
+
 def test_with_all_fixes_a_buffer_may_be_assigned_beside_vmap() -> None:
     """What vmap batches has no storage to compare with that of the buffer."""
     import torch
@@ -644,6 +703,23 @@ def test_with_all_fixes_a_buffer_may_be_assigned_beside_vmap() -> None:
     with applied(held()):
         seen = torch.export.export(Model(), (torch.ones(2),)).module()(torch.ones(2))
     assert seen.tolist() == Model()(torch.ones(2)).tolist()
+
+
+def test_with_its_fix_what_is_given_twice_is_one_tensor_for_the_model() -> None:
+    """The guards of the program say so; what the example alone decides holds for calls like the example."""
+    import torch
+
+    class Model(torch.nn.Module):
+        def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            return x.clone() if x is y else x + y
+
+    x = torch.ones(2, requires_grad=True) * 1
+    with applied(held()):
+        for program in (first := torch.export.export(Model(), (x, x)), first.run_decompositions()):
+            for run in (program.module(), torch.export.unflatten(program)):
+                assert torch.equal(run(x, x), x)
+                with pytest.raises(AssertionError, match="Guard failed: x is y"):
+                    run(x, x.clone())
 
 
 @pytest.mark.parametrize("in_place", [False, True])

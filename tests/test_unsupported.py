@@ -282,9 +282,27 @@ class Model(nn.Module):
 """
 
 
+WRITES_TO_MEMORY_BEFORE_SET = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("state", torch.ones(2))
+
+    def forward(self, x):
+        self.state.detach().set_(x)
+        return self.state.add_(1) + x
+"""
+
+
 @pytest.mark.parametrize(
     ("body", "args", "path", "reason"),
     [
+        (
+            WRITES_TO_MEMORY_BEFORE_SET,
+            "(torch.ones(2),)",
+            "nonstrict+decompose:module",
+            "memory-before-set-mutated",
+        ),
         (
             WRITES_TO_VIEW_OF_ANOTHER_TYPE,
             "(x := torch.ones(3, dtype=torch.complex64), torch.view_as_real(x))",

@@ -14,7 +14,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "unlike"]]
-# fix = "export_keeps_arguments_given_twice_apart"
+# fix = "guard_arguments_given_twice"
 # affected = ["2.13.0"]
 # upstream = "https://github.com/pytorch/pytorch/issues/144683"
 # upstream-match = "mechanism"

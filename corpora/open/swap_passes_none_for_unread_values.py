@@ -14,14 +14,14 @@
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "run", "AttributeError"]]
-# trigger = ["calls.deep"]
+# fix = "swap_passes_what_nothing_else_reads"
 # upstream = ""
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
-# at-fault = "torch/export/_swap.py, _construct_inputs: '# For unused inputs'"
+# at-fault = "torch/export/_swap.py, _swap_modules: eliminate_dead_code before the modules are in the graph"
 # ///
 """The child is swapped for itself, and is called with None: AttributeError.
 
-The graph needs the shape of x + 1 alone, which is a constant: export removes the addition. Only the preserved
+The graph needs the shape of x + 1 alone, which is a constant: the addition is removed. Only the preserved
 signature of the child still names its result.
 """
 

@@ -157,6 +157,14 @@ REFUSALS: tuple[Refusal, ...] = (
         stage="lower",
     ),
     Refusal(
+        "memory-before-set-mutated",
+        "RuntimeError",
+        "aten/src/ATen/FunctionalTensorWrapper.cpp, set__impl: 'FREEZE the old storage, preventing mutations "
+        "to it', 'so we ban it'",
+        r"^cannot mutate tensors with frozen storage",
+        stage="lower",
+    ),
+    Refusal(
         "input-metadata-mutation",
         "AssertionError",
         "torch/_functorch/_aot_autograd/functional_utils.py, _check_if_mutation_can_be_in_graph: 'This is "

@@ -1,0 +1,58 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile: what a branch of torch.cond writes with out= is lost"
+# severity = "B"
+# severity-because = "an operator with out= in a branch of torch.cond, compiled or decomposed: silently lost"
+# cause = """
+# To find what branches write to, the positional arguments of their operators are looked at alone: a cond that
+# writes by out= counts as functional."""
+# path = "compile:aot_eager@cpu"
+# check = "state"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["state", "mismatch", "value", "buffer"]]
+# fix = "branches_write_to_any_argument"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_higher_order_ops/utils.py, check_input_alias_and_mutation_return_outputs: node.args"
+# ///
+"""A branch keeps a product in a buffer with out=. Under torch.compile the buffer stays as it was.
+
+The cond counts as functional: each branch is made so by itself, and its write goes to a copy.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("last", torch.zeros(2))
+
+    def keep(self, x):
+        torch.mul(x, 2, out=self.last)
+        return x + 1
+
+    @torch.no_grad()
+    def forward(self, x):
+        return torch.cond(x.sum() > 0, self.keep, torch.neg, (x,))
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    (model, args), (compiled, _) = make(), make()
+    model(*args)
+    compiled.compile(backend="aot_eager")
+    compiled(*args)
+    bug = not torch.equal(model.last, compiled.last)
+    print(f"{'BUG' if bug else 'ok'}: eager writes {model.last}, torch.compile leaves {compiled.last}")
+    raise SystemExit(bug)

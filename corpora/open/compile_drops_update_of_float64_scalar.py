@@ -1,0 +1,54 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile: in-place updates of a scalar buffer of float64 are dropped"
+# severity = "A"
+# severity-because = "a sum or a count kept in double precision, updated in place: silently lost"
+# cause = """
+# An operator whose result is a scalar of float64 that nobody reads is taken for an input that stands for a
+# Python number, and removed from the graph."""
+# path = "compile:aot_eager@cpu"
+# check = "state"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["state", "mismatch", "value", "buffer"]]
+# fix = "dynamo_removes_inputs_alone_as_numbers"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_dynamo/output_graph.py, remove_tensorify_specialized_graphargs: asks all nodes"
+# ///
+"""The model adds to a sum in double precision. Under torch.compile the sum stays zero.
+
+Dynamo traces twice, since a scalar of float64 might stand for a number. The second graph has no addition.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("total", torch.zeros((), dtype=torch.float64))
+
+    def forward(self, x):
+        self.total.add_(x.sum())
+        return x * 2
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    (model, args), (compiled, _) = make(), make()
+    model(*args)
+    compiled.compile(backend="aot_eager")
+    compiled(*args)
+    bug = not torch.equal(model.total, compiled.total)
+    print(f"{'BUG' if bug else 'ok'}: the sum is {model.total} in eager, {compiled.total} compiled")
+    raise SystemExit(bug)

@@ -1,0 +1,48 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile: flatten and group_norm use the sizes that a tensor had before set_"
+# severity = "C"
+# severity-because = "set_, or data assigned, with another shape, then flatten or group_norm: silently wrong"
+# cause = """
+# The wrapper of a functional tensor keeps its sizes when set_ changes those of what it wraps, and operators
+# that are made of others in C++ ask the wrapper."""
+# path = "compile:aot_eager@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "shape"]]
+# fix = "functional_set_gives_sizes"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_subclasses/functional_tensor.py, FunctionalTensorMode: 'func is not aten.set_'"
+# ///
+"""A tensor of two rows is set to a tensor of one row. Under torch.compile, flatten makes two rows of it."""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        y = torch.empty(2, 1, 2)
+        y.set_(x)
+        return y.flatten(1)
+
+
+def make():
+    return Model(), (torch.ones(1, 2, 2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    expected = model(*args).shape
+    model.compile(backend="aot_eager")
+    seen = model(*args).shape
+    bug = seen != expected
+    print(f"{'BUG' if bug else 'ok'}: flatten gives {expected} in eager, and {seen} under torch.compile")
+    raise SystemExit(bug)

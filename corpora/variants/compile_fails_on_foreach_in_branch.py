@@ -1,0 +1,71 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile: AssertionError for a torch._foreach operator in a branch of torch.cond"
+# variant-of = "compile_drops_out_in_branch"
+# path = "compile:aot_eager@cpu"
+# check = "outputs"
+# kind = "crash"
+# stage = "run"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "run",
+#         "BackendCompilerFailed",
+#         "utils.py:create",
+#         "cond.py:gen_schema",
+#         "utils.py:check_input_alias_and_mutation_return_outputs",
+#     ],
+# ]
+# fix = "branches_write_to_any_argument"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_higher_order_ops/utils.py, check_input_alias_and_mutation_return_outputs: node.args"
+# ///
+"""One branch updates two buffers at once: "Expected arg_val to be a Tensor".
+
+To find what branches write to, torch.compile expects a tensor, where a list of tensors is written to.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("sum", torch.zeros(2))
+        self.register_buffer("count", torch.zeros(1))
+
+    def counted(self, x):
+        torch._foreach_add_([self.sum, self.count], 1)
+        return x + 1
+
+    @torch.no_grad()
+    def forward(self, x):
+        return torch.cond(x.sum() > 0, self.counted, torch.neg, (x,))
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    model.compile(backend="aot_eager")
+    seen = "nothing"
+    try:
+        model(*args)
+    except Exception as error:
+        if "Expected arg_val to be a Tensor" not in str(error):
+            raise
+        seen = type(error).__name__
+    bug = seen != "nothing"
+    print(f"{'BUG' if bug else 'ok'}: eager raises nothing, torch.compile raises {seen}")
+    raise SystemExit(bug)
