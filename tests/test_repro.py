@@ -209,6 +209,15 @@ def test_every_evidence_has_a_file_that_runs(
     assert (code, printed[:3]) == (0, "ok:"), printed
 
 
+def test_the_graph_of_a_program_for_inference_runs_without_gradients(tmp_path: pathlib.Path) -> None:
+    evidence = WrongFake("while_loop", "while_loop", leaf("offset"), reloaded=False)
+    for path, inference in (("nonstrict+decompose:module@cpu", True), ("nonstrict:module@cpu", False)):
+        file = tmp_path / "repro.py"
+        file.write_text(repro_source(finding(evidence, "fake", path), STATEFUL))
+        assert ("with torch.no_grad():\n        compare.run" in file.read_text()) == inference
+        assert run(file)[0] == 0
+
+
 def test_every_class_of_evidence_is_written() -> None:
     """Compiled paths and copies have tests of their own below."""
     elsewhere = {

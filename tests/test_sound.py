@@ -129,6 +129,12 @@ MODELS: dict[str, tuple[str, str, str, str]] = {
         "return while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 0.5), (torch.tensor(0), x))",
         X,
     ),
+    "while_loop with a weight": (
+        "while_loop",
+        LINEAR,
+        "return while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * self.l.bias), (torch.tensor(0), x))",
+        X,
+    ),
     "scan": ("scan", "", "return scan(lambda c, x: (c + x, c * x), torch.zeros(3), x)", X),
     "map": ("map", "", "return over(lambda x, y: x * y, x, torch.ones(3))", X),
     "autocast": ("", LINEAR, 'with torch.autocast("cpu", dtype=torch.bfloat16):\n    return self.l(x)', X),

@@ -171,6 +171,11 @@ def same_operators(path: Path) -> bool:
     return kept and RUNNERS[path.runner].same_operators
 
 
+def for_inference(path: Path) -> bool:
+    """Whether a transform makes a program that is for inference alone."""
+    return any(TRANSFORMS[name].for_inference for name in path.transforms)
+
+
 def exports_again(path: Path) -> bool:
     """Whether a transform exports the exported program once more."""
     return any(TRANSFORMS[name].exports for name in path.transforms)

@@ -11,14 +11,12 @@ from harness.checks.state import StateLeaf
 from harness.judge.documented_limits.limit import INFERENCE, limit
 from harness.observe.aliasing import OUTPUT
 from harness.observe.tensors import TensorSnapshot
+from harness.paths.catalog import for_inference
 
 if TYPE_CHECKING:
     from harness.judge.documented_limits.limit import Limit, Question
 
 LIMITS: list[Limit] = []
-
-_FUNCTIONAL = frozenset({"decompose", "functionalize"})
-"""The transforms that give a functional graph, for inference."""
 
 
 @limit(
@@ -48,9 +46,9 @@ def results_have_no_history(question: Question) -> bool:
     gives a history, which inference has no use for and each call makes longer.
     """
     evidence = question.evidence
-    for_inference = question.path.mode == "aoti" or not _FUNCTIONAL.isdisjoint(question.path.transforms)
+    inference = question.path.mode == "aoti" or for_inference(question.path)
     return (
-        for_inference
+        inference
         and isinstance(evidence, OutputLeaf | InputLeaf | StateLeaf)
         and evidence.call is not None
         and evidence.leaf.word == "requires-grad"
@@ -69,7 +67,7 @@ def results_have_no_history(question: Question) -> bool:
 def written_back_is_no_alias(question: Question) -> bool:
     """Ask whether outputs alone part from what is written back, and not from each other."""
     evidence, written = question.evidence, question.written
-    if _FUNCTIONAL.isdisjoint(question.path.transforms):
+    if not for_inference(question.path):
         return False
     if isinstance(evidence, WriteShows | WriteDiffers):
         parted = _parted_by_writing_back(evidence.names, question)

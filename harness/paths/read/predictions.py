@@ -48,14 +48,19 @@ class _Recorder(Interpreter):
 
 
 def predictions(
-    lowered: nn.Module, program: ExportedProgram, inputs: Inputs, clock: Stopwatch
+    lowered: nn.Module, program: ExportedProgram, inputs: Inputs, clock: Stopwatch, *, grad: bool
 ) -> tuple[Prediction, ...]:
-    """Run the graph of ``program.module()`` once more, until the end or an exception."""
+    """Run the graph of ``program.module()`` once more, until the end or an exception.
+
+    A program for inference is traced under no_grad (torch/_functorch/aot_autograd.py, aot_export_module), so
+    its fake tensors foretell a call under no_grad: a while_loop that keeps all steps for backward gives
+    the last of them, which lies elsewhere in its memory than the result of a loop that keeps none.
+    """
     spec = program.call_spec.in_spec
     if not isinstance(lowered, torch.fx.GraphModule) or spec is None:
         return ()
     recorder = _Recorder(lowered)
-    with clock:
+    with clock, torch.set_grad_enabled(grad):
         try:
             flat = pytree.tree_leaves((inputs.args, reorder_kwargs(inputs.kwargs, spec)))
             recorder.run(*flat, enable_io_processing=False)

@@ -17,7 +17,7 @@ from harness.observe.observation import Environment, ExportedObservation, StageE
 from harness.observe.printing import capture_output
 from harness.observe.process_state import restore_modes
 from harness.observe.tensors import snapshot, state_snapshot
-from harness.paths.catalog import drops, exports_again, same_operators
+from harness.paths.catalog import drops, exports_again, for_inference, same_operators
 from harness.paths.dynamism import may_narrow
 from harness.paths.modes import MODES
 from harness.paths.read.graph_inputs import placeholders, written_back
@@ -194,7 +194,7 @@ def _lower_and_run(
     common = replace(common, stage_effects=(*common.stage_effects, effect))
     found: tuple[Prediction, ...] = ()
     if path.runner == "module" and start.restore():
-        found = predictions(lowered, final, exported.examples.fresh(), clock)
+        found = predictions(lowered, final, exported.examples.fresh(), clock, grad=not for_inference(path))
     return replace(common, before=before, saved=saved, predictions=found, **ran._asdict())
 
 

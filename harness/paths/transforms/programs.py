@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     "program",
     *("nonstrict:module", "nonstrict:unflatten", "nonstrict+preserve:unflatten"),
     same_operators=False,
+    for_inference=True,
     drops=("gradients",),
     cost=180,
 )
@@ -35,6 +36,7 @@ def decompose(ep: ExportedProgram) -> ExportedProgram:
     "program",
     *("nonstrict:module", "nonstrict:unflatten"),
     same_operators=False,
+    for_inference=True,
     drops=("gradients",),
     cost=80,
 )

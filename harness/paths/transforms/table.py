@@ -63,6 +63,8 @@ class Transform:
     """For a program: whether it changes the program in place; then it has an export of its own as well."""
     same_operators: bool = True
     """Whether it keeps the operators that eager runs."""
+    for_inference: bool = False
+    """For a program: whether the result is traced under no_grad, and is for inference alone."""
     drops: frozenset[Aspect] = frozenset()
     """What is not compared, because no docs promise it."""
     cost: float = 30.0
@@ -89,6 +91,7 @@ def transform(
     apart: bool = False,
     in_place: bool = False,
     same_operators: bool = True,
+    for_inference: bool = False,
     drops: tuple[Aspect, ...] = (),
     cost: float = 30.0,
     needs: tuple[str, ...] = (),
@@ -115,6 +118,7 @@ def transform(
             apart,
             in_place,
             same_operators,
+            for_inference,
             frozenset(drops),
             cost,
             needs,

@@ -10,7 +10,7 @@ import contextlib
 from typing import Any
 
 RANDOM = SEED = ON_DEVICE = PROBES = HAS_KWARGS = HANGS = VARIANTS = OF_SIZES = OF_LEAF = OF_VALUES = True
-WORDED = True
+WORDED = FOR_INFERENCE = True
 """Conditions."""
 
 FIRST_PROBE = 3

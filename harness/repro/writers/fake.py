@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 
 from harness.checks.fake import WrongFake
+from harness.paths.catalog import for_inference
 from harness.repro.parts import Parts
 from harness.repro.paste import Template
 from harness.repro.templates.properties import PROPERTIES
-from harness.repro.templates.stand_ins import FACT, OF_SIZES, export, inputs, lower, make
+from harness.repro.templates.stand_ins import FACT, FOR_INFERENCE, OF_SIZES, export, inputs, lower, make, when
 
 if TYPE_CHECKING:
     from harness.findings import Finding
@@ -48,7 +49,8 @@ def run_graph() -> None:
     candidate = lower(ep)
     args, kwargs = inputs()
     compare = Compare(candidate)
-    compare.run(*torch.utils._pytree.tree_leaves((args, kwargs)), enable_io_processing=False)
+    with when(FOR_INFERENCE, torch.no_grad()):
+        compare.run(*torch.utils._pytree.tree_leaves((args, kwargs)), enable_io_processing=False)
     wrong = compare.wrong
     print(f"BUG: {wrong[0]}" if wrong else "ok: every node is what its fake tensor predicted")
     sys.exit(bool(wrong))
@@ -60,4 +62,5 @@ def write(finding: Finding) -> Parts | None:
         return None
     word = finding.evidence.leaf.word
     values: Values = {"WORD": word, "FACT": PROPERTIES[word], "OF_SIZES": word in ("shape", "stride")}
-    return Parts([Template(Compare, values)], [Template(run_graph)])
+    script = Template(run_graph, {"FOR_INFERENCE": for_inference(finding.path)})
+    return Parts([Template(Compare, values)], [script])

@@ -1,0 +1,51 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile and run_decompositions: nn.Bilinear within autocast is computed in float32"
+# severity = "B"
+# severity-because = "nn.Bilinear in an autocast block, decomposed or compiled: other values, in silence"
+# cause = """
+# aten._trilinear stays whole in the functional graph, which has no autocast, only what autocast has done. Its
+# kernel calls bmm, which autocast has a rule for; it has none for _trilinear."""
+# path = "compile:aot_eager@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value", "fresh"]]
+# fix = "products_of_operators_run_with_autocast"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_subclasses/functional_tensor.py, __torch_dispatch__: keeps _trilinear"
+# ///
+"""nn.Bilinear multiplies in bfloat16 within autocast; the compiled model multiplies in float32."""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Bilinear(1, 1, 1, bias=False)
+        torch.nn.init.ones_(self.layer.weight)
+
+    def forward(self, x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return self.layer(x, x)
+
+
+def make():
+    return Model(), (torch.full((1, 1), 1.001),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    expected = model(*args).item()
+    seen = torch.compile(model, backend="aot_eager")(*args).item()
+    bug = abs(seen - expected) > 0.001
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected:.4f}, torch.compile {seen:.4f}")
+    raise SystemExit(bug)
