@@ -5,10 +5,10 @@
 # [tool.exportdiff]
 # title = "torch.compile: an update in place of a float64 tensor without dimensions is lost"
 # severity = "B"
-# severity-because = "code that adds up a loss in a tensor of double precision that it is given: silently wrong"
+# severity-because = "code that adds a loss to a total in double precision that it is given: silently wrong"
 # cause = """
-# Dynamo removes the inputs that a specialized float comes from, and with them each operator that nothing reads
-# and whose value is the input: the one that updates it."""
+# Dynamo removes the inputs that a specialized float comes from, and with them operators that nothing reads
+# and whose value is the input: those that update it."""
 # path = "compile:aot_eager@cpu"
 # check = "inputs"
 # kind = "mismatch"

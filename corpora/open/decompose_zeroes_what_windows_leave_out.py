@@ -5,10 +5,10 @@
 # [tool.exportdiff]
 # title = "run_decompositions: a write to windows of unfold puts zeros between the windows"
 # severity = "B"
-# severity-because = "code that changes parts of a signal at equal distances in place: silently wrong, also compiled"
+# severity-because = "code that changes parts of a signal at equal distances in place: silently wrong"
 # cause = """
-# Functionalization undoes unfold by its derivative, which is zero where no window is, and which takes the sizes
-# of the tensor for numbers."""
+# Functionalization undoes unfold by its derivative, which is zero where no window is, and which takes sizes
+# for numbers."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
