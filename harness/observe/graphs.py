@@ -142,6 +142,29 @@ class Listing:
                 steps.append(_renumbered(step, now))
         return Listing(tuple(steps), _renumbered(self.returns, now), _kept(self.sizes, now))
 
+    def without_clones(self, exported: Listing) -> Listing:
+        """Let the caller get a value itself where it gets a clone of it, and what was exported returns none.
+
+        Who writes to the state early must clone what is returned as it was. The clone has the same values;
+        what memory the results have, the check ``aliasing`` compares.
+        """
+        pairs = (self.returns.operands, exported.returns.operands)
+        if len(pairs[0]) != len(pairs[1]):
+            return self
+        read = {operand for step in self.steps for operand in step.operands}
+
+        def original(operand: Operand, other: Operand) -> Operand:
+            if isinstance(operand, str) or operand in read or exported.is_clone(other):
+                return operand
+            return self.steps[operand].operands[0] if self.is_clone(operand) else operand
+
+        returned = tuple(original(*pair) for pair in zip(*pairs, strict=True))
+        return Listing(self.steps, self.returns._replace(operands=returned), self.sizes)
+
+    def is_clone(self, operand: Operand) -> bool:
+        """Return whether an operand is a copy of another tensor."""
+        return isinstance(operand, int) and self.steps[operand].operator == "aten.clone.default"
+
     def live(self) -> Listing:
         """Drop the steps that nothing depends on, and renumber the others."""
         wanted = self._wanted()

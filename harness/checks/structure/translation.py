@@ -100,6 +100,7 @@ def _differences(
     same = {name: min(group) for group in program.same for name in group}
     names = _Names(same, {} if state is None else _sorts(state))
     ours, theirs = ours.direct(), theirs.direct()
+    theirs = theirs.without_clones(ours)
     if program.written:
         own = ours.copies()[: -len(program.written)]
         ours, theirs = (listing.written_last(program.written, same, own) for listing in (ours, theirs))
