@@ -143,27 +143,21 @@ class Listing:
         return Listing(tuple(steps), _renumbered(self.returns, now), _kept(self.sizes, now))
 
     def without_clones(self, exported: Listing) -> Listing:
-        """Let the caller get a value itself where it gets a clone of it, and what was exported returns none.
+        """Leave out the clones that are in the place of another operator of what was exported.
 
-        Who writes to the state early must clone what is returned as it was. The clone has the same values;
-        what memory the results have, the check ``aliasing`` compares.
+        Who writes to the state early must clone what is read or returned as it was. The clone has the same
+        values; which results have one memory, the check ``aliasing`` compares.
         """
-        pairs = (self.returns.operands, exported.returns.operands)
-        if len(pairs[0]) != len(pairs[1]):
-            return self
-        read = {operand for step in self.steps for operand in step.operands}
-
-        def original(operand: Operand, other: Operand) -> Operand:
-            if isinstance(operand, str) or operand in read or exported.is_clone(other):
-                return operand
-            return self.steps[operand].operands[0] if self.is_clone(operand) else operand
-
-        returned = tuple(original(*pair) for pair in zip(*pairs, strict=True))
-        return Listing(self.steps, self.returns._replace(operands=returned), self.sizes)
-
-    def is_clone(self, operand: Operand) -> bool:
-        """Return whether an operand is a copy of another tensor."""
-        return isinstance(operand, int) and self.steps[operand].operator == "aten.clone.default"
+        now: dict[Operand, Operand] = {}
+        steps: list[Step] = []
+        for number, step in enumerate(self.steps):
+            others = exported.steps[len(steps) : len(steps) + 1]
+            if step.operator == _CLONES and all(other.operator != _CLONES for other in others):
+                now[number] = now.get(step.operands[0], step.operands[0])
+            else:
+                now[number] = len(steps)
+                steps.append(_renumbered(step, now))
+        return Listing(tuple(steps), _renumbered(self.returns, now), _kept(self.sizes, now))
 
     def live(self) -> Listing:
         """Drop the steps that nothing depends on, and renumber the others."""
@@ -364,6 +358,7 @@ class Listing:
         return "\n".join(lines)
 
 
+_CLONES = "aten.clone.default"
 _COPIES = "aten.copy_.default"
 _READS_SIZE = "aten.sym_size.int"
 _IN_PLACE = re.compile(r"[a-z]_(\.\w+)?$|\.\w*out$")

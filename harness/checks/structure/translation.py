@@ -100,11 +100,10 @@ def _differences(
     same = {name: min(group) for group in program.same for name in group}
     names = _Names(same, {} if state is None else _sorts(state))
     ours, theirs = ours.direct(), theirs.direct()
-    theirs = theirs.without_clones(ours)
     if program.written:
         own = ours.copies()[: -len(program.written)]
         ours, theirs = (listing.written_last(program.written, same, own) for listing in (ours, theirs))
-    yield from _steps(ours, rebuilt, theirs, names)
+    yield from _steps(ours, rebuilt, theirs, names, writing=bool(program.written))
 
 
 class _Names(NamedTuple):
@@ -126,10 +125,17 @@ def _sorts(state: State) -> dict[str, str]:
     return {name: sort_of(tensor) for name, tensor in state.tensors.items()}
 
 
-def _steps(program: Listing, rebuilt: Rebuilt, listing: Listing, names: _Names) -> Iterator[Evidence]:
-    """Compare what runs with what was exported: the same operators on the same operands, in order."""
+def _steps(
+    program: Listing, rebuilt: Rebuilt, listing: Listing, names: _Names, *, writing: bool
+) -> Iterator[Evidence]:
+    """Compare what runs with what was exported: the same operators on the same operands, in order.
+
+    ``writing``: the program writes to its inputs or its state.
+    """
     ours = program.live().settled().sized()
     theirs = listing.live().settled().sized(ours.sizes)
+    if writing:
+        theirs = theirs.without_clones(ours)
     expected = [_known(step, names) for step in (*ours.steps, ours.returns)]
     seen = [_known(step, names) for step in (*theirs.steps, theirs.returns)]
     number = next((n for n, pair in enumerate(zip(expected, seen, strict=False)) if pair[0] != pair[1]), None)
