@@ -363,18 +363,6 @@ def test_documented_failures_of_a_backend(says: str) -> None:
     assert len(whats("outputs", observed(call()), seen)) == 1
 
 
-def test_memory_before_set_is_frozen_in_decomposed_programs_too() -> None:
-    def seen(path: str, says: str) -> Observation:
-        failed = call(failed=Failure("lower", ("RuntimeError", "Exception"), says, ("utils.py:run",)))
-        return replace(observed(failed), path=parse(path))
-
-    frozen = "cannot mutate tensors with frozen storage\n\nWhile executing %add_"
-    functional = "nonstrict+functionalize:module@cpu"
-    assert whats("outputs", observed(call()), seen(functional, frozen)) == []
-    assert len(whats("outputs", observed(call()), seen("compile:compiled@cpu", frozen))) == 1
-    assert len(whats("outputs", observed(call()), seen(functional, "cannot mutate tensors"))) == 1
-
-
 def test_what_machine_code_does_otherwise() -> None:
     def compiled(outputs: object, *, probe: bool = False, narrow: bool = False) -> Observation:
         seen = observed(replace(call(outputs), probe=probe))

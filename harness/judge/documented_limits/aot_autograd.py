@@ -114,7 +114,7 @@ def set_of_an_input_stands_alone(question: Question) -> bool:
 
 @limit(
     LIMITS,
-    says="Functionalization takes no write to memory that a tensor had before set_ or .data = gave it other, "
+    says="AOTAutograd takes no write to memory that a tensor had before set_ or .data = gave it other, "
     "nor where that is the same memory.",
     documented="aten/src/ATen/FunctionalTensorWrapper.cpp, set__impl: 'FREEZE the old storage, preventing "
     "mutations to it', 'so we ban it'",
@@ -122,14 +122,7 @@ def set_of_an_input_stands_alone(question: Question) -> bool:
 )
 def memory_before_set_is_frozen(question: Question) -> bool:
     """Ask whether functionalization refuses to write to memory that it froze."""
-    if _raised(question, r"cannot mutate tensors with frozen storage"):
-        return True
-    evidence = question.evidence
-    return (
-        isinstance(evidence, PathRaised)
-        and question.path.mode != "compile"
-        and evidence.failure.message.startswith("cannot mutate tensors with frozen storage")
-    )
+    return _raised(question, r"cannot mutate tensors with frozen storage")
 
 
 @limit(
