@@ -762,13 +762,14 @@ def test_with_all_fixes_a_result_stays_where_its_state_is_assigned_once_more() -
     import torch
 
     class Child(torch.nn.Module):
+        k: torch.Tensor
+
         def __init__(self) -> None:
             super().__init__()
             self.register_buffer("k", torch.tensor([-1.0]))
 
         def forward(self, x: torch.Tensor) -> torch.Tensor:
-            self.k.add_(1)
-            before = self.k
+            before = self.k.add_(1)
             self.k = self.k - x
             return before
 
@@ -790,14 +791,25 @@ def test_with_all_fixes_a_result_stays_where_its_state_is_assigned_once_more() -
 def test_with_all_fixes_what_a_caller_does_to_a_result_gives_the_state_no_history() -> None:
     import torch
 
-    class Child(torch.nn.Module):
+    class Reader(torch.nn.Module):
+        k: torch.Tensor
+
         def __init__(self) -> None:
             super().__init__()
             self.register_buffer("k", torch.tensor(2.0))
 
-        def forward(self) -> torch.Tensor:
-            before = self.k
-            self.k = self.k + 1
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + self.k
+
+    class Child(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.reader = Reader()
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            self.reader(x)
+            before = self.reader.k
+            self.reader.k = self.reader.k + 1
             return before
 
     class Model(torch.nn.Module):
@@ -806,12 +818,14 @@ def test_with_all_fixes_what_a_caller_does_to_a_result_gives_the_state_no_histor
             self.child = Child()
 
         def forward(self, x: torch.Tensor) -> torch.Tensor:
-            return x * self.child().requires_grad_()
+            factor: torch.Tensor = self.child(x)
+            return x * factor.requires_grad_()
 
+    x, calls = torch.ones(3), ("child", "child.reader")
     with applied(held()):
-        program = torch.export.export(Model(), (torch.ones(3),), preserve_module_call_signature=("child",))
+        program = torch.export.export(Model(), (x,), preserve_module_call_signature=calls)
         unflattened = torch.export.unflatten(program)
-        unflattened(torch.ones(3))
+        unflattened(x)
     assert [(each.item(), each.requires_grad) for each in unflattened.buffers()] == [(3.0, False)]
 
 
