@@ -130,12 +130,17 @@ def _steps(
 ) -> Iterator[Evidence]:
     """Compare what runs with what was exported: the same operators on the same operands, in order.
 
-    ``writing``: the program writes to its inputs or its state.
+    ``writing``: the program writes to its inputs or its state, which may take clones of what was there.
     """
     ours = program.live().settled().sized()
     theirs = listing.live().settled().sized(ours.sizes)
-    if writing:
-        theirs = theirs.without_clones(ours)
+    found = list(_compared(ours, rebuilt, theirs, names))
+    if found and writing and not any(_compared(ours, rebuilt, theirs.without_clones(ours), names)):
+        return
+    yield from found
+
+
+def _compared(ours: Listing, rebuilt: Rebuilt, theirs: Listing, names: _Names) -> Iterator[Evidence]:
     expected = [_known(step, names) for step in (*ours.steps, ours.returns)]
     seen = [_known(step, names) for step in (*theirs.steps, theirs.returns)]
     number = next((n for n, pair in enumerate(zip(expected, seen, strict=False)) if pair[0] != pair[1]), None)
