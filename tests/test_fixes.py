@@ -815,6 +815,96 @@ def test_with_its_fix_a_pipeline_tells_nested_inputs_with_one_tensor_each() -> N
     assert torch.equal(seen, model(*args))
 
 
+@pytest.mark.parametrize(("size", "step"), [(1, 1), (2, 2), (3, 3), (1, 2), (2, 4)])
+def test_with_its_fix_windows_are_written_where_they_are(size: int, step: int) -> None:
+    """The windows have the strides that they have in eager, too."""
+    import torch
+
+    class Model(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, tuple[int, ...]]:
+            x = x.clone()
+            windows = x.unfold(1, size, step).mul_(2)
+            return x, windows.stride()
+
+    x = torch.arange(16.0).view(2, 8)
+    with applied([read_fix(CORPORA / FIXES / "windows_are_written_as_blocks.patch")]):
+        seen = torch.export.export(Model(), (x,)).run_decompositions().module()(x)
+    expected = Model()(x)
+    assert seen[0].tolist() == expected[0].tolist()
+    assert seen[1] == expected[1]
+
+
+def test_with_all_fixes_a_result_stays_where_its_state_is_assigned_once_more() -> None:
+    import torch
+
+    class Child(torch.nn.Module):
+        k: torch.Tensor
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("k", torch.tensor([-1.0]))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            before = self.k.add_(1)
+            self.k = self.k - x
+            return before
+
+    class Model(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.child = Child()
+
+        def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            return self.child(x), self.child.forward(x)
+
+    x = torch.ones(1)
+    with applied(held()):
+        program = torch.export.export(Model(), (x,), preserve_module_call_signature=("child",))
+        seen = torch.export.unflatten(program)(x)
+    assert [each.tolist() for each in seen] == [each.tolist() for each in Model()(x)]
+
+
+def test_with_all_fixes_what_a_caller_does_to_a_result_gives_the_state_no_history() -> None:
+    import torch
+
+    class Reader(torch.nn.Module):
+        k: torch.Tensor
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("k", torch.tensor(2.0))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + self.k
+
+    class Child(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.reader = Reader()
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            self.reader(x)
+            before = self.reader.k
+            self.reader.k = self.reader.k + 1
+            return before
+
+    class Model(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.child = Child()
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            factor: torch.Tensor = self.child(x)
+            return x * factor.requires_grad_()
+
+    x, calls = torch.ones(3), ("child", "child.reader")
+    with applied(held()):
+        program = torch.export.export(Model(), (x,), preserve_module_call_signature=calls)
+        unflattened = torch.export.unflatten(program)
+        unflattened(x)
+    assert [(each.item(), each.requires_grad) for each in unflattened.buffers()] == [(3.0, False)]
+
+
 def test_a_refuses_line_names_an_exception_that_the_fix_raises_on_purpose(tmp_path: pathlib.Path) -> None:
     diff = "--- a/torch/x.py\n+++ b/torch/x.py\n@@ -1,1 +1,1 @@\n-a\n+b\n"
     file = tmp_path / "one.patch"

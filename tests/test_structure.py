@@ -135,6 +135,23 @@ def test_what_is_computed_again_runs_where_it_is_read(
     assert whats(seen(replace(EXPORTED, listing=ours), rebuilt)) == what
 
 
+@pytest.mark.parametrize(("written", "what"), [(("t",), []), ((), [("steps", "extra", "operator")])])
+def test_where_state_is_written_what_it_was_may_be_cloned(
+    written: tuple[str, ...], what: list[tuple[str, ...]]
+) -> None:
+    clone = Step("aten.clone.default", "(%)", (2,), (), name="clone_default")
+    exported = replace(EXPORTED, listing=listing(*STEPS, returns=2), written=written)
+    rebuilt = replace(REBUILT, listing=listing(*MADE, clone, returns=3))
+    assert whats(seen(exported, rebuilt)) == what
+
+
+def test_a_clone_is_no_other_operator() -> None:
+    clone = Step("aten.clone.default", "(%)", (2,), (), name="clone_default")
+    other = replace(EXPORTED, listing=listing(*STEPS, clone._replace(operator="aten.neg.default"), returns=3))
+    rebuilt = replace(REBUILT, listing=listing(*MADE, clone, returns=3))
+    assert whats(seen(replace(other, written=("t",)), rebuilt)) == [("steps", "missing", "operator")]
+
+
 def test_all_names_of_a_shared_module_are_one() -> None:
     assert EAGER.hierarchy is not None
     shared = {**EAGER.hierarchy.first, "d": "a.b"}

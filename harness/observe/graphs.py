@@ -142,6 +142,23 @@ class Listing:
                 steps.append(_renumbered(step, now))
         return Listing(tuple(steps), _renumbered(self.returns, now), _kept(self.sizes, now))
 
+    def without_clones(self, exported: Listing) -> Listing:
+        """Leave out the clones that are in the place of another operator of what was exported.
+
+        Who writes to the state early must clone what is read or returned as it was. The clone has the same
+        values; which results have one memory, the check ``aliasing`` compares.
+        """
+        now: dict[Operand, Operand] = {}
+        steps: list[Step] = []
+        for number, step in enumerate(self.steps):
+            others = exported.steps[len(steps) : len(steps) + 1]
+            if step.operator == _CLONES and all(other.operator != _CLONES for other in others):
+                now[number] = now.get(step.operands[0], step.operands[0])
+            else:
+                now[number] = len(steps)
+                steps.append(_renumbered(step, now))
+        return Listing(tuple(steps), _renumbered(self.returns, now), _kept(self.sizes, now))
+
     def live(self) -> Listing:
         """Drop the steps that nothing depends on, and renumber the others."""
         wanted = self._wanted()
@@ -341,6 +358,7 @@ class Listing:
         return "\n".join(lines)
 
 
+_CLONES = "aten.clone.default"
 _COPIES = "aten.copy_.default"
 _READS_SIZE = "aten.sym_size.int"
 _IN_PLACE = re.compile(r"[a-z]_(\.\w+)?$|\.\w*out$")

@@ -1,0 +1,50 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "run_decompositions: a write to windows of unfold puts zeros between the windows"
+# severity = "B"
+# severity-because = "code that changes parts of a signal at equal distances in place: silently wrong"
+# cause = """
+# Functionalization undoes unfold by its derivative, which is zero where no window is, and which takes sizes
+# for numbers."""
+# path = "nonstrict+decompose:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value"]]
+# fix = "windows_are_written_as_blocks"
+# upstream = "https://github.com/pytorch/pytorch/issues/198102"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/198105"
+# affected = ["2.13.0"]
+# at-fault = "aten/src/ATen/FunctionalInverses.cpp, unfold_inverse: unfold_backward with base.sizes()"
+# ///
+"""The model silences the first two of every four samples; the decomposed program silences them all."""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Silence(nn.Module):
+    def forward(self, signal):
+        signal = signal.clone()
+        signal.unfold(0, 2, 4).zero_()
+        return signal
+
+
+def make():
+    return Silence(), (torch.ones(8),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    decomposed = torch.export.export(model, args).run_decompositions().module()
+    expected, seen = model(*args), decomposed(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected.tolist()}, decomposed {seen.tolist()}")
+    raise SystemExit(bug)

@@ -1,0 +1,60 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "draft_export raises PendingUnbackedSymbolNotFound for x // 2 of floats and a dynamic size"
+# severity = "B"
+# severity-because = "floor division of floats in a program with dynamic sizes; export takes it"
+# cause = """
+# Floor division is made of prims.signbit, whose fake result has the type of its argument. draft_export gives
+# new sizes to a result that is not as foretold; these never leave the division."""
+# path = "draft:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [[
+#   "outputs", "crash", "export", "PendingUnbackedSymbolNotFound", "proxy_tensor.py:track_tensor_tree",
+#   "proxy_tensor.py:_set_unbacked_bindings", "symbolic_shapes.py:compute_unbacked_bindings",
+# ]]
+# fix = "draft_export_keeps_sizes_of_another_type"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_prims/__init__.py, signbit: type_promotion is DEFAULT, not ALWAYS_BOOL"
+# ///
+"""torch.export takes `x // 2` with any number of rows; draft_export, which is to take more, raises."""
+
+import sys
+
+import torch
+from torch import nn
+from torch.export import Dim
+from torch.fx.experimental.symbolic_shapes import PendingUnbackedSymbolNotFound
+
+
+class Half(nn.Module):
+    def forward(self, x):
+        return x // 2
+
+
+def make():
+    return Half(), (torch.ones(4),)
+
+
+def dynamic_shapes():
+    return {"x": {0: Dim("n")}}
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    torch.export.export(model, args, dynamic_shapes=dynamic_shapes())
+    bug = False
+    try:
+        torch.export.draft_export(model, args, dynamic_shapes=dynamic_shapes())
+    except PendingUnbackedSymbolNotFound as error:
+        bug = True
+        print(f"BUG: {error}")
+    else:
+        print("ok: draft_export takes a floor division")
+    raise SystemExit(bug)

@@ -1,0 +1,64 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten: the call of a preserved module that returns a torch.Size fails: 'Real spec'"
+# severity = "B"
+# severity-because = "a preserved module that returns x.shape beside its features: plainly broken"
+# cause = """
+# The recorded structure has a torch.Size, and pytree makes a tuple of its parts; to flatten the result of the
+# call, the two are compared exactly."""
+# path = "nonstrict+preserve:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [[
+#   "outputs", "crash", "run", "RuntimeError", "_pytree.py:tree_flatten_spec", "_pytree.py:tree_flatten_spec",
+# ]]
+# fix = "flatten_sizes_as_tuples"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/fx/_pytree.py, tree_flatten_spec: spec != real_spec"
+# ///
+"""The encoder returns its features and their shape. Unflattened with its signature, it cannot be called."""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Encoder(nn.Module):
+    def forward(self, x):
+        return x.relu(), x.shape
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = Encoder()
+
+    def forward(self, x):
+        features, shape = self.encoder(x)
+        return features.flatten().view(shape)
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    program = torch.export.export(model, args, preserve_module_call_signature=("encoder",))
+    unflattened = torch.export.unflatten(program)
+    bug = False
+    try:
+        unflattened(*args)
+    except RuntimeError as error:
+        bug = True
+        print(f"BUG: {error}")
+    else:
+        print("ok: the unflattened module runs")
+    raise SystemExit(bug)

@@ -1,0 +1,59 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "run_decompositions: a write to windows of unfold makes a dynamic size static"
+# variant-of = "decompose_zeroes_what_windows_leave_out"
+# path = "nonstrict+decompose:module@cpu"
+# check = "guards"
+# kind = "crash"
+# status = "open"
+# signatures = [["guards", "crash", "refused", "size", "probe"]]
+# fix = "windows_are_written_as_blocks"
+# upstream = "https://github.com/pytorch/pytorch/issues/198102"
+# upstream-match = "place"
+# affected = ["2.13.0"]
+# at-fault = "aten/src/ATen/FunctionalInverses.cpp, unfold_inverse: base.sizes()"
+# ///
+"""The number of rows is dynamic; the decomposed program takes the number of its example only."""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        x = x.clone()
+        x.unfold(1, 2, 2).fill_(2)
+        return x
+
+
+def make():
+    return Model(), (torch.ones(3, 4),)
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim("rows")}}
+
+
+def probes():
+    return [((torch.ones(5, 4),), {})]
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    exported = torch.export.export(model, args, dynamic_shapes=dynamic_shapes())
+    decomposed = exported.run_decompositions().module()
+    bug = False
+    try:
+        decomposed(*probes()[0][0])
+    except AssertionError as error:
+        bug = True
+        print(f"BUG: {error}")
+    else:
+        print("ok: the decomposed program takes five rows")
+    raise SystemExit(bug)

@@ -1,0 +1,63 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten: reading the size of what a preserved module selects writes into the module's input"
+# variant-of = "unflatten_passes_tensor_for_its_size"
+# path = "nonstrict+preserve:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "run", "RuntimeError", "The size of tensor must match the size"]]
+# fix = "unflatten_reads_sizes_of_arguments"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/export/unflatten.py, _ModuleFrame.copy_sym_call_function: remap_input, x.args"
+# ///
+"""The number of positive elements has one node in the graph: the size of `kept`, which no call returns.
+
+The caller computes it again, and lacks `kept`: it takes that for a new value of `x`, and has the preserved
+module write it to `x`.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Positive(nn.Module):
+    def forward(self, x):
+        kept = x[x > 0]
+        return kept * 2
+
+
+class Mean(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.positive = Positive()
+
+    def forward(self, x):
+        doubled = self.positive(x)
+        return doubled.sum() / doubled.shape[0]
+
+
+def make():
+    return Mean(), (torch.tensor([1.0, -1.0, 2.0, -3.0]),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    program = torch.export.export(model, args, preserve_module_call_signature=("positive",))
+    unflattened = torch.export.unflatten(program)
+    bug = False
+    try:
+        seen = unflattened(*args)
+    except RuntimeError as error:
+        bug = True
+        print(f"BUG: {error}")
+    else:
+        print(f"ok: eager gives {model(*args)}, the unflattened module {seen}")
+    raise SystemExit(bug)
