@@ -15,12 +15,15 @@ from torch import nn
 from harness.case import Case
 from harness.checks.aliasing import aliasing
 from harness.checks.outputs import outputs
+from harness.judge.documented_limits.inference import bits_show_rounding
+from harness.judge.documented_limits.limit import Question
 from harness.judge.precision import in_float64, with_exact_values
 from harness.judge.verdict import judge
 from harness.observe.observation import Call, EagerObservation, Observation
 from harness.observe.tensors import TensorSnapshot
 from harness.paths import select_paths
 from harness.paths.run.eager import observe_eager
+from harness.paths.run.tree import observe_paths
 from harness.paths.stopwatch import Stopwatch
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -163,3 +166,34 @@ def test_a_model_that_may_ask_may_round(may_ask: bool, error: float, found: bool
     asked = Case("asks", "", lambda: (Asks(error), (x,)), may_ask=may_ask)
     verdict = judge(asked, select_paths(["nonstrict:module"]))
     assert any(each.check == "outputs" for each in verdict.findings) == found
+
+
+class Bits(nn.Module):
+    """Returns the bits of what other operators round in another way, and a count."""
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return nn.functional.silu(x).view(torch.int32), torch.ones(2, dtype=torch.int32)
+
+
+def test_bits_of_rounded_numbers_show_their_rounding_and_no_other_output_may() -> None:
+    of_bits = Case("bits", "", lambda: (Bits(), (torch.linspace(2.0, -1.5, 6).view(3, 2),)))
+    verdict = judge(of_bits, select_paths(["nonstrict+decompose:module"]), ["outputs"])
+    assert verdict.findings == () and verdict.paths[0].excused == ("bits-show-rounding",)
+    eager = observe_eager(of_bits, "cpu", Stopwatch())
+    (seen,) = observe_paths(of_bits, select_paths(["nonstrict+decompose:module"]), Stopwatch())
+    for place, off, excused in (("[0]", 1, True), ("[0]", 100, False), ("[1]", 1, False)):
+        wrong = replace(eager, calls=(off_by(eager.calls[0], place, off), *eager.calls[1:]))
+        (evidence,) = outputs(eager, wrong)
+        question = Question(evidence, eager, replace(seen, same_operators=False))
+        assert bits_show_rounding(question) == excused, (place, off)
+
+
+def off_by(call: Call, place: str, off: int) -> Call:
+    """Return a call with an output that is off by so much."""
+    assert call.outputs is not None
+    leaves = []
+    for leaf in call.outputs.leaves:
+        assert isinstance(leaf.value, TensorSnapshot) and isinstance(leaf.value.values, np.ndarray)
+        value = replace(leaf.value, values=leaf.value.values + off) if leaf.where == place else leaf.value
+        leaves.append(replace(leaf, value=value))
+    return replace(call, outputs=replace(call.outputs, leaves=tuple(leaves)))

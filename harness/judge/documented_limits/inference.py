@@ -5,16 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from harness.checks.aliasing import OutputMemory, WriteDiffers, WriteShows
+from harness.checks.compare.leaves import ValuesDiffer
 from harness.checks.inputs import InputLeaf
 from harness.checks.outputs import OutputIdentity, OutputLeaf
 from harness.checks.state import StateLeaf
 from harness.judge.documented_limits.limit import INFERENCE, limit
 from harness.observe.aliasing import OUTPUT
+from harness.observe.observation import ExportedObservation
 from harness.observe.tensors import TensorSnapshot
 from harness.paths.catalog import for_inference
 
 if TYPE_CHECKING:
     from harness.judge.documented_limits.limit import Limit, Question
+    from harness.observe.graphs import Exported, Operand
 
 LIMITS: list[Limit] = []
 
@@ -29,6 +32,49 @@ LIMITS: list[Limit] = []
 def other_operators_round(question: Question) -> bool:
     """Ask whether a value is as near to the float64 reference as eager's, on a path with other operators."""
     return not question.seen.same_operators and question.evidence.aspect in ("rounding", "sign-of-zero")
+
+
+ULPS = 16
+"""How far apart rounded numbers may be, in steps of the last bit."""
+
+
+@limit(
+    LIMITS,
+    says="Other operators round differently; the bits of a number, read as an integer, show its rounding.",
+    documented="docs.pytorch.org, Numerical accuracy; torch.Tensor.view(dtype): 'a new tensor with the same "
+    "data as the self tensor but of a different dtype'",
+    everywhere=True,
+)
+def bits_show_rounding(question: Question) -> bool:
+    """Ask whether an output is made of the bits of floats and off by little, where operators differ."""
+    evidence, seen = question.evidence, question.seen
+    if (
+        seen.same_operators
+        or not isinstance(seen, ExportedObservation)
+        or not isinstance(evidence, OutputLeaf)
+    ):
+        return False
+    differs, made = evidence.leaf, question.eager.calls[evidence.call].outputs
+    if not isinstance(differs, ValuesDiffer) or differs.apart > ULPS or made is None or seen.exported is None:
+        return False
+    index = [leaf.where for leaf in made.leaves].index(evidence.place)
+    value = made.leaves[index].value
+    integer = isinstance(value, TensorSnapshot) and value.dtype.startswith(("int", "uint"))
+    return integer and _made_of_bits(seen.exported, index)
+
+
+def _made_of_bits(exported: Exported, output: int) -> bool:
+    """Ask whether an output of the user's depends on a tensor that was reinterpreted as integers."""
+    listing = exported.listing
+    if listing is None or len(listing.returns.operands) != len(exported.outputs):
+        return False
+    bits: set[Operand] = set()
+    for number, step in enumerate(listing.steps):
+        reads_bits = step.operator == "aten.view.dtype" and "int" in step.arguments
+        if reads_bits or not bits.isdisjoint(step.operands):
+            bits.add(number)
+    ours = [n for n, spec in enumerate(exported.outputs) if spec.kind == "USER_OUTPUT"]
+    return output < len(ours) and listing.returns.operands[ours[output]] in bits
 
 
 @limit(
