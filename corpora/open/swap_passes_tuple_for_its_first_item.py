@@ -1,0 +1,64 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "_swap_modules: a module gets the tuple that the module before it returns, not the tensor in it"
+# severity = "B"
+# severity-because = "dropout after attention that returns (values, None), swapped back into the program"
+# cause = """
+# _try_remove_connecting_pytrees passes what one module returns straight to the next if all flat values agree. It
+# does not ask whether they are in a tuple on one side only."""
+# path = "nonstrict+preserve+swapped:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "run", "TypeError", "dropout.py:forward"]]
+# fix = "swap_passes_results_out_of_tuples"
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/export/_swap.py, _try_remove_connecting_pytrees"
+# ///
+"""Two modules are swapped in: the second gets the tuple that the first returns.
+
+`attention` returns a tensor and None, and `dropout` is called with the tensor. The swapped program calls
+`dropout` with the tuple.
+"""
+
+import sys
+
+import torch
+from torch.export._swap import _swap_modules
+
+
+class Attention(torch.nn.Module):
+    def forward(self, x):
+        return x + 1, None
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attention = Attention()
+        self.dropout = torch.nn.Dropout()
+
+    def forward(self, x):
+        return self.dropout(self.attention(x)[0])
+
+
+def make():
+    return Model().eval(), (torch.ones(1),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    names = ("attention", "dropout")
+    ep = torch.export.export(model, args, preserve_module_call_signature=names)
+    swapped = _swap_modules(ep, {name: model.get_submodule(name) for name in names})
+    try:
+        seen, bug = swapped(*args), False
+    except TypeError as error:
+        seen, bug = str(error).splitlines()[0], True
+    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, the swapped program: {seen}")
+    raise SystemExit(bug)
