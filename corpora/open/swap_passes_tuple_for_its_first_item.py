@@ -7,8 +7,8 @@
 # severity = "B"
 # severity-because = "dropout after attention that returns (values, None), swapped back into the program"
 # cause = """
-# _try_remove_connecting_pytrees passes what one module returns straight to the next if all flat values agree. It
-# does not ask whether they are in a tuple on one side only."""
+# _try_remove_connecting_pytrees passes what one module returns straight to the next if all flat values agree.
+# It does not ask whether they are in a tuple on one side only."""
 # path = "nonstrict+preserve+swapped:module@cpu"
 # check = "outputs"
 # kind = "crash"
