@@ -116,6 +116,11 @@ class Entry:
         return self.kind == "mismatch"
 
     @property
+    def shows_after_refusal(self) -> bool:
+        """Whether it shows in an ordinary call after one that raised; a campaign makes few of these."""
+        return any("after-refusal" in words for words in self.signatures)
+
+    @property
     def needs(self) -> tuple[str, ...]:
         """The fixes that have to be in place when the file is run."""
         return (*self.unmasked_by, *self.caused_by)

@@ -81,7 +81,15 @@ def _unmended(entry: Entry, fix: Fix) -> Iterator[str]:
     run = run_file(entry.file, SECONDS, partial(applied, (fix,)))
     if run.problem or run.code != 0:
         yield f"still there with the fix {fix.name}: {run.problem or run.last_line}"
-    answer = call_fresh(SECONDS, entry_signatures, entry.file.absolute(), entry.path, (fix,), True)
+    answer = call_fresh(
+        SECONDS,
+        entry_signatures,
+        entry.file.absolute(),
+        entry.path,
+        (fix,),
+        True,
+        entry.shows_after_refusal,
+    )
     if isinstance(answer, Death | Failure):
         reason = answer.reason if isinstance(answer, Death) else str(answer.error)
         yield f"judging it with the fix {fix.name} ends in {reason}"
@@ -92,12 +100,16 @@ def _unmended(entry: Entry, fix: Fix) -> Iterator[str]:
 
 
 def entry_signatures(
-    file: pathlib.Path, path: str, fixes: Collection[Fix] = (), only_there: bool = False
+    file: pathlib.Path,
+    path: str,
+    fixes: Collection[Fix] = (),
+    only_there: bool = False,
+    thorough: bool = False,
 ) -> set[tuple[str, ...]]:
     """Judge a file along the cheap paths and its own; return the signatures of what is found.
 
     Those of its own path only, if asked: on the others, another bug may show alike. What the fixes refuse on
-    purpose is no finding, as in campaigns.
+    purpose is no finding, as in campaigns. ``thorough``: make all calls that leave the spec.
     """
     from harness.case import case_from_source
     from harness.judge.declared_refusals import declared_by
@@ -109,7 +121,7 @@ def entry_signatures(
     routes = dict.fromkeys((*select_paths(["nonstrict:*"], ["cpu"]), own))
     # Of the calls that leave the spec, compiling makes a few only, and the bug may be in another one.
     case = case_from_source(file.read_text(encoding="utf-8"), finite_only=False)
-    case = replace(case, thorough=own.mode == "compile")
+    case = replace(case, thorough=thorough or own.mode == "compile")
     with applied(fixes):
         found = judge_case(case, tuple(routes), declared_by(fixes)).findings
     return {each.signature for each in found if not only_there or own in each.shown_on}

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import pathlib
-import re
 from dataclasses import dataclass
 from traceback import walk_tb
 from typing import TYPE_CHECKING
 
 import torch
 
+from harness.observe.of_process import without_process
+
 if TYPE_CHECKING:
     from harness.findings import Stage
 
 _TORCH = str(pathlib.Path(torch.__file__).parent)
-_OF_PROCESS = re.compile(
-    r"(?<=<eval_with_key>)\.\d+"  # torch counts the code that it makes
-    r"| at 0x[0-9a-f]+"
-    r"|(?<='>), \d{9,}(?=\)is not tracked with proxy)"  # an id()
-    r"|/(?:[\w.-]+/)+(?=aten/src/|c10/|torch/csrc/)"  # where somebody built torch
-)
-"""What a message says of the process or of the build of torch alone."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +83,7 @@ def failure(error: BaseException, stage: Stage) -> Failure:
             f"{base.__module__}.{base.__qualname__}".removeprefix("builtins.")
             for base in type(error).__mro__[:-2]  # without BaseException and object
         ),
-        message=_OF_PROCESS.sub("", str(error)),
+        message=without_process(str(error)),
         frames=tuple((informative or frames)[-3:]),
         by_torch=bool(callers) and callers[-1].startswith(_TORCH),
     )

@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from harness.observe.of_process import without_process
 from harness.processes.script import run_file
 
 if TYPE_CHECKING:
@@ -34,4 +35,4 @@ def confirm(source: str, beside: str = "", within: Within = nullcontext) -> Conf
         file = pathlib.Path(folder, "repro.py")
         file.write_text(source)
         run = run_file(file, within=within, beside=beside)
-    return Confirmation(run.code == 1, run.problem or run.last_line, run.code)
+    return Confirmation(run.code == 1, without_process(run.problem or run.last_line), run.code)

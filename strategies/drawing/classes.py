@@ -16,7 +16,7 @@ from strategies.drawing.bodies import (
 from strategies.drawing.failing import draw_refusal
 from strategies.drawing.flows import returned_state, write_alias_first
 from strategies.drawing.layers import TRACED_LAYERS, draw_layer
-from strategies.drawing.modules import class_of, is_instance_of, modules, reaches, walk
+from strategies.drawing.modules import class_of, is_instance_of, modules, walk
 from strategies.drawing.scope import Scope
 from strategies.drawing.state import NEW_NAMES
 from strategies.drawing.style import Style
@@ -24,6 +24,7 @@ from strategies.drawing.tracing import traceable
 from strategies.drawing.writers import draw_writes
 from strategies.layers import LAYERS
 from strategies.machine import FUEL, LAZY, Machine
+from strategies.machine.construction import reaches
 from strategies.ops import OPS, Rejected
 from strategies.program import (
     Arg,

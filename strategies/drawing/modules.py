@@ -39,14 +39,6 @@ def class_of(instance: Instance) -> ClassDef | None:
     return instance.kind if isinstance(instance.kind, ClassDef) else None
 
 
-def reaches(start: Instance, goal: Instance) -> bool:
-    """Whether ``goal`` is ``start`` or below it: attaching ``start`` to ``goal`` would then make a cycle."""
-    # Shallow copies share their children.
-    if start is goal or any(start is twin for twin in goal.twins):
-        return True
-    return any(reaches(v, goal) for v in start.attrs.values() if isinstance(v, Instance))
-
-
 def count_instances(root: Instance, seen: set[int] | None = None) -> int:
     """The number of module objects at and below ``root``."""
     seen = set() if seen is None else seen

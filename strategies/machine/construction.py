@@ -199,12 +199,23 @@ def _set_attribute(owner: Instance, step: Step, value: Value, init: Init, slot: 
         each.origins[step] = id(init)
 
 
+def reaches(start: Instance, goal: Instance) -> bool:
+    """Whether ``goal`` is ``start`` or below it: attaching ``start`` to ``goal`` would then make a cycle."""
+    # Shallow copies share their children.
+    if start is goal or any(start is twin for twin in goal.twins):
+        return True
+    return any(reaches(v, goal) for v in start.attrs.values() if isinstance(v, Instance))
+
+
 def _bind(owner: Instance, init: Bind, trace: Trace | None) -> None:
     target = resolve(owner, init.target[:-1], trace)
     source = resolve(owner, init.source, trace)
     if not isinstance(target, Instance):
         raise Rejected("not a module")
     step = init.target[-1]
+    # Modules that a constructor was given may be below each other elsewhere.
+    if isinstance(source, Instance) and reaches(source, target):
+        raise Rejected("a module below itself")
     if isinstance(source, Ref):
         _check_tie(owner, init.source, target, step, source)
     if init.aside:
