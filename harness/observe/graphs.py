@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -130,17 +130,7 @@ class Listing:
 
     def without_idle(self) -> Listing:
         """Let what reads the result of an idle step read its operand instead: it is the same tensor."""
-        if not any(step.idle for step in self.steps):
-            return self
-        now: dict[Operand, Operand] = {}
-        steps: list[Step] = []
-        for number, step in enumerate(self.steps):
-            if step.idle:
-                now[number] = now.get(step.operands[0], step.operands[0])
-            else:
-                now[number] = len(steps)
-                steps.append(_renumbered(step, now))
-        return Listing(tuple(steps), _renumbered(self.returns, now), _kept(self.sizes, now))
+        return self._passing(lambda step, kept: step.idle) if any(step.idle for step in self.steps) else self
 
     def without_clones(self, exported: Listing) -> Listing:
         """Leave out the clones that are in the place of another operator of what was exported.
@@ -148,11 +138,22 @@ class Listing:
         Who writes to the state early must clone what is read or returned as it was. The clone has the same
         values; which results have one memory, the check ``aliasing`` compares.
         """
+
+        def in_place_of_another(step: Step, kept: int) -> bool:
+            others = exported.steps[kept : kept + 1]
+            return step.operator == _CLONES and all(other.operator != _CLONES for other in others)
+
+        return self._passing(in_place_of_another)
+
+    def _passing(self, left_out: Callable[[Step, int], bool]) -> Listing:
+        """Leave out steps, and let what reads their results read their first operands.
+
+        ``left_out`` gets a step, and how many of those before it are kept.
+        """
         now: dict[Operand, Operand] = {}
         steps: list[Step] = []
         for number, step in enumerate(self.steps):
-            others = exported.steps[len(steps) : len(steps) + 1]
-            if step.operator == _CLONES and all(other.operator != _CLONES for other in others):
+            if left_out(step, len(steps)):
                 now[number] = now.get(step.operands[0], step.operands[0])
             else:
                 now[number] = len(steps)
