@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import time
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -18,6 +17,7 @@ from harness.case import case_from_source, sources_forgotten
 from harness.engine.schedule import paths_for
 from harness.judge.judge_case import judge_case
 from harness.judge.results import Verdict
+from harness.observe.between_programs import free_programs
 from harness.observe.caches import forget_predictions
 from harness.processes.calls import ReusableWorker
 from harness.processes.child import Death, Failure
@@ -118,8 +118,7 @@ def record_batch(job: Job, indices: Sequence[int]) -> tuple[Record, ...]:
     forget_predictions()
     with sources_forgotten():
         records = tuple(record(job, index) for index in indices)
-    gc.collect()
-    gc.freeze()
+    free_programs()
     return records
 
 
@@ -139,8 +138,7 @@ def attributed(record: Record, corpora: pathlib.Path) -> Record:
     since = time.process_time()
     with sources_forgotten():
         roots = roots_of(case_from_source(record.source), record.verdict, record.tags, corpora)
-    gc.collect()
-    gc.freeze()
+    free_programs()
     return replace(record, roots=roots, stages={**record.stages, ATTRIBUTE: time.process_time() - since})
 
 

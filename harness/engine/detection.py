@@ -25,6 +25,7 @@ from harness.engine.worker import Job, prepared
 from harness.faults import FAULTS
 from harness.judge.declared_refusals import declared_by
 from harness.judge.judge_case import judge_case
+from harness.observe.between_programs import free_programs
 from harness.patching.held import held, plain
 from harness.paths.stopwatch import Stopwatch
 from harness.processes.calls import call_fresh
@@ -167,8 +168,7 @@ def _detected(pipe: Connection, name: str, settings: Settings, start: _Progress)
             seconds = time.perf_counter() - began - aside.seconds
             return Detection(name, findings, index + 1, seconds, tuple(errors))
         if index % COLLECT_EVERY == 0:
-            gc.collect()
-            gc.freeze()
+            free_programs()
     return Detection(name, (), index, seconds, tuple(errors))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import time
 import traceback
 from dataclasses import dataclass, field, replace
@@ -20,6 +19,7 @@ from harness.known.fit import cache_folder
 from harness.known.knowledge import knowledge
 from harness.known.leftovers import Leftover, sort_leftovers, uncover
 from harness.known.standing import Standing
+from harness.observe.between_programs import free_programs
 from harness.observe.caches import forget_predictions
 from harness.patching.fixes import blamed
 from harness.patching.held import hold, plain
@@ -101,9 +101,7 @@ def run_batch(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
     """Judge some examples, one after the other; earlier examples do not influence the results."""
     known = prepared(job)
     results = tuple(_judged_afresh(job, index, known) for index in indices)
-    gc.collect()
-    # What is left are caches: to traverse them again after every batch would cost as much as this time.
-    gc.freeze()
+    free_programs()
     return results
 
 

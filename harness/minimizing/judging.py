@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 import time
 from collections.abc import Callable, Collection
@@ -14,6 +13,7 @@ from harness.case import case_from_source, sources_forgotten
 from harness.checks.alive import ProcessDied
 from harness.errors import UsageError
 from harness.judge.judge_case import judge_case
+from harness.observe.between_programs import free_programs
 from harness.observe.caches import forget_predictions
 from harness.patching.fixes import applied
 from harness.paths import parse
@@ -180,8 +180,7 @@ def _judged(question: Question, source: str, paths: Collection[str]) -> Verdict 
     global _judgements
     _judgements += 1
     if _judgements % COLLECT_EVERY == 0:
-        gc.collect()
-        gc.freeze()
+        free_programs()
     forget_predictions()
     try:
         with sources_forgotten():
