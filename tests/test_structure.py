@@ -135,7 +135,38 @@ def test_what_is_computed_again_runs_where_it_is_read(
     assert whats(seen(replace(EXPORTED, listing=ours), rebuilt)) == what
 
 
-@pytest.mark.parametrize(("written", "what"), [(("t",), []), ((), [("steps", "extra", "operator")])])
+EXTRA = [("steps", "extra", "operator")]
+
+
+@pytest.mark.parametrize(
+    ("name", "between", "what"),
+    [
+        ("add_tensor", (), []),
+        ("add_tensor_1", (), []),
+        ("add_1", (), EXTRA),
+        # What was written in between may be what the second one reads.
+        (
+            "add_tensor",
+            (Step("aten.relu_.default", "(%)", (0,), (CALL_A,), writes=(0,), shares=(0,)),),
+            EXTRA,
+        ),
+    ],
+)
+def test_what_a_call_does_not_return_may_be_computed_again(
+    name: str, between: tuple[Step, ...], what: list[tuple[str, ...]]
+) -> None:
+    add = Step("aten.add.Tensor", "(%, 1)", (0,), (CALL_A,), name="add")
+    end = Step("aten.mul.Tensor", "(%, %)", (1, 1), (CALL_C,))
+    again = add._replace(frames=(Frame("c", 2),), name=name)
+    ours = listing(STEPS[0], add, *between, end, returns=2 + len(between))
+    made = (MADE[0], *(each._replace(frames=(Frame("a", 0),)) for each in (add, *between)))
+    read = end._replace(operands=(1, len(made)), frames=(Frame("c", 2),))
+    theirs = replace(REBUILT, listing=listing(*made, again, read, returns=len(made) + 1))
+    found = seen(replace(EXPORTED, listing=ours), theirs)
+    assert whats(found) == what
+
+
+@pytest.mark.parametrize(("written", "what"), [(("t",), []), ((), EXTRA)])
 def test_where_state_is_written_what_it_was_may_be_cloned(
     written: tuple[str, ...], what: list[tuple[str, ...]]
 ) -> None:

@@ -96,6 +96,16 @@ class Step(NamedTuple):
         first = len(self.writes) == 1 and self.writes == self.shares[:1]
         return first and _IN_PLACE.search(self.operator) is not None
 
+    @property
+    def is_named_by_its_operator(self) -> bool:
+        """Whether unflatten has made it anew: what it moves keeps its name, apart from a number.
+
+        fx writes ``sum_dim_int_list`` for ``sum.dim_IntList``.
+        """
+        name = re.sub(r"(_\d+)+$", "", self.name)
+        operator = self.operator.removeprefix("aten.").lower()
+        return re.sub(r"\W|_", "", name) == re.sub(r"\W|_", "", operator)
+
     def __str__(self) -> str:
         """Write the operator and its arguments in one line, for people."""
         text = f"{self.operator}{filled(self.arguments, [_operand(o) for o in self.operands])}"
@@ -144,6 +154,31 @@ class Listing:
             return step.operator == _CLONES and all(other.operator != _CLONES for other in others)
 
         return self._passing(in_place_of_another)
+
+    def computed_once(self) -> Listing:
+        """Leave out what unflatten has computed anew in another call, though nothing was written since.
+
+        What a preserved call computes and does not return, other calls cannot get from it.
+        """
+        first: dict[tuple[str, str, tuple[Operand, ...]], int] = {}
+        number_of: dict[Operand, Operand] = {}
+        steps: list[Step] = []
+        for number, step in enumerate(self.steps):
+            operands, writes, shares = (
+                tuple(number_of.get(o, o) for o in each) for each in (step.operands, step.writes, step.shares)
+            )
+            step = step._replace(operands=operands, writes=writes, shares=shares)
+            same = (step.operator, step.arguments, operands)
+            if step.writes or step.impure:
+                first.clear()
+            elif same in first and step.is_named_by_its_operator:
+                number_of[number] = first[same]
+                continue
+            number_of[number] = len(steps)
+            first.setdefault(same, len(steps))
+            steps.append(step)
+        back = tuple(number_of.get(o, o) for o in self.returns.operands)
+        return Listing(tuple(steps), self.returns._replace(operands=back), _kept(self.sizes, number_of))
 
     def _passing(self, left_out: Callable[[Step, int], bool]) -> Listing:
         """Leave out steps, and let what reads their results read their first operands.

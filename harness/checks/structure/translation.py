@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -135,7 +134,9 @@ def _steps(
     ours = program.live().settled().sized()
     theirs = listing.live().settled().sized(ours.sizes)
     found = list(_compared(ours, rebuilt, theirs, names))
-    if found and writing and not any(_compared(ours, rebuilt, theirs.without_clones(ours), names)):
+    once = theirs.computed_once()
+    others = [once, *(each.without_clones(ours) for each in (theirs, once) if writing)]
+    if found and not all(any(_compared(ours, rebuilt, other, names)) for other in others):
         return
     yield from found
 
@@ -218,15 +219,10 @@ def _owners(ours: Listing, theirs: Listing) -> Iterator[Evidence]:
 def _is_computed_again(step: Step, other: Step) -> bool:
     """Return whether unflatten has made a step anew, in the call that reads it.
 
-    What a preserved call computes and does not return, other calls cannot get from it. What unflatten moves
-    keeps the name of its node, apart from a number; what it makes anew is named by its operator.
+    What a preserved call computes and does not return, other calls cannot get from it.
     """
-    names = [re.sub(r"(_\d+)+$", "", each.name) for each in (step, other)]
-    return (
-        not step.impure
-        and not step.writes
-        and names[0] != names[1] == other.operator.removeprefix("aten.").replace(".", "_")
-    )
+    pure = not step.impure and not step.writes
+    return pure and other.is_named_by_its_operator and not step.is_named_by_its_operator
 
 
 def _nested(frames: Frames) -> Frames:
