@@ -20,6 +20,7 @@ from harness.faults import FAULTS, Fault, reusing, transforming
 from harness.judge.results import Verdict
 from harness.judge.verdict import judge
 from harness.paths import EXPENSIVE, Path, all_paths, core_paths, cost, is_core, select_paths
+from harness.paths.catalog import narrows
 from harness.paths.transforms import TRANSFORMS
 from harness.repro import repro_source
 
@@ -114,6 +115,10 @@ def test_file_shows_the_bug_only_while_it_is_there(judged: Judged, tmp_path: pat
     if all(result.status == "unsupported" for result in mended) and finding.check != "purity":
         # It is right to refuse this model.
         with pytest.raises(TorchDynamoException):
+            run_script(file)
+    elif narrows(finding.path):
+        # It is right to refuse this size, when the program runs.
+        with pytest.raises(RuntimeError, match="Runtime assertion failed"):
             run_script(file)
     else:
         code, printed = run_script(file)

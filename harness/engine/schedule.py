@@ -71,6 +71,10 @@ RATES: dict[str, int] = {
     "nonstrict+rewritten:module": 47,
     "nonstrict+rewritten:unflatten": 47,
     "nonstrict+dynamic+reexport:module": 37,
+    "nonstrict+deferred:module": 29,
+    "nonstrict+deferred:unflatten": 37,
+    "strict+deferred:module": 47,
+    "nonstrict+dynamic+deferred:module": 29,
     "nonstrict+lifted:module": 37,
     "strict+lifted:module": 47,
     "draft:module": 19,
@@ -140,6 +144,7 @@ SUITED: tuple[Suited, ...] = (
     Suited("nonstrict+*decompose:*", WRITES + COMPUTES, every=23, others=97),
     Suited("nonstrict+functionalize:*", WRITES, every=23, others=149),
     Suited("nonstrict+dynamic:*", READS_SIZES, every=7, others=19),
+    Suited("*+deferred:*", READS_SIZES, every=11, others=97),
     Suited("nonstrict+retie:*", TIES, every=17, others=97),
 )
 """In place of ``RATES`` for the paths of the first glob that matches, if the tags of the program are known.

@@ -16,6 +16,7 @@ from torch.export import ExportedProgram, UnflattenedModule, exported_program, p
 from torch.export.pt2_archive._package import AOTICompiledModel
 from torch.export.unflatten import InterpreterModule, InterpreterModuleDispatcher, _ModuleFrame
 from torch.fx.experimental import proxy_tensor
+from torch.fx.passes.runtime_assert import insert_deferred_runtime_asserts
 
 from harness.faults.exporting import LINEAR, VIEW
 from harness.faults.registry import fault, wrapped
@@ -32,6 +33,26 @@ class Model(nn.Module):
 
 def make():
     return Model(), (torch.tensor([[-0.5, 0.25, 2.0]]),)
+"""
+
+EVEN = """
+class Model(nn.Module):
+    def forward(self, x):
+        if x.shape[0] % 2 == 0:
+            return x + 1
+        return x - 1
+
+
+def make():
+    return Model(), (torch.ones(4, 3),)
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim("n")}}
+
+
+def probes():
+    return [((torch.ones(3, 3),), {})]
 """
 
 HALF = """
@@ -182,6 +203,15 @@ def relu_is_lost_where_nothing_is_decomposed() -> Iterator[None]:
         return program
 
     with wrapped(ExportedProgram, "run_decompositions", wrapper):
+        yield
+
+
+@fault(check="outputs", paths="*+deferred*", source=EVEN)
+def deferred_checks_of_sizes_are_left_out() -> Iterator[None]:
+    """What a program should check of its sizes when it runs is not checked."""
+    with edited(
+        insert_deferred_runtime_asserts, "shape_env.deferred_runtime_asserts.copy()", "dict[Any, Any]()"
+    ):
         yield
 
 

@@ -48,9 +48,10 @@ def size_becomes_tuple(question: Question) -> bool:
 
 @limit(
     LIMITS,
-    says="With Dim.AUTO and Dim.DYNAMIC, export infers which sizes it accepts; unflatten, which has no "
-    "guards, may come to notice in an operator.",
-    documented="torch/export/dynamic_shapes.py: 'with the compiler inferring the remaining constraints'",
+    says="With Dim.AUTO and Dim.DYNAMIC, export infers which sizes it accepts, and it may be asked to check "
+    "sizes when the program runs; unflatten, which has no guards, may come to notice in an operator.",
+    documented="torch/export/dynamic_shapes.py: 'with the compiler inferring the remaining constraints'; "
+    "torch/export/_trace.py, prefer_deferred_runtime_asserts_over_guards: 'as runtime asserts'",
 )
 def sizes_are_inferred(question: Question) -> bool:
     """Ask whether a probe is refused with sizes that export may refuse."""

@@ -17,7 +17,7 @@ from harness.observe.observation import Environment, ExportedObservation, StageE
 from harness.observe.printing import capture_output
 from harness.observe.process_state import restore_modes
 from harness.observe.tensors import snapshot, state_snapshot
-from harness.paths.catalog import drops, exports_again, for_inference, same_operators
+from harness.paths.catalog import drops, exports_again, for_inference, narrows, same_operators
 from harness.paths.dynamism import may_narrow
 from harness.paths.modes import MODES
 from harness.paths.read.graph_inputs import placeholders, written_back
@@ -110,7 +110,8 @@ def _export(case: Case, path: Path, clock: Stopwatch, modes: Collection[str]) ->
         )
     del alive
     plan = plan_calls(before.state, examples, modes, case)
-    return _Exported(model, examples, inputs, plan, may_narrow(shapes), program, refused, effect)
+    narrow = narrows(path) or may_narrow(shapes)
+    return _Exported(model, examples, inputs, plan, narrow, program, refused, effect)
 
 
 def observe_exported(

@@ -22,3 +22,15 @@ def preserve_leaves(model: nn.Module) -> dict[str, Any]:
     """Every submodule without children keeps the signature of its calls, under the first of its names."""
     names = (name for name, module in model.named_modules() if name and not module._modules)
     return {"preserve_module_call_signature": tuple(names)}
+
+
+# torch.export, ``prefer_deferred_runtime_asserts_over_guards``.
+@transform(
+    "export",
+    *("nonstrict:module", "nonstrict:unflatten", "strict:module", "nonstrict+dynamic:module"),
+    narrows=True,
+    cost=10,
+)
+def deferred(model: nn.Module) -> dict[str, Any]:
+    """Which sizes a program takes may be checked when it runs: it does as eager, or refuses the size."""
+    return {"prefer_deferred_runtime_asserts_over_guards": True}

@@ -65,6 +65,8 @@ class Transform:
     """Whether it keeps the operators that eager runs."""
     for_inference: bool = False
     """For a program: whether the result is traced under no_grad, and is for inference alone."""
+    narrows: bool = False
+    """For an export: whether the program may refuse sizes that the spec of dynamic shapes allows."""
     drops: frozenset[Aspect] = frozenset()
     """What is not compared, because no docs promise it."""
     cost: float = 30.0
@@ -92,6 +94,7 @@ def transform(
     in_place: bool = False,
     same_operators: bool = True,
     for_inference: bool = False,
+    narrows: bool = False,
     drops: tuple[Aspect, ...] = (),
     cost: float = 30.0,
     needs: tuple[str, ...] = (),
@@ -119,6 +122,7 @@ def transform(
             in_place,
             same_operators,
             for_inference,
+            narrows,
             frozenset(drops),
             cost,
             needs,
