@@ -1,0 +1,68 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: with deferred runtime asserts, a model that returns its input checks no sizes"
+# severity = "B"
+# severity-because = "wrong values without a word, but with an option, and if nothing is computed"
+# cause = """
+# insert_deferred_runtime_asserts writes the checks of sizes when it comes to the first node after the inputs,
+# and never comes to the last node of the graph, its output. A graph without operators gets no checks."""
+# path = "nonstrict+deferred:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [
+#     ["outputs", "mismatch", "shape", "fresh", "probe"],
+# ]
+# fix = "deferred_checks_come_before_the_output"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/fx/passes/runtime_assert.py, insert_deferred_runtime_asserts: enumerate(nodes[:-1])"
+# ///
+"""A model that pads to an even length is exported with an even one: the program pads nothing.
+
+The program must check that the length is even when it runs, since export was asked not to refuse the model.
+It returns an odd one as it is.
+"""
+
+import sys
+
+import torch
+import torch.nn.functional as F
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        if x.shape[0] % 2 == 0:
+            return x
+        return F.pad(x, (0, 1))
+
+
+def make():
+    return Model(), (torch.ones(4),)
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim("n")}}
+
+
+def probes():
+    return [((torch.ones(3),), {})]
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    option = {"prefer_deferred_runtime_asserts_over_guards": True}
+    ep = torch.export.export(*make(), dynamic_shapes=dynamic_shapes(), **option)
+    x = torch.ones(3)
+    try:
+        seen = tuple(ep.module()(x).shape)
+    except RuntimeError as error:
+        if "Runtime assertion failed" not in str(error):
+            raise
+        seen = "refused"
+    bug = seen not in (tuple(Model()(x).shape), "refused")
+    print("BUG:" if bug else "ok:", f"of shape {tuple(x.shape)} eager makes (4,), the program {seen}")
+    raise SystemExit(bug)

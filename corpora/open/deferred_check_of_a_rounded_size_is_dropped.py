@@ -1,0 +1,63 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: with deferred runtime asserts, int(n * 0.5) stays what it was for the example"
+# severity = "B"
+# severity-because = "wrong values without a word, but with an option"
+# cause = """
+# insert_deferred_runtime_asserts leaves out what it cannot write as nodes: checks with ToFloat, TruncToInt or
+# CeilToInt. Of int(n * 0.5) == 2 nothing is left, so that the graph has 2 for all n."""
+# path = "nonstrict+deferred:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [
+#     ["outputs", "mismatch", "shape", "output-views-input", "probe"],
+# ]
+# fix = "deferred_checks_divide_and_round_sizes"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/fx/passes/runtime_assert.py, add_runtime_asserts: _has_uninterpretable_sympy_function"
+# ///
+"""A model that takes int(n * 0.5) of n rows is exported with four rows: the program always takes two.
+
+The program must check that the half is 2 when it runs, since export was asked not to refuse the model.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x[: int(x.shape[0] * 0.5)]
+
+
+def make():
+    return Model(), (torch.ones(4),)
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim("n")}}
+
+
+def probes():
+    return [((torch.ones(8),), {})]
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    option = {"prefer_deferred_runtime_asserts_over_guards": True}
+    ep = torch.export.export(*make(), dynamic_shapes=dynamic_shapes(), **option)
+    try:
+        seen = len(ep.module()(torch.ones(8)))
+    except RuntimeError as error:
+        if "Runtime assertion failed" not in str(error):
+            raise
+        seen = "refused"
+    bug = seen not in (4, "refused")
+    print("BUG:" if bug else "ok:", f"of 8 rows eager takes 4, the program {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,66 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: with deferred runtime asserts, a size divided by / raises TraceError"
+# variant-of = "deferred_check_of_a_rounded_size_is_dropped"
+# path = "nonstrict+deferred:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "TraceError",
+#         "reference.py:int_truediv",
+#         "proxy.py:__bool__",
+#         "proxy.py:to_bool",
+#     ],
+# ]
+# fix = "deferred_checks_divide_and_round_sizes"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/utils/_sympy/reference.py, PythonReferenceAnalysis: int_truediv is missing"
+# ///
+"""A model that takes the first floor(n / 2) rows of its input cannot be exported with deferred checks.
+
+Without the option, export says that it cannot prove that n / 2 is in range; the option is there to check that
+when the program runs. With n // 2 it works.
+"""
+
+import math
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x[: math.floor(x.shape[0] / 2)]
+
+
+def make():
+    return Model(), (torch.ones(4),)
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim("n")}}
+
+
+def probes():
+    return [((torch.ones(3),), {})]
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    option = {"prefer_deferred_runtime_asserts_over_guards": True}
+    error = None
+    try:
+        torch.export.export(*make(), dynamic_shapes=dynamic_shapes(), **option)
+    except torch.fx.proxy.TraceError as raised:
+        error = raised
+    print("BUG:" if error else "ok:", f"export of a model that halves its size raises {error!r}")
+    raise SystemExit(error is not None)
