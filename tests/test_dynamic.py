@@ -272,6 +272,13 @@ def test_a_range_inferred_for_a_hint_may_refuse_probes() -> None:
     assert verdict.findings == () and statuses(verdict) == {"ok"}
 
 
+def test_deferred_checks_may_refuse_probes_and_smaller_sizes() -> None:
+    case = program("x + 1 if x.shape[0] % 4 == 0 else x - 1")
+    verdict = judge(case, select_paths(["nonstrict+deferred:*"]))
+    assert verdict.findings == () and statuses(verdict) == {"ok"}
+    assert all("sizes-are-inferred" in result.excused for result in verdict.paths)
+
+
 def test_a_probe_on_which_eager_raises_is_refused_as_well() -> None:
     verdict = judge(program("x.view(4, 3)", AUTO), EXPORTED)
     assert verdict.valid and verdict.findings == () and statuses(verdict) == {"ok"}

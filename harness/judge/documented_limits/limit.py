@@ -41,9 +41,10 @@ class Question:
     @property
     def in_unpromised_probe(self) -> bool:
         """Whether a probe shows it, with sizes that export may refuse."""
-        call = self.evidence.call
-        probe = call is not None and call < len(self.seen.calls) and self.seen.calls[call].probe
-        return probe and isinstance(self.seen, ExportedObservation) and self.seen.may_narrow
+        probes = {number for number, call in enumerate(self.seen.calls) if call.probe}
+        probes |= {each.number for each in self.seen.small_calls}
+        narrows = isinstance(self.seen, ExportedObservation) and self.seen.may_narrow
+        return narrows and self.evidence.call in probes
 
 
 Covers = Callable[[Question], bool]
