@@ -5,10 +5,10 @@
 # [tool.exportdiff]
 # title = "run_decompositions: MultiLabelMarginLoss counts the padding behind the labels as labels"
 # severity = "B"
-# severity-because = "MultiLabelMarginLoss: a wrong loss and wrong gradients in silence, for any row with a -1"
+# severity-because = "MultiLabelMarginLoss: a wrong loss in silence, for any row with a -1"
 # cause = """
-# The decomposition reads class 0 in place of the labels from the first -1 on, and does not mask the margins of
-# these places out of the loss."""
+# The decomposition reads class 0 in place of the labels from the first -1 on, and does not mask the margins
+# of these places out of the loss."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -19,12 +19,12 @@
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/189552"
 # affected = ["2.13.0"]
-# at-fault = "torch/_decomp/decompositions.py, multilabel_margin_loss_forward: target_mask is not applied to z"
+# at-fault = "torch/_decomp/decompositions.py, multilabel_margin_loss_forward: target_mask does not mask z"
 # ///
 """After run_decompositions, MultiLabelMarginLoss is wrong unless every class is a label.
 
-The labels of each sample end at the first -1. Decomposed, each place behind it counts as the label 0. In eager
-the margins to the only label, which has by far the highest score, are all zero.
+The labels of each sample end at the first -1. Decomposed, each place behind it counts as the label 0. In
+eager the margins to the only label, which has by far the highest score, are all zero.
 """
 
 import sys

@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "run_decompositions: LSTM, GRU and RNN lose the dropout between their layers"
 # severity = "A"
-# severity-because = "an LSTM or GRU of several layers with dropout=p, in train mode: trains without it, in silence"
+# severity-because = "an LSTM or GRU with dropout in train mode: trains without it, in silence"
 # cause = """
 # The decomposition sets dropout to zero in every layer, because the condition that should spare the last one
 # compares the number of layers with the number of this layer the wrong way round."""

@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "torch.export: the graph records contiguous strides for MaxUnpool2d of an image in channels last"
 # severity = "B"
-# severity-because = "MaxUnpool2d in channels last: recorded strides are wrong, and a view of the result fails once compiled"
+# severity-because = "MaxUnpool2d in channels last: views of the result fail once compiled"
 # cause = """
 # The decomposition fills contiguous zeros; the CPU kernel allocates its result in the memory format of the
 # image."""
