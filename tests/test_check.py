@@ -131,6 +131,43 @@ def test_a_model_that_takes_too_much_memory_is_not_judged(
     assert "takes the process down by itself (more than 900 MiB of memory)" in capsys.readouterr().err
 
 
+def test_a_model_whose_backward_pass_kills_its_process_is_not_judged(
+    models: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with models.open("a") as file:
+        file.write(DEADLY)
+    assert main(["check", f"{models}:deadly", "--paths", "nonstrict:module"]) == 2
+    assert "takes the process down by itself (SIGABRT)" in capsys.readouterr().err
+
+
+DEADLY = """
+
+class Ends(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        import os
+
+        os.abort()
+
+
+class Deadly(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(2))
+
+    def forward(self, x):
+        return Ends.apply(self.weight * x)
+
+
+def deadly():
+    return Deadly(), (torch.ones(2),)
+"""
+
+
 def test_a_difference_is_1_and_json_holds_it(
     models: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

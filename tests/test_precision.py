@@ -15,7 +15,10 @@ from torch import nn
 from harness.case import Case
 from harness.checks.aliasing import aliasing
 from harness.checks.outputs import outputs
-from harness.judge.documented_limits.inference import bits_show_rounding
+from harness.judge.documented_limits.inference import (
+    bits_show_rounding,
+    interpolated_bytes_show_rounding,
+)
 from harness.judge.documented_limits.limit import Question
 from harness.judge.precision import in_float64, with_exact_values
 from harness.judge.verdict import judge
@@ -186,6 +189,25 @@ def test_bits_of_rounded_numbers_show_their_rounding_and_no_other_output_may() -
         (evidence,) = outputs(eager, wrong)
         question = Question(evidence, eager, replace(seen, same_operators=False))
         assert bits_show_rounding(question) == excused, (place, off)
+
+
+class Enlarged(nn.Module):
+    """Returns an enlarged image of bytes, and the image itself."""
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return nn.functional.interpolate(x, size=(5, 7), mode="bicubic"), x.clone()
+
+
+def test_interpolated_bytes_may_be_off_by_one_and_no_other_output_may() -> None:
+    image = torch.arange(60, 120, dtype=torch.uint8).view(1, 3, 4, 5) * 2
+    enlarged = Case("enlarged", "", lambda: (Enlarged(), (image,)))
+    eager = observe_eager(enlarged, "cpu", Stopwatch())
+    (seen,) = observe_paths(enlarged, select_paths(["nonstrict+decompose:module"]), Stopwatch())
+    for place, off, excused in (("[0]", 1, True), ("[0]", 2, False), ("[1]", 1, False)):
+        wrong = replace(eager, calls=(off_by(eager.calls[0], place, off), *eager.calls[1:]))
+        (evidence,) = outputs(eager, wrong)
+        question = Question(evidence, eager, replace(seen, same_operators=False))
+        assert interpolated_bytes_show_rounding(question) == excused, (place, off)
 
 
 def off_by(call: Call, place: str, off: int) -> Call:

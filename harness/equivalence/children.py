@@ -296,10 +296,9 @@ def _caught(work: Callable[[], object]) -> object:
 
 
 def _run_eager(subject: Subject, device: str) -> None:
-    from harness.paths.run.eager import observe_eager
-    from harness.paths.stopwatch import Stopwatch
+    from harness.judge.judge_case import run_eager
 
-    observe_eager(subject.load(), device, Stopwatch())
+    run_eager(subject.load(), device)
 
 
 def _explain(subject: Subject, report: Report, corpora: pathlib.Path) -> tuple[Found, ...]:

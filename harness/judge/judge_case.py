@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from harness.judge.results import Verdict
 from harness.judge.verdict import judge
+from harness.paths.modes import MODES
 from harness.paths.run.eager import observe_eager
 from harness.paths.stopwatch import Stopwatch
 
@@ -27,5 +28,10 @@ def judge_case(case: Case, paths: Sequence[Path], refusals: Sequence[DeclaredRef
     """
     if paths:
         return judge(case, paths, refusals=refusals)
-    observe_eager(case, "cpu", Stopwatch())
+    run_eager(case, "cpu")
     return Verdict(True, "", (), (), 0.0)
+
+
+def run_eager(case: Case, device: str) -> None:
+    """Make every call that eager makes before paths are judged: it may also die in a backward pass."""
+    observe_eager(case, device, Stopwatch(), MODES)

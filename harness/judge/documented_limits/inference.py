@@ -16,8 +16,10 @@ from harness.observe.tensors import TensorSnapshot
 from harness.paths.catalog import for_inference
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from harness.judge.documented_limits.limit import Limit, Question
-    from harness.observe.graphs import Exported, Operand
+    from harness.observe.graphs import Exported, Operand, Step
 
 LIMITS: list[Limit] = []
 
@@ -47,6 +49,35 @@ ULPS = 16
 )
 def bits_show_rounding(question: Question) -> bool:
     """Ask whether an output is made of the bits of floats and off by little, where operators differ."""
+    return _integer_off_by(ULPS, ("int", "uint"), _reinterprets, question)
+
+
+@limit(
+    LIMITS,
+    says="Interpolation of bytes, decomposed, rounds the weights of its fixed-point numbers differently.",
+    documented="github.com/pytorch/pytorch/issues/113024, upsampling of uint8: 'max abs error = 1 which is "
+    "ok due roundings errors for uint8. We have a similar error for aten op'",
+    everywhere=True,
+)
+def interpolated_bytes_show_rounding(question: Question) -> bool:
+    """Ask whether an output of bytes is made with weights of 16 bits, and off by one; operators differ."""
+    return _integer_off_by(1, ("uint8",), _makes_weights, question)
+
+
+def _reinterprets(step: Step) -> bool:
+    """Ask whether a step reads the bits of a tensor as integers."""
+    return step.operator == "aten.view.dtype" and "int" in step.arguments
+
+
+def _makes_weights(step: Step) -> bool:
+    """Ask whether a step makes integers of 16 bits, as the decomposition of interpolation does of weights."""
+    return step.operator == "aten._to_copy.default" and "torch.int16" in step.arguments
+
+
+def _integer_off_by(
+    steps: float, dtypes: tuple[str, ...], source: Callable[[Step], bool], question: Question
+) -> bool:
+    """Ask whether an output of integers is off by little, and depends on such a step; operators differ."""
     evidence, seen = question.evidence, question.seen
     if (
         seen.same_operators
@@ -55,26 +86,30 @@ def bits_show_rounding(question: Question) -> bool:
     ):
         return False
     differs, made = evidence.leaf, question.eager.calls[evidence.call].outputs
-    if not isinstance(differs, ValuesDiffer) or differs.apart > ULPS or made is None or seen.exported is None:
+    if (
+        not isinstance(differs, ValuesDiffer)
+        or differs.apart > steps
+        or made is None
+        or seen.exported is None
+    ):
         return False
     index = [leaf.where for leaf in made.leaves].index(evidence.place)
     value = made.leaves[index].value
-    integer = isinstance(value, TensorSnapshot) and value.dtype.startswith(("int", "uint"))
-    return integer and _made_of_bits(seen.exported, index)
+    integer = isinstance(value, TensorSnapshot) and value.dtype.startswith(dtypes)
+    return integer and _depends_on(source, seen.exported, index)
 
 
-def _made_of_bits(exported: Exported, output: int) -> bool:
-    """Ask whether an output of the user's depends on a tensor that was reinterpreted as integers."""
+def _depends_on(source: Callable[[Step], bool], exported: Exported, output: int) -> bool:
+    """Ask whether an output of the user's depends on such a step."""
     listing = exported.listing
     if listing is None or len(listing.returns.operands) != len(exported.outputs):
         return False
-    bits: set[Operand] = set()
+    made: set[Operand] = set()
     for number, step in enumerate(listing.steps):
-        reads_bits = step.operator == "aten.view.dtype" and "int" in step.arguments
-        if reads_bits or not bits.isdisjoint(step.operands):
-            bits.add(number)
+        if source(step) or not made.isdisjoint(step.operands):
+            made.add(number)
     ours = [n for n, spec in enumerate(exported.outputs) if spec.kind == "USER_OUTPUT"]
-    return output < len(ours) and listing.returns.operands[ours[output]] in bits
+    return output < len(ours) and listing.returns.operands[ours[output]] in made
 
 
 @limit(

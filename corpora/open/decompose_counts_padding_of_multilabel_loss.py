@@ -1,0 +1,56 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "run_decompositions: MultiLabelMarginLoss counts the padding behind the labels as labels"
+# severity = "B"
+# severity-because = "MultiLabelMarginLoss: a wrong loss in silence, for any row with a -1"
+# cause = """
+# The decomposition reads class 0 in place of the labels from the first -1 on, and does not mask the margins
+# of these places out of the loss."""
+# path = "nonstrict+decompose:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value", "fresh"]]
+# fix = "multilabel_margin_loss_ends_at_the_first_minus_one"
+# upstream = "https://github.com/pytorch/pytorch/issues/141017"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/189552"
+# affected = ["2.13.0"]
+# at-fault = "torch/_decomp/decompositions.py, multilabel_margin_loss_forward: target_mask does not mask z"
+# ///
+"""After run_decompositions, MultiLabelMarginLoss is wrong unless every class is a label.
+
+The labels of each sample end at the first -1. Decomposed, each place behind it counts as the label 0. In
+eager the margins to the only label, which has by far the highest score, are all zero.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.loss = nn.MultiLabelMarginLoss()
+
+    def forward(self, scores, labels):
+        return self.loss(scores, labels)
+
+
+def make():
+    return Model(), (torch.tensor([[0.0, 0.5, 0.0, 2.0]]), torch.tensor([[3, -1, -1, -1]]))
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    decomposed = torch.export.export(model, args).run_decompositions().module()
+    expected, seen = model(*args), decomposed(*args)
+    bug = not torch.allclose(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: the loss is {expected} in eager, {seen} once decomposed")
+    raise SystemExit(bug)

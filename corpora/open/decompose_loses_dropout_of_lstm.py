@@ -1,0 +1,56 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "run_decompositions: LSTM, GRU and RNN lose the dropout between their layers"
+# severity = "A"
+# severity-because = "an LSTM or GRU with dropout in train mode: trains without it, in silence"
+# cause = """
+# The decomposition sets dropout to zero in every layer, because the condition that should spare the last one
+# compares the number of layers with the number of this layer the wrong way round."""
+# path = "nonstrict+decompose:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value", "fresh"]]
+# fix = "decomposed_rnns_drop_out_between_layers"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_decomp/decompositions.py, _rnn_helper: num_layers < i - 1 never holds"
+# ///
+"""After run_decompositions, an LSTM in train mode no longer drops out between its layers.
+
+With dropout of all elements the second layer of eager reads zeros, whatever the input is. Decomposed, it
+reads what the first layer returned.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(2, 2, num_layers=2, dropout=1.0)
+        for parameter in self.lstm.parameters():
+            nn.init.ones_(parameter)
+
+    def forward(self, x):
+        return self.lstm(x)[0]
+
+
+def make():
+    return Model(), (torch.ones(1, 1, 2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    decomposed = torch.export.export(model, args).run_decompositions().module()
+    expected, seen = model(*args), decomposed(*args)
+    bug = not torch.allclose(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected.tolist()}, decomposed {seen.tolist()}")
+    raise SystemExit(bug)

@@ -1,0 +1,46 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: the graph records contiguous strides for MaxUnpool2d of an image in channels last"
+# severity = "B"
+# severity-because = "MaxUnpool2d in channels last: views of the result fail once compiled"
+# cause = """
+# The decomposition fills contiguous zeros; the CPU kernel allocates its result in the memory format of the
+# image."""
+# path = "nonstrict:module@cpu"
+# check = "fake"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["fake", "mismatch", "stride", "aten.max_unpool2d.default"]]
+# fix = "max_unpool2d_keeps_memory_format_on_cpu"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_decomp/decompositions.py, max_unpool2d: new_zeros of _max_unpoolnd"
+# ///
+"""MaxUnpool2d of an image in channels last keeps that format; the graph says that the result is contiguous.
+
+The kernel for the CPU allocates its result in the memory format of the image.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+def make():
+    image, places = torch.ones(1, 2, 1, 1), torch.zeros(1, 2, 1, 1, dtype=torch.int64)
+    return nn.MaxUnpool2d(2), (image.to(memory_format=torch.channels_last), places)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    ep = torch.export.export(model, args)
+    (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.max_unpool2d.default)
+    expected, seen = model(*args).stride(), node.meta["val"].stride()
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: eager gives strides {expected}, the graph says {seen}")
+    raise SystemExit(bug)

@@ -1,0 +1,50 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: the graph records contiguous strides for roll of an image in channels last"
+# severity = "B"
+# severity-because = "roll of an image in channels last: views of the result fail once compiled"
+# cause = """
+# The reference implementation selects by index, whose result is contiguous; the CPU kernel concatenates two
+# slices, whose result has the memory format of the image."""
+# path = "nonstrict:module@cpu"
+# check = "fake"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["fake", "mismatch", "stride", "aten.roll.default"]]
+# fix = "roll_keeps_memory_format_on_cpu"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_refs/__init__.py, roll: index_select"
+# ///
+"""Rolling an image in channels last gives one in channels last; the graph says that it is contiguous.
+
+The kernel for the CPU concatenates two slices of the image, and that keeps its memory format.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x.roll(1, 2)
+
+
+def make():
+    return Model(), (torch.ones(1, 2, 3, 3).to(memory_format=torch.channels_last),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    ep = torch.export.export(model, args)
+    (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.roll.default)
+    expected, seen = model(*args).stride(), node.meta["val"].stride()
+    bug = expected != seen
+    print(f"{'BUG' if bug else 'ok'}: eager gives strides {expected}, the graph says {seen}")
+    raise SystemExit(bug)
