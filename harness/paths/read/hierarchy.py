@@ -13,7 +13,7 @@ from torch._C._autograd import _get_sequence_nr as sequence_number
 from torch._dynamo.eval_frame import OptimizedModule
 from torch.nn.utils import parametrize
 
-from harness.observe.environment import names_of_unregistered
+from harness.observe.environment import mode_of, names_of_unregistered
 from harness.observe.graphs import Hierarchy, Visit
 from harness.observe.history import node_of
 
@@ -54,7 +54,7 @@ class CallRecorder:
                 if value is not None and key not in module._non_persistent_buffers_set
             ]
             self._persistent.update(dot + key for key in stored)
-        self._modes = {module: module.training for module in model.modules()}
+        self._modes = {module: mode_of(module) for module in model.modules()}
         self._told: set[str] = set()
         # Module, enclosing visit, and the range of autograd sequence numbers of each visit.
         self._calls: list[list[Any]] = []
@@ -80,7 +80,7 @@ class CallRecorder:
             if module not in self._names:
                 return original(module, *args, **kwargs)
             if parametrize._cache_enabled or any(
-                part.training is not self._modes.get(part, part.training) for part in module.modules()
+                mode_of(part) is not self._modes.get(part, mode_of(part)) for part in module.modules()
             ):
                 self._told.add(self._names[module])
             number = len(self._calls)
