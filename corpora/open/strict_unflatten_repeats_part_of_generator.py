@@ -17,7 +17,7 @@
 # fix = "strict_files_generators_under_who_runs_them"
 # upstream = ""
 # affected = ["2.13.0"]
-# at-fault = "torch/_dynamo/symbolic_convert.py, InliningInstructionTranslator: parent.nn_module_stack for good"
+# at-fault = "torch/_dynamo/symbolic_convert.py, InliningInstructionTranslator, parent.nn_module_stack"
 # ///
 """A child yields two results, and the parent adds them; once unflattened, the second is computed twice.
 
