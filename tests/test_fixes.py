@@ -913,3 +913,24 @@ def test_a_refuses_line_names_an_exception_that_the_fix_raises_on_purpose(tmp_pa
     file.write_text(f"Refuse it\n\nRefuses: no exception\n---\n{diff}")
     with pytest.raises(FixError, match=r"one\.patch: write 'Refuses: EXCEPTION: text of its message'"):
         read_fix(file)
+
+
+def test_with_its_fix_strict_export_returns_the_buffer_that_it_updates_in_place() -> None:
+    """Python assigns to the attribute what the operator returns, which is the buffer."""
+    import torch
+
+    class Model(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.total: torch.Tensor
+            self.register_buffer("total", torch.zeros(2))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            self.total += x
+            return self.total
+
+    with applied([COMMITTED["strict_writes_back_assigned_buffers"]]):
+        module = torch.export.export(Model(), (torch.ones(2),), strict=True).module()
+    seen = module(torch.ones(2))
+    assert seen is dict(module.named_buffers())["total"]
+    assert seen.tolist() == [1, 1]

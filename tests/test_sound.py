@@ -99,6 +99,18 @@ MODELS: dict[str, tuple[str, str, str, str]] = {
         "return self.g(self.g(x))",
         X,
     ),
+    "a child that torch.jit traced": (
+        "",
+        f"self.g = torch.jit.trace(nn.Linear(3, 3), {X})",
+        "return self.g(self.g(x))",
+        X,
+    ),
+    "a frozen child": (
+        "",
+        "self.g = torch.jit.freeze(torch.jit.script(nn.Linear(3, 3).eval()))",
+        "return self.g(self.g(x))",
+        X,
+    ),
     "a child that torch.compile made": (
         "",
         'self.g = torch.compile(nn.Sequential(nn.Linear(3, 3), nn.ReLU()), backend="eager")',

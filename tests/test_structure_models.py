@@ -213,6 +213,28 @@ def test_a_preserved_call_in_one_of_two_variants_may_return_a_tuple() -> None:
     assert [name for name, _ in rebuilt.variants["switched"]] == ["switched", "switched@1"]
 
 
+class Doubled(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.relu = nn.ReLU()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = self.relu(self.relu(x) - 1)
+        return result
+
+
+def test_a_call_whose_signature_is_preserved_has_another_graph_than_one_whose_is_not() -> None:
+    """Calls in regions are not preserved, and run_decompositions may take the region away."""
+    program = torch.export.export(Doubled(), (torch.ones(2),), preserve_module_call_signature=("relu",))
+    for entry in program.module_call_graph:
+        if entry.fqn == "relu@1":
+            entry.signature = None
+    rebuilt = read_rebuilt(torch.export.unflatten(program))
+    assert rebuilt is not None
+    assert [name for name, _ in rebuilt.variants["relu"]] == ["relu", "relu@1"]
+    assert len({text for _, text in rebuilt.variants["relu"]}) == 2
+
+
 TWICE = """
 class Child(nn.Module):
     def forward(self, x):

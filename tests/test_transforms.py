@@ -327,6 +327,38 @@ def test_what_is_assigned_to_a_module_that_stays_excuses_nothing(case: Callable[
     assert "replacements-are-assigned-nothing" in both.excused
 
 
+@pytest.mark.parametrize(
+    ("body", "excused"),
+    [
+        ("y = self.drop.eval()(x)\n        self.drop.train()\n        return y", True),
+        ("with parametrize.cached():\n            return self.drop(x)", True),
+        ("return self.drop(x)", False),
+    ],
+)
+def test_a_replacement_is_not_told_what_the_parent_sets(
+    case: Callable[[str], Case], body: str, excused: bool
+) -> None:
+    model = f"""
+from torch.nn.utils import parametrize
+
+class Drop(nn.Module):
+    def forward(self, x):
+        return x * (parametrize._cache_enabled + 1) if self.training else x - 1
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drop = Drop()
+
+    def forward(self, x):
+        {body}
+"""
+    watched = [parse(f"nonstrict+preserve+{name}:unflatten") for name in ("swap", "swap_leaves")]
+    verdict = judge(case(model), watched)
+    assert verdict.findings == ()
+    assert all(("replacements-are-told-nothing" in path.excused) is excused for path in verdict.paths)
+
+
 def test_a_child_that_runs_on_its_own_is_not_given_it_either(case: Callable[[str], Case]) -> None:
     path = parse("nonstrict+preserve+children:unflatten")
     verdict = judge(case(ASSIGNED.replace("BODY", "self.child.scaled = x")), [path])

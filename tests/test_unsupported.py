@@ -238,6 +238,20 @@ def test_a_model_that_torch_cannot_save_in_eager_is_not_picklable() -> None:
     assert rule is not None and rule.name == "not-picklable"
 
 
+def test_calls_of_a_scripted_module_are_not_preserved(case: Callable[[str], Case]) -> None:
+    frozen = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = torch.jit.freeze(torch.jit.script(nn.Linear(3, 3).eval()))
+
+    def forward(self, x):
+        return self.child(x)
+"""
+    verdict = judge(case(frozen), select_paths(["nonstrict+preserve:unflatten"]))
+    assert [each.reason for each in verdict.paths] == ["no-hooks-of-scripted-modules"]
+
+
 def test_a_refusal_does_not_cover_an_error_in_a_run() -> None:
     for rule in REFUSALS:
         types = (rule.type, "Exception")

@@ -288,6 +288,13 @@ REFUSALS: tuple[Refusal, ...] = (
         pattern=r"currently banned in the aot_export workflow",
     ),
     Refusal(
+        "no-hooks-of-scripted-modules",
+        "RuntimeError",
+        "torch/jit/_script.py, _make_fail: 'is not supported on ScriptModules', for all methods that they do "
+        "not have; torch/_export/wrappers.py, _wrap_submodule, preserves calls by hooks",
+        pattern=r"^register_forward_(pre_)?hook is not supported on ScriptModules",
+    ),
+    Refusal(
         "input-type",
         "ValueError",
         "torch/_export/non_strict_utils.py: 'Export only supports pytree containers of basic types'",

@@ -32,7 +32,7 @@ def read_environment(model: nn.Module, inputs: Inputs, program: ExportedProgram 
         held = {name: snapshot(tensor) for name, tensor in held_tensors(model)}
     return Environment(
         state=state,
-        training={name: module.training for name, module in modules},
+        training={name: mode_of(module) for name, module in modules},
         hooks=count_hooks(model),
         attributes=plain_attributes(model),
         unregistered=unregistered_attributes(model),
@@ -83,10 +83,10 @@ def aftermath(model: nn.Module) -> Aftermath:
     attributes: dict[str, str] = {}
     for prefix, module in model.named_modules(remove_duplicate=False):
         dot = f"{prefix}." if prefix else ""
-        attributes[f"{dot}training"] = str(module.training)
+        attributes[f"{dot}training"] = str(mode_of(module))
         attributes[f"{dot}hooks"] = str(_count_hooks(module))
         for name, value in module.__dict__.items():
-            if name not in _STANDARD and name not in _OWN_MARKS:
+            if not _is_own(name, value) and name not in _OWN_MARKS:
                 attributes[dot + name] = _attribute(value, _describe)
     return Aftermath(read_process_state(), attributes)
 
@@ -138,13 +138,23 @@ def _count_hooks(module: nn.Module) -> int:
 _STANDARD = frozenset(nn.Module().__dict__)
 
 
+def _is_own(name: str, value: object) -> bool:
+    """Whether nn.Module itself has the attribute; a scripted module keeps each method that was looked up."""
+    return name in _STANDARD or isinstance(value, torch.ScriptMethod)
+
+
+def mode_of(module: nn.Module) -> bool:
+    """Whether a module trains; a frozen one (``torch.jit.freeze``) has no mode, and does not."""
+    return bool(getattr(module, "training", False))
+
+
 def plain_attributes(model: nn.Module) -> dict[str, str]:
     """Return the attributes of all modules as text, without state and without nn.Module's own attributes."""
     return {
         f"{prefix}.{name}" if prefix else name: _attribute(value)
         for prefix, module in model.named_modules(remove_duplicate=False)
         for name, value in module.__dict__.items()
-        if name not in _STANDARD
+        if not _is_own(name, value)
     }
 
 
@@ -154,7 +164,7 @@ def unregistered_attributes(model: nn.Module) -> dict[str, str]:
         f"{prefix}.{name}": _attribute(value)
         for prefix, module in unregistered_modules(model)
         for name, value in {**module.__dict__, **module._parameters, **module._buffers}.items()
-        if name not in _STANDARD
+        if not _is_own(name, value)
     }
 
 

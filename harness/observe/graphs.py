@@ -33,6 +33,10 @@ class Hierarchy:
     visits: tuple[Visit, ...] = ()
     unregistered: frozenset[str] = frozenset()
     """All that one would write for modules that the model holds without registering them: ``blocks[0]``."""
+    told: frozenset[str] = frozenset()
+    """First names of the modules that were called while they, or modules below them, were in another mode
+    than before, or while parametrizations were cached (``torch.nn.utils.parametrize.cached``).
+    """
     passed_on: Mapping[str, str] = field(default_factory=dict)
     """Further names of modules, each with the first name: torch.compile returns a module that passes on the
     attributes of the one it was given.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from harness.checks.outputs import OutputLeaf
-from harness.judge.documented_limits.limit import limit
+from harness.judge.documented_limits.limit import PROGRAMMING_MODEL, limit
 from harness.observe.tensors import TensorSnapshot
 
 if TYPE_CHECKING:
@@ -32,6 +32,21 @@ def replacements_are_assigned_nothing(question: Question) -> bool:
     replaced = _replaced(question.path.transforms, hierarchy.first)
     owners = {name.rpartition(".")[0] for name in eager.assigned | eager.rebound}
     return not replaced.isdisjoint(hierarchy.first.get(owner, owner) for owner in owners)
+
+
+@limit(
+    LIMITS,
+    says="Python values are part of the graph as they were: what replaces a submodule is not told that its "
+    "caller has switched its mode, or caches parametrizations.",
+    documented=f"{PROGRAMMING_MODEL}, 'Which values are static vs. dynamic?'; torch/nn/utils/parametrize.py, "
+    "cached: a global variable, which the context manager sets",
+)
+def replacements_are_told_nothing(question: Question) -> bool:
+    """Ask whether a call shows it, and eager has told a submodule something that is replaced."""
+    hierarchy = question.eager.hierarchy
+    if hierarchy is None or question.evidence.stage != "run":
+        return False
+    return not _replaced(question.path.transforms, hierarchy.first).isdisjoint(hierarchy.told)
 
 
 @limit(

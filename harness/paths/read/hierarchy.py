@@ -11,8 +11,9 @@ import torch
 from torch import fx, nn
 from torch._C._autograd import _get_sequence_nr as sequence_number
 from torch._dynamo.eval_frame import OptimizedModule
+from torch.nn.utils import parametrize
 
-from harness.observe.environment import names_of_unregistered
+from harness.observe.environment import mode_of, names_of_unregistered
 from harness.observe.graphs import Hierarchy, Visit
 from harness.observe.history import node_of
 
@@ -53,6 +54,8 @@ class CallRecorder:
                 if value is not None and key not in module._non_persistent_buffers_set
             ]
             self._persistent.update(dot + key for key in stored)
+        self._modes = {module: mode_of(module) for module in model.modules()}
+        self._told: set[str] = set()
         # Module, enclosing visit, and the range of autograd sequence numbers of each visit.
         self._calls: list[list[Any]] = []
         self._open: list[int] = []
@@ -76,6 +79,10 @@ class CallRecorder:
                 return module._orig_mod(*args, **kwargs)
             if module not in self._names:
                 return original(module, *args, **kwargs)
+            if parametrize._cache_enabled or any(
+                mode_of(part) is not self._modes.get(part, mode_of(part)) for part in module.modules()
+            ):
+                self._told.add(self._names[module])
             number = len(self._calls)
             start = sequence_number()
             self._calls.append([module, self._open[-1] if self._open else None, start, start])
@@ -106,6 +113,7 @@ class CallRecorder:
                 for number, (module, within, *_) in enumerate(self._calls)
             ),
             unregistered=self._unregistered,
+            told=frozenset(self._told),
         )
 
     def _computing(self, outputs: Iterable[torch.Tensor]) -> set[int]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import torch.fx._pytree as fx_pytree
 from torch import fx, nn
 from torch.export import UnflattenedModule
 
@@ -68,6 +69,13 @@ def _named_modules(module: nn.Module, name: str) -> Iterator[tuple[str, nn.Modul
             yield from _named_modules(child, f"{name}.{key}" if name else key)
 
 
+def _graph_of_call(module: nn.Module) -> str:
+    """Return the graph of a module as text; one that takes what its signature says is another one."""
+    graph: Any = module.graph
+    preserved = any(node.target is fx_pytree.tree_flatten_spec for node in graph.nodes)
+    return graph_text(module) + "\nas its signature says" * preserved
+
+
 def _variants(modules: dict[str, nn.Module]) -> dict[str, tuple[tuple[str, str], ...]]:
     groups: dict[str, dict[int, str]] = {}
     for name in modules:
@@ -79,7 +87,7 @@ def _variants(modules: dict[str, nn.Module]) -> dict[str, tuple[tuple[str, str],
         if (group := groups.get(base_name(name))) is not None and has_graph(module):
             group.setdefault(id(module), name)
     return {
-        base: tuple((name, graph_text(modules[name])) for name in group.values())
+        base: tuple((name, _graph_of_call(modules[name])) for name in group.values())
         for base, group in groups.items()
         if len(group) > 1
     }

@@ -12,6 +12,7 @@ from harness.observe.checkpoint import held_elsewhere, tensor_places
 from harness.observe.environment import (
     count_hooks,
     held_objects,
+    mode_of,
     object_attributes,
     plain_attributes,
     unregistered_attributes,
@@ -125,7 +126,7 @@ def _attributes(model: nn.Module) -> dict[str, str]:
 def _structure(model: nn.Module) -> dict[str, object]:
     """Return what Python code can read besides attributes: the identity of children, and training flags."""
     modules = model.named_modules(remove_duplicate=False)
-    return {name: (id(module), module.training) for name, module in modules}
+    return {name: (id(module), mode_of(module)) for name, module in modules}
 
 
 def _objects(model: nn.Module) -> dict[str, object]:

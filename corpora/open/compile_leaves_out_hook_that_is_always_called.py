@@ -1,0 +1,68 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile and export leave out a forward hook with always_call=True where the module raises"
+# severity = "C"
+# severity-because = "a model catches what its module raises, and a hook of the module writes to state"
+# cause = """
+# Module._call_impl returns inner() before its try statement, which runs such hooks, where
+# torch.compiler.is_compiling(): Dynamo could not trace it once."""
+# path = "compile:compiled@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value", "fresh"]]
+# fix = "always_called_hooks_run_when_compiled"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/nn/modules/module.py, Module._call_impl: if torch.compiler.is_compiling(): return inner()"
+# ///
+"""A hook that is always called counts calls, also those that raise; once compiled it does not count these.
+
+A comment in torch says that this is not equivalent. Strict export gives the same graph.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Single(nn.Module):
+    def forward(self, x):
+        if len(x) > 1:
+            raise ValueError("one row at a time")
+        return x * 2
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.single = Single()
+        self.register_buffer("calls", torch.zeros(1))
+        self.single.register_forward_hook(self.count, always_call=True)
+
+    def count(self, module, args, output):
+        self.calls.add_(1)
+
+    def forward(self, x):
+        try:
+            return self.single(x) + self.calls
+        except ValueError:
+            return x + self.calls
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    expected = model(*args)
+    seen = torch.compile(make()[0], backend="eager")(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager returns {expected}, compiled {seen}")
+    raise SystemExit(bug)

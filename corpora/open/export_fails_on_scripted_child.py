@@ -1,0 +1,64 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export: a child that torch.jit.script has made is called with an argument too many"
+# severity = "B"
+# severity-because = "models with a scripted part, and strict=True refuses it in words: not with a TypeError"
+# cause = """
+# While torch.compiler.is_exporting(), ScriptMethod.__call__ calls __wrapped__, a bound method, and gives it
+# the ScriptMethod as first argument."""
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs", "crash", "export", "TypeError", "proxy_tensor.py:call_module",
+#         "_symbolic_trace.py:call_module", "_symbolic_trace.py:forward",
+#     ],
+# ]
+# fix = "export_refuses_scripted_children"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/csrc/jit/python/script_init.cpp, ScriptMethod.__call__: __wrapped__ gets all arguments"
+# ///
+"""A scripted child works in eager, and exports if torch.jit.trace has made it; export calls this one wrongly.
+
+A whole model that is scripted is refused in words, and strict=True refuses this one in words too.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = torch.jit.script(nn.Linear(3, 3))
+
+    def forward(self, x):
+        return self.child(x) + 1
+
+
+def make():
+    return Model(), (torch.ones(2, 3),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    expected = model(*args)
+    try:
+        seen = torch.export.export(model, args).module()(*args)
+    except TypeError as error:
+        print(f"BUG: eager calls the scripted child, export raises {error}")
+        raise SystemExit(1) from None
+    except torch._dynamo.exc.UserError as error:
+        print(f"ok: {error}")
+        raise SystemExit(0) from None
+    assert torch.equal(seen, expected)
+    print("ok: export calls the scripted child as eager does")

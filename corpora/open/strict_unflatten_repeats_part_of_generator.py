@@ -1,0 +1,60 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "strict export, unflatten: a child whose forward is a generator runs its last part several times"
+# severity = "B"
+# severity-because = "children that yield their layers' outputs: silently wrong, but only in strict export"
+# cause = """
+# A generator keeps the nn_module_stack of where it was made: what it computes later is filed under a call
+# that has returned, and unflatten makes several calls of the same name of it."""
+# path = "strict:unflatten@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value", "fresh"]]
+# fix = "strict_files_generators_under_who_runs_them"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_dynamo/symbolic_convert.py, InliningInstructionTranslator, parent.nn_module_stack"
+# ///
+"""A child yields two results, and the parent adds them; once unflattened, the second is computed twice.
+
+The parent's additions stand between the operators of the child, whose two parts get one name; the graph of
+the second part is that of both. Non-strict export files them under the parent, which runs the generator.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Child(nn.Module):
+    def forward(self, x):
+        yield x.sin()
+        yield x.cos()
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+
+    def forward(self, x):
+        return sum(self.child(x))
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    model, args = make()
+    program = torch.export.export(model, args, strict=True)
+    expected, seen = model(*args), torch.export.unflatten(program)(*args)
+    bug = not torch.equal(expected, seen)
+    print(f"{'BUG' if bug else 'ok'}: eager returns {expected}, unflattened {seen}")
+    raise SystemExit(bug)
