@@ -1,0 +1,58 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export.save: SerializeError for a while_loop that starts from a Python number"
+# severity = "B"
+# severity-because = "a loop with a counter in Python: it is exported and runs, and cannot be saved"
+# cause = """
+# The operands of the operator are a tuple of numbers and tensors. The schema has a form for lists of numbers,
+# one for lists of tensors, and none for both; serialize_input gives up at the end of its list of forms."""
+# path = "nonstrict+reload:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs", "crash", "lower", "SerializeError", "serialize.py:serialize", "serialize.py:serialize",
+#         "serialize.py:serialize_graph",
+#     ],
+# ]
+# fix = "save_refuses_lists_of_tensors_and_numbers"
+# upstream = ""
+# affected = ["2.13.0"]
+# at-fault = "torch/_export/serde/serialize.py, serialize_input: 'Unsupported list/tuple argument type'"
+# ///
+"""The loop is exported and runs; saving it raises "Unsupported list/tuple argument type: int, Node".
+
+With torch.tensor(0) in place of 0 it can be saved.
+"""
+
+import io
+import sys
+
+import torch
+from torch._higher_order_ops.while_loop import while_loop
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2), (0, x))[1]
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+if __name__ == "__main__":
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    ep = torch.export.export(*make())
+    seen = "nothing"
+    try:
+        torch.export.save(ep, io.BytesIO())
+    except torch._export.serde.serialize.SerializeError as error:
+        seen = str(error).strip().splitlines()[-1]
+    bug = "Unsupported list/tuple argument type" in seen
+    print(f"{'BUG' if bug else 'ok'}: torch.export.save raises {seen}")
+    raise SystemExit(bug)
