@@ -176,6 +176,17 @@ def test_where_state_is_written_what_it_was_may_be_cloned(
     assert whats(seen(exported, rebuilt)) == what
 
 
+@pytest.mark.parametrize(("read", "wrong"), [(2, False), (3, True)])
+def test_a_clone_of_what_was_may_come_before_one_that_was_exported(read: int, wrong: bool) -> None:
+    last = Step("aten.clone.default", "(%)", (2,), (CALL_C,), name="clone")
+    frames = (Frame("c", 2),)
+    early = last._replace(operands=(1,), frames=frames, name="clone_default")
+    late = last._replace(operands=(read,), frames=frames)
+    exported = replace(EXPORTED, listing=listing(*STEPS, last, returns=3), written=("t",))
+    rebuilt = replace(REBUILT, listing=listing(*MADE, early, late, returns=4))
+    assert bool(whats(seen(exported, rebuilt))) == wrong
+
+
 def test_a_clone_is_no_other_operator() -> None:
     clone = Step("aten.clone.default", "(%)", (2,), (), name="clone_default")
     other = replace(EXPORTED, listing=listing(*STEPS, clone._replace(operator="aten.neg.default"), returns=3))

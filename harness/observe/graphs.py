@@ -147,7 +147,7 @@ class Listing:
         return self._passing(lambda step, kept: step.idle) if any(step.idle for step in self.steps) else self
 
     def without_clones(self, exported: Listing) -> Listing:
-        """Leave out the clones that are in the place of another operator of what was exported.
+        """Leave out the clones that are in the place of another operator, or clone, of what was exported.
 
         Who writes to the state early must clone what is read or returned as it was. The clone has the same
         values; which results have one memory, the check ``aliasing`` compares.
@@ -155,7 +155,7 @@ class Listing:
 
         def in_place_of_another(step: Step, kept: int) -> bool:
             others = exported.steps[kept : kept + 1]
-            return step.operator == _CLONES and all(other.operator != _CLONES for other in others)
+            return step.operator == _CLONES and step[:3] not in [other[:3] for other in others]
 
         return self._passing(in_place_of_another)
 
@@ -187,16 +187,17 @@ class Listing:
     def _passing(self, left_out: Callable[[Step, int], bool]) -> Listing:
         """Leave out steps, and let what reads their results read their first operands.
 
-        ``left_out`` gets a step, and how many of those before it are kept.
+        ``left_out`` gets a step with its new operands, and how many of those before it are kept.
         """
         now: dict[Operand, Operand] = {}
         steps: list[Step] = []
-        for number, step in enumerate(self.steps):
+        for number, each in enumerate(self.steps):
+            step = _renumbered(each, now)
             if left_out(step, len(steps)):
-                now[number] = now.get(step.operands[0], step.operands[0])
+                now[number] = step.operands[0]
             else:
                 now[number] = len(steps)
-                steps.append(_renumbered(step, now))
+                steps.append(step)
         return Listing(tuple(steps), _renumbered(self.returns, now), _kept(self.sizes, now))
 
     def live(self) -> Listing:
