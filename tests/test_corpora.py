@@ -97,7 +97,7 @@ def test_the_checks_report_an_open_bug_with_the_signatures_in_its_header(file: p
     remaining = entry_signatures(file, entry.path, held(), thorough=entry.shows_after_refusal)
     for start in entry.signatures:
         shown = start if HERE == PINNED else start[:2]
-        assert any(_begins(signature, shown) for signature in found), start
+        assert any(_begins(signature, shown) for signature in found), (start, found)
         assert not entry.fix or not any(_begins(signature, start) for signature in remaining), start
     allowed = (*SIGNATURES_WITHOUT_FIX, *entry.unmasked)
     assert not [
