@@ -28,15 +28,14 @@ reads what the first layer returned.
 import sys
 
 import torch
-from torch import nn
 
 
-class Model(nn.Module):
+class Model(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        self.lstm = nn.LSTM(2, 2, num_layers=2, dropout=1.0)
+        self.lstm = torch.nn.LSTM(2, 2, num_layers=2, dropout=1.0)
         for parameter in self.lstm.parameters():
-            nn.init.ones_(parameter)
+            torch.nn.init.ones_(parameter)
 
     def forward(self, x):
         return self.lstm(x)[0]

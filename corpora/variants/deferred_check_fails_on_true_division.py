@@ -50,10 +50,6 @@ def dynamic_shapes():
     return {"x": {0: torch.export.Dim("n")}}
 
 
-def probes():
-    return [((torch.ones(3),), {})]
-
-
 if __name__ == "__main__":
     sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
     option = {"prefer_deferred_runtime_asserts_over_guards": True}
