@@ -13,12 +13,7 @@
 # check = "outputs"
 # kind = "crash"
 # status = "open"
-# signatures = [
-#     [
-#         "outputs", "crash", "export", "TypeError", "proxy_tensor.py:call_module",
-#         "_symbolic_trace.py:call_module", "_symbolic_trace.py:forward",
-#     ],
-# ]
+# signatures = [["outputs", "crash", "export", "TypeError"]]
 # fix = "export_refuses_scripted_children"
 # upstream = ""
 # affected = ["2.13.0"]
