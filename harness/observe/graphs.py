@@ -144,7 +144,7 @@ class Listing:
 
     def without_idle(self) -> Listing:
         """Let what reads the result of an idle step read its operand instead: it is the same tensor."""
-        return self._passing(lambda step, kept: step.idle) if any(step.idle for step in self.steps) else self
+        return self._replacing(lambda step, number: step.operands[0] if step.idle else None)
 
     def without_clones(self, exported: Listing) -> Listing:
         """Leave out the clones that are in the place of another operator, or clone, of what was exported.
@@ -153,50 +153,41 @@ class Listing:
         values; which results have one memory, the check ``aliasing`` compares.
         """
 
-        def in_place_of_another(step: Step, kept: int) -> bool:
-            others = exported.steps[kept : kept + 1]
-            return step.operator == _CLONES and step[:3] not in [other[:3] for other in others]
+        def cloned(step: Step, number: int) -> Operand | None:
+            others = [other[:3] for other in exported.steps[number : number + 1]]
+            return step.operands[0] if step.operator == _CLONES and step[:3] not in others else None
 
-        return self._passing(in_place_of_another)
+        return self._replacing(cloned)
 
     def computed_once(self) -> Listing:
         """Leave out what unflatten has computed anew in another call, though nothing was written since.
 
         What a preserved call computes and does not return, other calls cannot get from it.
         """
-        first: dict[tuple[str, str, tuple[Operand, ...]], int] = {}
-        number_of: dict[Operand, Operand] = {}
-        steps: list[Step] = []
-        for number, step in enumerate(self.steps):
-            operands, writes, shares = (
-                tuple(number_of.get(o, o) for o in each) for each in (step.operands, step.writes, step.shares)
-            )
-            step = step._replace(operands=operands, writes=writes, shares=shares)
-            same = (step.operator, step.arguments, operands)
+        first: dict[tuple[object, ...], Operand] = {}
+
+        def computed(step: Step, number: int) -> Operand | None:
             if step.writes or step.impure:
                 first.clear()
-            elif same in first and step.is_named_by_its_operator:
-                number_of[number] = first[same]
-                continue
-            number_of[number] = len(steps)
-            first.setdefault(same, len(steps))
-            steps.append(step)
-        back = tuple(number_of.get(o, o) for o in self.returns.operands)
-        return Listing(tuple(steps), self.returns._replace(operands=back), _kept(self.sizes, number_of))
+                return None
+            earlier = first.setdefault(step[:3], number)
+            return earlier if earlier != number and step.is_named_by_its_operator else None
 
-    def _passing(self, left_out: Callable[[Step, int], bool]) -> Listing:
-        """Leave out steps, and let what reads their results read their first operands.
+        return self._replacing(computed)
 
-        ``left_out`` gets a step with its new operands, and how many of those before it are kept.
+    def _replacing(self, stands_for: Callable[[Step, int], Operand | None]) -> Listing:
+        """Leave out steps, and let what reads their results read something else.
+
+        ``stands_for`` gets a step as it is after those before it were left out, and its number then; it
+        returns what is read in place of its result, or None for a step that stays.
         """
         now: dict[Operand, Operand] = {}
         steps: list[Step] = []
         for number, each in enumerate(self.steps):
             step = _renumbered(each, now)
-            if left_out(step, len(steps)):
-                now[number] = step.operands[0]
-            else:
-                now[number] = len(steps)
+            other = stands_for(step, len(steps))
+            now[number] = len(steps) if other is None else other
+            if other is None:
                 steps.append(step)
         return Listing(tuple(steps), _renumbered(self.returns, now), _kept(self.sizes, now))
 
