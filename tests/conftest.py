@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-import hypothesis_profiles
 import pytest
 import torch
 
-from harness.case import Case, case_from_source
-from harness.processes.processors import processors
+import hypothesis_profiles
+from exportdiff.core.case import Case, case_from_source
+from exportdiff.runtime.processes.processors import processors
 
 HEADER = "import torch\nfrom torch import nn\n\n"
 
@@ -24,7 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Before Hypothesis's own plugin, which loads the profile of its option and takes the seed."""
-    # As campaigns do (harness/processes/server.py): torch iterates over sets of strings, and some bugs show
+    # As campaigns do (runtime/processes/server.py): torch iterates over sets of strings, and some bugs show
     # under some hash seeds only. The workers of pytest-xdist start with it.
     os.environ.setdefault("PYTHONHASHSEED", "0")
     hypothesis_profiles.draw_no_constants_of_modules()

@@ -17,14 +17,14 @@ import torch
 from torch import nn
 from torch.utils import _pytree as pytree
 
-from harness.case import Case
-from harness.judge.declared_refusals import declared_by
-from harness.judge.judge_case import judge_case
-from harness.judge.results import Verdict
-from harness.known.knowledge import knowledge
-from harness.patching.held import hold, plain
-from harness.path import Path
-from harness.zoo.sources import SOURCES, model_named
+from exportdiff.core.case import Case
+from exportdiff.core.path import Path
+from exportdiff.judging.declared_refusals import declared_by
+from exportdiff.judging.judge_case import judge_case
+from exportdiff.judging.results import Verdict
+from exportdiff.known.attribution.knowledge import knowledge
+from exportdiff.lab.zoo.sources import SOURCES, model_named
+from exportdiff.runtime.patching.installed import hold, plain
 
 MODULES = "torch.testing._internal.common_modules"
 OPERATORS = "torch.testing._internal.hop_db"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
-from harness.checks import CHECKS
-from harness.findings import Evidence, Finding, Kind, Relation, Stage
-from harness.judge.documented_limits import Question, limit_for
-from harness.observe.observation import EagerObservation, Observation
-from harness.path import Path
-from harness.paths import parse
+from exportdiff.core.finding import Evidence, Finding, Kind, Relation, Stage
+from exportdiff.core.path import Path
+from exportdiff.judging.checks import CHECKS
+from exportdiff.judging.documented_limits import Question, limit_for
+from exportdiff.runtime.observing.observation import EagerObservation, Observation
+from exportdiff.runtime.paths import parse
 
 
 @dataclass(frozen=True)

@@ -16,15 +16,15 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from harness.patching.fixes import applied
-from harness.processes.child import Child, Death, set_up
-from harness.processes.script import SECONDS, Run, run_as_main
+from exportdiff.runtime.patching.fixes import applied
+from exportdiff.runtime.processes.child import Child, Death, set_up
+from exportdiff.runtime.processes.script import SECONDS, Run, run_as_main
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from multiprocessing.connection import Connection
 
-    from harness.patching.fix import Fix
+    from exportdiff.runtime.patching.fix import Fix
 
 
 class ForkedScripts:

@@ -10,8 +10,8 @@ import sys
 
 import pytest
 
-from harness.observe.caches import nothing_cached
-from harness.observe.process_state import restore_modes
+from exportdiff.runtime.observing.caches import nothing_cached
+from exportdiff.runtime.observing.process_state import restore_modes
 
 
 def run_script(file: pathlib.Path) -> tuple[object, str]:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pathlib
 from collections.abc import Collection, Sequence
 
-from harness.case import Case
-from harness.findings import Finding
-from harness.judge.declared_refusals import declared_by
-from harness.judge.judge_case import judge_case
-from harness.judge.results import Verdict
-from harness.known.attribution import explain, knowledge
-from harness.known.leftovers import Leftover, sort_leftovers
-from harness.patching.fixes import applied
-from harness.path import Path
+from exportdiff.core.case import Case
+from exportdiff.core.finding import Finding
+from exportdiff.core.path import Path
+from exportdiff.judging.declared_refusals import declared_by
+from exportdiff.judging.judge_case import judge_case
+from exportdiff.judging.results import Verdict
+from exportdiff.known.attribution.attribute import explain, knowledge
+from exportdiff.known.attribution.residual import Leftover, sort_leftovers
+from exportdiff.runtime.patching.fixes import applied
 
 CORPORA = pathlib.Path(__file__).parents[1] / "corpora"
 

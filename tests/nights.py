@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from evidence_of import make_finding
-
-from harness.engine.events import (
+from exportdiff.core.finding import Finding
+from exportdiff.fuzzing.campaign.events import (
     CampaignFinished,
     CampaignStarted,
     Environment,
@@ -20,11 +20,10 @@ from harness.engine.events import (
     FindingUnconfirmed,
     KnownSeen,
 )
-from harness.findings import Finding
-from harness.judge.results import PathResult
-from harness.known.standing import Standing
-from harness.paths import parse
-from harness.reporting.folder import Folder
+from exportdiff.interfaces.reports.folder import Folder
+from exportdiff.judging.results import PathResult
+from exportdiff.known.attribution.classification import Standing
+from exportdiff.runtime.paths import parse
 
 MODULE, UNFLATTEN, RELOAD = "nonstrict:module@cpu", "nonstrict:unflatten@cpu", "nonstrict+reload:module@cpu"
 NEW = make_finding("value", message="call 0: output differs in value\neager <1.0> & here 2.0")

@@ -14,11 +14,11 @@ from functools import cache
 
 import pytest
 
-from harness.known.entry import Entry
-from harness.known.fit import Row, subjects
-from harness.known.knowledge import knowledge
-from harness.patching.fixes import Fix
-from harness.torch_versions import torch_version
+from exportdiff.core.torch_versions import torch_version
+from exportdiff.known.attribution.knowledge import knowledge
+from exportdiff.known.corpus.entry import Entry
+from exportdiff.known.corpus.fix_trials import Row, subjects
+from exportdiff.runtime.patching.fixes import Fix
 
 CORPORA = pathlib.Path(__file__).parents[1] / "corpora"
 

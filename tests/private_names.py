@@ -48,7 +48,7 @@ def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             if node.module.split(".")[0] == "torch":
                 yield from ((a.asname or a.name, f"{node.module}.{a.name}") for a in node.names)
-            elif node.module == "harness.lazy":
+            elif node.module == "exportdiff.core.lazy":
                 yield "torch", "torch"
 
 

@@ -7,12 +7,22 @@ from typing import Any
 import torch
 from torch import nn
 
-from harness.checks.structure.check import structure
-from harness.observe.graphs import Exported, Frame, Hierarchy, Listing, Operand, Rebuilt, Spec, Step, Visit
-from harness.observe.observation import EagerObservation, ExportedObservation, Observation
-from harness.observe.tensors import State, snapshot
-from harness.path import Path
-from harness.paths import parse
+from exportdiff.core.path import Path
+from exportdiff.judging.checks.structure.check import structure
+from exportdiff.runtime.observing.graphs import (
+    Exported,
+    Frame,
+    Hierarchy,
+    Listing,
+    Operand,
+    Rebuilt,
+    Spec,
+    Step,
+    Visit,
+)
+from exportdiff.runtime.observing.observation import EagerObservation, ExportedObservation, Observation
+from exportdiff.runtime.observing.tensors import State, snapshot
+from exportdiff.runtime.paths import parse
 
 NAMES = ("", "a", "a.b", "c")
 CALL_A, CALL_B, CALL_C = Frame("a", "a"), Frame("a.b", "a.b"), Frame("c", "c")

@@ -11,11 +11,11 @@ from concurrent.futures import Future
 import pytest
 from rich.console import Console
 
-from harness.checks.compare.leaves import LeafDifference
-from harness.checks.outputs import OutputLeaf
-from harness.engine.clock import Clock
-from harness.engine.comparing import Comparison
-from harness.engine.events import (
+from exportdiff.core.errors import UsageError
+from exportdiff.core.finding import Finding
+from exportdiff.fuzzing.campaign.clock import Clock
+from exportdiff.fuzzing.campaign.comparing import Comparison
+from exportdiff.fuzzing.campaign.events import (
     CampaignFinished,
     CampaignStarted,
     ComparingStarted,
@@ -25,9 +25,11 @@ from harness.engine.events import (
     HarnessError,
     TorchesCompared,
 )
-from harness.engine.other_torch.connection import OtherTorch
-from harness.engine.other_torch.differences import Difference, change_of, differences
-from harness.engine.other_torch.messages import (
+from exportdiff.fuzzing.campaign.settings import Settings
+from exportdiff.fuzzing.campaign.worker import ExampleResult
+from exportdiff.fuzzing.other_torch.connection import OtherTorch
+from exportdiff.fuzzing.other_torch.differences import Difference, change_of, differences
+from exportdiff.fuzzing.other_torch.messages import (
     Answer,
     Failed,
     Judged,
@@ -41,23 +43,21 @@ from harness.engine.other_torch.messages import (
     decoded,
     encoded,
 )
-from harness.engine.other_torch.probe import Interpreter, another, interpreter, this
-from harness.engine.settings import Settings
-from harness.engine.worker import ExampleResult
-from harness.errors import UsageError
-from harness.findings import Finding
-from harness.judge.results import PathResult, Verdict
-from harness.known.entry import read_entry
-from harness.known.explained import Cause, Explained
-from harness.known.standing import NEW, Standing
-from harness.paths import parse
-from harness.reporting.console import ConsoleReport
-from harness.reporting.folder import Folder
-from harness.reporting.repro_files import ReproFiles
-from harness.reporting.summary import summary_document
-from harness.reporting.tally import Tally
-from harness.repro import repro_source
-from harness.repro.confirm import Confirmation
+from exportdiff.fuzzing.other_torch.probe import Interpreter, another, interpreter, this
+from exportdiff.interfaces.reports.console import ConsoleReport
+from exportdiff.interfaces.reports.folder import Folder
+from exportdiff.interfaces.reports.repro_files import ReproFiles
+from exportdiff.interfaces.reports.summary import summary_document
+from exportdiff.interfaces.reports.tally import Tally
+from exportdiff.judging.checks.compare.leaves import LeafDifference
+from exportdiff.judging.checks.outputs import OutputLeaf
+from exportdiff.judging.results import PathResult, Verdict
+from exportdiff.known.attribution.classification import NEW, Standing
+from exportdiff.known.attribution.explained import Cause, Explained
+from exportdiff.known.corpus.entry import read_entry
+from exportdiff.repro import repro_source
+from exportdiff.repro.confirm import Confirmation
+from exportdiff.runtime.paths import parse
 
 MODULE, UNFLATTEN = "nonstrict:module@cpu", "nonstrict:unflatten@cpu"
 SOURCE = """\

@@ -9,26 +9,26 @@ from dataclasses import replace
 
 import pytest
 
-from harness.around.base import IMPORTS, Around, Refused
-from harness.around.drawing import MOST, Choice, around_program, choices, place
-from harness.around.situations import SITUATIONS
-from harness.case import case_from_source
-from harness.cli import main
-from harness.engine.campaign import Campaign
-from harness.engine.events import ExampleDone, FindingFound, FindingMinimized
-from harness.engine.postmortem import death_finding
-from harness.engine.settings import Settings
-from harness.equivalence.around import drawn_or_refused, read_around
-from harness.judge.judge_case import judge_case
-from harness.minimizing import minimize
-from harness.paths import parse
-from harness.plain_data import dumps, loads
-from harness.processes.child import Death
-from harness.programs import tag_names
-from harness.repro import repro_source
-from harness.repro.confirm import confirm
-from harness.repro.program import read_program
-from harness.zoo.as_source import around_named
+from exportdiff.cli import main
+from exportdiff.core.case import case_from_source
+from exportdiff.core.plain_data import dumps, loads
+from exportdiff.core.programs import tag_names
+from exportdiff.fuzzing.around.base import IMPORTS, Around, Refused
+from exportdiff.fuzzing.around.drawing import MOST, Choice, around_program, choices, place
+from exportdiff.fuzzing.around.loading import drawn_or_refused, read_around
+from exportdiff.fuzzing.around.situations import SITUATIONS
+from exportdiff.fuzzing.campaign.campaign import Campaign
+from exportdiff.fuzzing.campaign.events import ExampleDone, FindingFound, FindingMinimized
+from exportdiff.fuzzing.campaign.postmortem import death_finding
+from exportdiff.fuzzing.campaign.settings import Settings
+from exportdiff.fuzzing.minimizing import minimize
+from exportdiff.judging.judge_case import judge_case
+from exportdiff.lab.zoo.as_source import around_named
+from exportdiff.repro import repro_source
+from exportdiff.repro.confirm import confirm
+from exportdiff.repro.program import read_program
+from exportdiff.runtime.paths import parse
+from exportdiff.runtime.processes.child import Death
 
 MODEL = '''"""A model of mine."""
 

@@ -14,20 +14,20 @@ from types import ModuleType
 from typing import Any, TypeAlias
 
 import pytest
-from evidence_of import make_finding
 
-from harness.case import Case, case_from_source
-from harness.findings import Consequence, Finding
-from harness.judge.results import PathResult, Verdict
-from harness.known import leftovers as leftovers_module
-from harness.known.attribution import explain
-from harness.known.explained import UNRESOLVED, Explained
-from harness.known.knowledge import knowledge
-from harness.known.leftovers import Leftover, sort_leftovers
-from harness.known.standing import NEW, Standing
-from harness.patching.held import hold, only, plain
-from harness.path import Path
-from harness.paths import parse
+from evidence_of import make_finding
+from exportdiff.core.case import Case, case_from_source
+from exportdiff.core.finding import Consequence, Finding
+from exportdiff.core.path import Path
+from exportdiff.judging.results import PathResult, Verdict
+from exportdiff.known.attribution import residual as leftovers_module
+from exportdiff.known.attribution.attribute import explain
+from exportdiff.known.attribution.classification import NEW, Standing
+from exportdiff.known.attribution.explained import UNRESOLVED, Explained
+from exportdiff.known.attribution.knowledge import knowledge
+from exportdiff.known.attribution.residual import Leftover, sort_leftovers
+from exportdiff.runtime.patching.installed import hold, only, plain
+from exportdiff.runtime.paths import parse
 
 Judge: TypeAlias = Callable[..., Verdict]
 

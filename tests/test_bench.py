@@ -8,28 +8,28 @@ import sys
 from dataclasses import replace
 
 import pytest
-from evidence_of import make_finding
 
-from harness.bench import bare_loop, explaining, growth, reach, rediscovery, stages, yields
-from harness.bench.context import Context
-from harness.bench.figures import Figure, Result, spread
-from harness.bench.first_shown import FirstShown
-from harness.bench.machine import describe
-from harness.bench.path_clock import PathClock
-from harness.bench.planted import sample
-from harness.bench.records import USUAL, Record, Records, UsualRoots, record
-from harness.bench.registry import MEASUREMENTS, Measurement
-from harness.bench.run import Measured, document
-from harness.bench.scale import QUICK
-from harness.bench.shape import Shape, shape_of
-from harness.bench.stage_clock import CHECK, DRAW, EXPORT, LOAD, OBSERVE, RUN, StageClock
-from harness.bench.unreached import UNREACHED
-from harness.case import Case
-from harness.cli import main
-from harness.engine.worker import Job
-from harness.judge import verdict
-from harness.paths import select_paths
-from harness.processes.calls import call_fresh
+from evidence_of import make_finding
+from exportdiff.cli import main
+from exportdiff.core.case import Case
+from exportdiff.fuzzing.campaign.worker import Job
+from exportdiff.judging import verdict
+from exportdiff.lab.bench import bare_loop, explaining, growth, reach, rediscovery, stages, yields
+from exportdiff.lab.bench.context import Context
+from exportdiff.lab.bench.figures import Figure, Result, spread
+from exportdiff.lab.bench.first_shown import FirstShown
+from exportdiff.lab.bench.machine import describe
+from exportdiff.lab.bench.path_clock import PathClock
+from exportdiff.lab.bench.planted import sample
+from exportdiff.lab.bench.records import USUAL, Record, Records, UsualRoots, record
+from exportdiff.lab.bench.registry import MEASUREMENTS, Measurement
+from exportdiff.lab.bench.run import Measured, document
+from exportdiff.lab.bench.scale import QUICK
+from exportdiff.lab.bench.shape import Shape, shape_of
+from exportdiff.lab.bench.stage_clock import CHECK, DRAW, EXPORT, LOAD, OBSERVE, RUN, StageClock
+from exportdiff.lab.bench.unreached import UNREACHED
+from exportdiff.runtime.paths import select_paths
+from exportdiff.runtime.processes.calls import call_fresh
 
 PATHS = select_paths(["nonstrict:*"])
 TINY = replace(QUICK, name="tiny", default_programs=4, nonstrict_programs=2, bare_programs=2)
@@ -202,7 +202,7 @@ def test_document_is_json() -> None:
 def test_command_measures_and_writes(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("harness.bench.scale.QUICK", TINY)
+    monkeypatch.setattr("exportdiff.lab.bench.scale.QUICK", TINY)
     out = tmp_path / "bench.json"
     assert main(["bench", "--only", "bare", "--workers", "1", "--out", str(out)]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -220,7 +220,7 @@ def test_an_interrupted_command_keeps_what_it_measured(
 ) -> None:
     done = Measurement("done", "A measurement", lambda context: Result((Figure("kept", 7.0),)))
     cut, never = (Measurement(name, "A measurement", _interrupted) for name in ("cut", "never"))
-    monkeypatch.setattr("harness.bench.registry.MEASUREMENTS", (done, cut, never))
+    monkeypatch.setattr("exportdiff.lab.bench.registry.MEASUREMENTS", (done, cut, never))
     out = tmp_path / "bench.json"
     assert main(["bench", "--out", str(out)]) == 130
     told = capsys.readouterr()

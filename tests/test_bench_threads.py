@@ -8,8 +8,8 @@ from threading import Event
 
 import pytest
 
-from harness.bench.threads import in_threads
-from harness.processes.calls import ReusableWorker
+from exportdiff.lab.bench.threads import in_threads
+from exportdiff.runtime.processes.calls import ReusableWorker
 
 
 def _interrupt(number: int, frame: object) -> None:

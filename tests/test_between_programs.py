@@ -9,10 +9,10 @@ import sys
 from torch._dynamo import functional_export
 from torch.utils import _pytree as pytree
 
-from harness.case import MODULE_PREFIX, case_from_source, sources_forgotten
-from harness.judge.judge_case import judge_case
-from harness.observe.between_programs import free_programs
-from harness.paths import select_paths
+from exportdiff.core.case import MODULE_PREFIX, case_from_source, sources_forgotten
+from exportdiff.judging.judge_case import judge_case
+from exportdiff.runtime.observing.between_programs import free_programs
+from exportdiff.runtime.paths import select_paths
 
 SOURCE = """
 import weakref

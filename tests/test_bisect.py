@@ -6,16 +6,16 @@ import pathlib
 
 import pytest
 
-from harness.cli import main
-from harness.engine import bisecting
-from harness.engine.bisecting import Change, History, Row, age, histories
-from harness.engine.other_torch import environments, kept
-from harness.engine.other_torch.environments import READY, NotInstalledError, environment_of, wanted
-from harness.engine.other_torch.messages import Ran
-from harness.engine.other_torch.probe import Interpreter, this
-from harness.errors import UsageError
-from harness.known.affected import with_versions
-from harness.known.entry import read_entry
+from exportdiff.cli import main
+from exportdiff.core.errors import UsageError
+from exportdiff.fuzzing.other_torch import bisecting, environments
+from exportdiff.fuzzing.other_torch import cache as kept
+from exportdiff.fuzzing.other_torch.bisecting import Change, History, Row, age, histories
+from exportdiff.fuzzing.other_torch.environments import READY, NotInstalledError, environment_of, wanted
+from exportdiff.fuzzing.other_torch.messages import Ran
+from exportdiff.fuzzing.other_torch.probe import Interpreter, this
+from exportdiff.known.corpus.affected import with_versions
+from exportdiff.known.corpus.entry import read_entry
 
 FILE = """\
 # /// script

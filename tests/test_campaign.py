@@ -15,10 +15,11 @@ from typing import Any
 
 import pytest
 
-from harness.checks.outputs import OutputStructure
-from harness.cli import main, running
-from harness.engine.campaign import Campaign
-from harness.engine.events import (
+from exportdiff.cli import main, running
+from exportdiff.core.finding import Finding
+from exportdiff.fuzzing.campaign.batch_queue import AHEAD, BATCH
+from exportdiff.fuzzing.campaign.campaign import Campaign
+from exportdiff.fuzzing.campaign.events import (
     CampaignFinished,
     CampaignStarted,
     Event,
@@ -30,21 +31,20 @@ from harness.engine.events import (
     HarnessError,
     KnownSeen,
 )
-from harness.engine.examples import GRACE
-from harness.engine.feed import AHEAD, BATCH
-from harness.engine.own_errors import SAME_ERRORS, place_of
-from harness.engine.schedule import paths_for
-from harness.engine.settings import Settings
-from harness.engine.triage import MAX_ATTEMPTS
-from harness.engine.worker import ExampleResult, Job
-from harness.findings import Finding
-from harness.judge.results import PathResult, Verdict
-from harness.known.explained import Cause, Explained
-from harness.known.standing import Standing
-from harness.minimizing import Minimized
-from harness.paths import core_paths, parse, select_paths
-from harness.processes.calls import call_fresh
-from harness.repro.confirm import Confirmation
+from exportdiff.fuzzing.campaign.examples import GRACE
+from exportdiff.fuzzing.campaign.own_errors import SAME_ERRORS, place_of
+from exportdiff.fuzzing.campaign.schedule import paths_for
+from exportdiff.fuzzing.campaign.settings import Settings
+from exportdiff.fuzzing.campaign.triage import MAX_ATTEMPTS
+from exportdiff.fuzzing.campaign.worker import ExampleResult, Job
+from exportdiff.fuzzing.minimizing import Minimized
+from exportdiff.judging.checks.outputs import OutputStructure
+from exportdiff.judging.results import PathResult, Verdict
+from exportdiff.known.attribution.classification import Standing
+from exportdiff.known.attribution.explained import Cause, Explained
+from exportdiff.repro.confirm import Confirmation
+from exportdiff.runtime.paths import core_paths, parse, select_paths
+from exportdiff.runtime.processes.calls import call_fresh
 
 NONSTRICT = select_paths(["nonstrict:*"])
 UNFLATTEN = "nonstrict:unflatten@cpu"

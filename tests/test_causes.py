@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from harness.findings import Evidence, Finding, Kind, Relation, Stage
-from harness.judge.causes import Judged, Seen, folded, judged, over_paths
-from harness.path import Path
+from exportdiff.core.finding import Evidence, Finding, Kind, Relation, Stage
+from exportdiff.core.path import Path
+from exportdiff.judging.causes import Judged, Seen, folded, judged, over_paths
 
 MODULE, UNFLATTEN = Path("nonstrict", "module"), Path("nonstrict", "unflatten")
 STRICT = Path("strict", "module")

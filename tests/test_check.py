@@ -13,15 +13,15 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
-from evidence_of import make_finding
 
 import exportdiff
-from harness.checks.purity import ModuleChanged, Printed, ProcessChanged, ProcessLeftDifferent
-from harness.checks.sharing import CopyShares
-from harness.cli import main
-from harness.equivalence.report import Found
-from harness.findings import Evidence
-from harness.known.explained import Cause
+from evidence_of import make_finding
+from exportdiff.cli import main
+from exportdiff.core.finding import Evidence
+from exportdiff.interfaces.checking.report import Found
+from exportdiff.judging.checks.purity import ModuleChanged, Printed, ProcessChanged, ProcessLeftDifferent
+from exportdiff.judging.checks.sharing import CopyShares
+from exportdiff.known.attribution.explained import Cause
 
 MODELS = """\
 import os
@@ -416,7 +416,7 @@ def test_dynamic_shapes_and_probes_may_be_values(
 
 def test_a_mistake_in_the_name_needs_no_torch(models: pathlib.Path) -> None:
     code = (
-        "import sys; from harness.cli import main; "
+        "import sys; from exportdiff.cli import main; "
         f"code = main(['check', '{models}:goud']); print(code, 'torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
@@ -426,7 +426,7 @@ def test_a_mistake_in_the_name_needs_no_torch(models: pathlib.Path) -> None:
 
 def test_a_wrong_path_needs_no_torch(models: pathlib.Path) -> None:
     code = (
-        "import sys; from harness.cli import main; "
+        "import sys; from exportdiff.cli import main; "
         f"code = main(['check', '{models}:good', '--paths', 'x:*']); print(code, 'torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
@@ -440,7 +440,7 @@ def test_an_error_of_exportdiff_is_3(
     def fail(*args: object, **options: object) -> None:
         raise RuntimeError("broken")
 
-    monkeypatch.setattr("harness.equivalence.children.judge_subject", fail)
+    monkeypatch.setattr("exportdiff.interfaces.checking.in_subprocess.judge_subject", fail)
     assert main(["check", f"{models}:good"]) == 3
     error = capsys.readouterr().err
     assert "RuntimeError: broken" in error and "report it" in error
@@ -470,7 +470,7 @@ def test_interrupted_it_says_so_and_leaves_no_process(number: signal.Signals, tm
     started = tmp_path / "started"
     file = tmp_path / "slow.py"
     file.write_text(SLOW.format(started=str(started)))
-    command = [sys.executable, "-m", "harness.cli", "check", f"{file}:make", "--all", "--limit", "200s"]
+    command = [sys.executable, "-m", "exportdiff", "check", f"{file}:make", "--all", "--limit", "200s"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         wait_for(started.exists)
         children = _descendants(process.pid)
@@ -487,7 +487,7 @@ def test_killed_it_leaves_no_process(tmp_path: pathlib.Path) -> None:
     started = tmp_path / "started"
     file = tmp_path / "slow.py"
     file.write_text(SLOW.format(started=str(started)))
-    command = [sys.executable, "-m", "harness.cli", "check", f"{file}:make", "--limit", "200s"]
+    command = [sys.executable, "-m", "exportdiff", "check", f"{file}:make", "--limit", "200s"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         wait_for(started.exists)
         children = _descendants(process.pid)

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import pytest
 import torch
-from evidence_of import as_eager, found_by, text
 
-from harness.checks.compare.crash import message_words, shortened
-from harness.checks.compare.leaves import LeafDifference, compare_leaf
-from harness.findings import Evidence, Relation, Stage
-from harness.observe.failure import Failure
-from harness.observe.graphs import Hierarchy
-from harness.observe.observation import (
+from evidence_of import as_eager, found_by, text
+from exportdiff.core.finding import Evidence, Relation, Stage
+from exportdiff.judging.checks.compare.crash import message_words, shortened
+from exportdiff.judging.checks.compare.leaves import LeafDifference, compare_leaf
+from exportdiff.runtime.observing.failure import Failure
+from exportdiff.runtime.observing.graphs import Hierarchy
+from exportdiff.runtime.observing.observation import (
     Call,
     Environment,
     ExportedObservation,
@@ -22,8 +22,8 @@ from harness.observe.observation import (
     Placeholder,
     StageEffect,
 )
-from harness.observe.tensors import Leaf, State, Tree, snapshot, tree_snapshot
-from harness.paths import parse
+from exportdiff.runtime.observing.tensors import Leaf, State, Tree, snapshot, tree_snapshot
+from exportdiff.runtime.paths import parse
 
 ONE = torch.tensor([1.0, 2.0])
 

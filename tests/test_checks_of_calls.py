@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
-from evidence_of import as_eager, found_by, text
 from torch import nn
 
-from harness.findings import Evidence
-from harness.inputs.copies import Examples
-from harness.inputs.deviations import DEVIATIONS, PROMISED, Deviation, deviations_of
-from harness.judge.documented_limits import LIMITS
-from harness.observe.aliasing import Memory, MutationProbe
-from harness.observe.failure import Failure
-from harness.observe.gradients import Gradients
-from harness.observe.observation import (
+from evidence_of import as_eager, found_by, text
+from exportdiff.core.finding import Evidence
+from exportdiff.judging.documented_limits import LIMITS
+from exportdiff.runtime.inputs.copies import Examples
+from exportdiff.runtime.inputs.deviations import DEVIATIONS, PROMISED, Deviation, deviations_of
+from exportdiff.runtime.observing.aliasing import Memory, MutationProbe
+from exportdiff.runtime.observing.failure import Failure
+from exportdiff.runtime.observing.gradients import Gradients
+from exportdiff.runtime.observing.observation import (
     Call,
     CompiledObservation,
     DeviatingCall,
@@ -28,11 +28,11 @@ from harness.observe.observation import (
     Prediction,
     StageEffect,
 )
-from harness.observe.process_state import read_process_state
-from harness.observe.tensors import State, Tree, snapshot, storage_id, tree_snapshot
-from harness.paths import parse
-from harness.paths.run.calls import ModelCaller
-from harness.paths.stopwatch import Stopwatch
+from exportdiff.runtime.observing.process_state import read_process_state
+from exportdiff.runtime.observing.tensors import State, Tree, snapshot, storage_id, tree_snapshot
+from exportdiff.runtime.paths import parse
+from exportdiff.runtime.paths.run.calls import ModelCaller
+from exportdiff.runtime.paths.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from collections.abc import Set

@@ -15,12 +15,12 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.cli import main, make_parser
-from harness.cli.arguments import duration, shard
-from harness.faults import FAULTS
-from harness.known.entry import FIXES
-from harness.processes.usage import family
-from strategies.tags import TAGS
+from exportdiff.cli import main, make_parser
+from exportdiff.cli.arguments import duration, shard
+from exportdiff.known.corpus.entry import FIXES
+from exportdiff.lab.faults import FAULTS
+from exportdiff.runtime.processes.usage import family
+from exportdiff_strategies.tags import TAGS
 
 ROOT = pathlib.Path(__file__).parents[1]
 
@@ -193,7 +193,7 @@ def test_faults_missed_are_1_and_json_says_so(capsys: pytest.CaptureFixture[str]
 def test_help_does_not_import_torch() -> None:
     code = """
 import sys
-from harness.cli import main, make_parser
+from exportdiff.cli import main, make_parser
 try:
     main(["--help"])
 finally:
@@ -244,7 +244,7 @@ def test_a_signal_ends_a_campaign_and_a_second_one_at_once(
     ask: Callable[[int], None], tmp_path: pathlib.Path
 ) -> None:
     out = tmp_path / "out"
-    command = [sys.executable, "-m", "harness.cli", "fuzz", "--workers", "1", "--out", str(out)]
+    command = [sys.executable, "-m", "exportdiff", "fuzz", "--workers", "1", "--out", str(out)]
     process = subprocess.Popen(
         [*command, "--paths", "nonstrict:module"],
         cwd=ROOT,

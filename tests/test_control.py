@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from strategies.control import COUNTER
-from strategies.machine import Machine
-from strategies.ops.spec import Rejected
-from strategies.program import (
+from exportdiff_strategies.control import COUNTER
+from exportdiff_strategies.machine import Machine
+from exportdiff_strategies.ops.spec import Rejected
+from exportdiff_strategies.program import (
     Arg,
     Assign,
     Attr,

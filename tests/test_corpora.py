@@ -13,17 +13,17 @@ from functools import partial
 from statistics import median
 
 import pytest
+
+from exportdiff.cli.replay import outcome
+from exportdiff.core.program_text.line_count import code_lines
+from exportdiff.core.programs import tag_names
+from exportdiff.known.corpus.entry import find_files, read_entry
+from exportdiff.known.corpus.verify import entry_signatures, incomplete
+from exportdiff.runtime.patching.fixes import read_fixes
+from exportdiff.runtime.processes.script import RAISED, run_file
 from failing_torch import torch_that_fails
 from forked_scripts import ForkedScripts
 from of_this_torch import HERE, PINNED, held, skip_unless_here, skip_unless_tried, skip_unless_usable
-
-from harness.cli.replay import outcome
-from harness.known.entry import find_files, read_entry
-from harness.known.verify import entry_signatures, incomplete
-from harness.patching.fixes import read_fixes
-from harness.processes.script import RAISED, run_file
-from harness.programs import tag_names
-from harness.source.line_count import code_lines
 
 CORPORA = pathlib.Path(__file__).parents[1] / "corpora"
 FILES = list(find_files([CORPORA]))

@@ -9,10 +9,10 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from harness.cli.corpus_listing import markdown
-from harness.known.entry import FIXES, OPEN, VARIANTS, Entry, find_files, read_entry
-from harness.known.ranking import read_root_causes
-from harness.patching.fixes import read_candidates
+from exportdiff.cli.corpus_listing import markdown
+from exportdiff.known.corpus.entry import FIXES, OPEN, VARIANTS, Entry, find_files, read_entry
+from exportdiff.known.corpus.ranking import read_root_causes
+from exportdiff.runtime.patching.fixes import read_candidates
 
 CORPORA = pathlib.Path(__file__).parents[1] / "corpora"
 ROOTS = {entry.name: entry for entry in map(read_entry, find_files([CORPORA / OPEN]))}

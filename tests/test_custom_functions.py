@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from harness.case import Case
-from harness.judge.verdict import judge
-from harness.observe.gradients import gradients
-from harness.paths import select_paths
+from exportdiff.core.case import Case
+from exportdiff.judging.verdict import judge
+from exportdiff.runtime.observing.gradients import gradients
+from exportdiff.runtime.paths import select_paths
 
 MODEL = """
 class Rounded(torch.autograd.Function):

@@ -7,13 +7,13 @@ import pathlib
 
 import pytest
 
-from harness.cli import main
-from harness.errors import UsageError
-from harness.known.demonstration import Equal, Holds, Raises, demonstration
-from harness.known.entry import read_entry
-from harness.known.plain_program import program_text, run_program
-from harness.known.pytorch_test import Refusal, file_of_test
-from harness.known.ranking import read_root_causes
+from exportdiff.cli import main
+from exportdiff.core.errors import UsageError
+from exportdiff.known.corpus.entry import read_entry
+from exportdiff.known.corpus.ranking import read_root_causes
+from exportdiff.known.upstream.demonstration import Equal, Holds, Raises, demonstration
+from exportdiff.known.upstream.plain_program import program_text, run_program
+from exportdiff.known.upstream.pytorch_test import Refusal, file_of_test
 
 CORPORA = pathlib.Path(__file__).parents[1] / "corpora"
 CAUSES = {cause.entry.name: cause for cause in read_root_causes(CORPORA)}

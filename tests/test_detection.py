@@ -11,19 +11,19 @@ from threading import Event
 
 import pytest
 import torch.export._trace as trace
-from evidence_of import make_finding
 
-from harness.case import Case, case_from_source
-from harness.engine.detection import Detection, Settings, detect, detect_all, shown_by
-from harness.engine.worker import Job
-from harness.faults import FAULTS
-from harness.judge.judge_case import judge_case
-from harness.judge.results import Verdict
-from harness.patching.fixes import read_fixes
-from harness.patching.held import held, hold
-from harness.paths import Path, select_paths
-from harness.processes.child import Stopped
-from harness.programs import program_source
+from evidence_of import make_finding
+from exportdiff.core.case import Case, case_from_source
+from exportdiff.core.programs import program_source
+from exportdiff.fuzzing.campaign.worker import Job
+from exportdiff.judging.judge_case import judge_case
+from exportdiff.judging.results import Verdict
+from exportdiff.lab.faults import FAULTS
+from exportdiff.lab.faults.detection import Detection, Settings, detect, detect_all, shown_by
+from exportdiff.runtime.patching.fixes import read_fixes
+from exportdiff.runtime.patching.installed import held, hold
+from exportdiff.runtime.paths import Path, select_paths
+from exportdiff.runtime.processes.child import Stopped
 
 PATHS = select_paths(["nonstrict:*"])
 JOB = Job(0, PATHS)

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from harness.reporting.discovery import Discovery
+from exportdiff.interfaces.reports.discovery import Discovery
 
 
 def discovery(programs: int, times: dict[str, int]) -> Discovery:

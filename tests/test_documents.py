@@ -13,7 +13,7 @@ import sys
 
 import pytest
 
-from harness.cli import make_parser, reference
+from exportdiff.cli import make_parser, reference
 
 ROOT = pathlib.Path(__file__).parents[1]
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md")
@@ -72,5 +72,5 @@ def test_the_links_in_the_documents_lead_somewhere() -> None:
 
 def test_the_reference_is_that_of_the_parsers() -> None:
     assert reference.FILE.read_text(encoding="utf-8") == reference.text(), (
-        "run: python -m harness.cli.reference"
+        "run: python -m exportdiff.cli.reference"
     )

@@ -15,7 +15,7 @@ from hypothesis import find
 from hypothesis import strategies as st
 
 import exportdiff
-from harness.cli import main
+from exportdiff.cli import main
 
 pytest_plugins = ["pytester"]
 
@@ -210,7 +210,7 @@ def by_pytest(
     environment.pop("PYTEST_ADDOPTS", None)
     options = ["--export-paths", PATHS, "--export-device", "cpu", "--export-minimize", "0"]
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "harness.pytest_plugin", *options],
+        [sys.executable, "-m", "pytest", "-p", "exportdiff.interfaces.pytest_plugin", *options],
         cwd=folder,
         env=environment,
         capture_output=True,

@@ -14,21 +14,21 @@ from typing import Any
 import pytest
 import torch
 
-from harness.case import CallArguments, Case, InvalidFactory, case_from_source
-from harness.faults import FAULTS
-from harness.findings import Finding
-from harness.inputs.copies import CALLS, Examples
-from harness.judge.results import Verdict
-from harness.judge.verdict import judge
-from harness.observe.observation import ExportedObservation, Observation
-from harness.observe.tensors import TensorSnapshot
-from harness.paths import select_paths
-from harness.paths.dynamism import may_narrow
-from harness.paths.run.eager import observe_eager
-from harness.paths.run.tree import observe_paths
-from harness.paths.stopwatch import Stopwatch
-from harness.paths.transforms.apply import varied_case
-from harness.repro import repro_source
+from exportdiff.core.case import CallArguments, Case, InvalidFactory, case_from_source
+from exportdiff.core.finding import Finding
+from exportdiff.judging.results import Verdict
+from exportdiff.judging.verdict import judge
+from exportdiff.lab.faults import FAULTS
+from exportdiff.repro import repro_source
+from exportdiff.runtime.inputs.copies import CALLS, Examples
+from exportdiff.runtime.observing.observation import ExportedObservation, Observation
+from exportdiff.runtime.observing.tensors import TensorSnapshot
+from exportdiff.runtime.paths import select_paths
+from exportdiff.runtime.paths.dynamic_sizes import may_narrow
+from exportdiff.runtime.paths.run.eager import observe_eager
+from exportdiff.runtime.paths.run.tree import observe_paths
+from exportdiff.runtime.paths.stopwatch import Stopwatch
+from exportdiff.runtime.paths.transforms.apply import varied_case
 
 SOURCE = """\
 import torch

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.patching.editing import edited
+from exportdiff.runtime.patching.editing import edited
 
 
 def _decorated(function: Any) -> Any:

@@ -7,12 +7,12 @@ import pathlib
 
 import pytest
 
-from harness.cli import main
-from harness.known.entry import RENAMED_KEYS, read_entry
-from harness.known.verify import MAX_LINES
-from harness.source.canonical import canonical_digest
-from harness.source.line_count import code_lines
-from harness.torch_versions import torch_version
+from exportdiff.cli import main
+from exportdiff.core.program_text.canonical import canonical_digest
+from exportdiff.core.program_text.line_count import code_lines
+from exportdiff.core.torch_versions import torch_version
+from exportdiff.known.corpus.entry import RENAMED_KEYS, read_entry
+from exportdiff.known.corpus.verify import MAX_LINES
 
 REPRO = '''\
 # /// script

@@ -16,22 +16,22 @@ from contextlib import closing
 
 import pytest
 
-from harness.case import case_from_source
-from harness.engine.campaign import Campaign
-from harness.engine.engines import MODULES
-from harness.engine.events import ExampleDone, FindingFound, HarnessError
-from harness.engine.settings import Settings
-from harness.engine.worker import ExampleResult, Job
-from harness.judge.judge_case import judge_case
-from harness.judge.results import PathResult, Verdict
-from harness.paths import select_paths
-from harness.processes.calls import ReusableWorker, call_fresh
-from harness.processes.child import Death
-from harness.processes.executor import Places
-from harness.processes.limits import MIB, limited
-from harness.processes.script import run_file
-from harness.processes.server import server, server_pid
-from harness.processes.usage import PROC, fair_share, family, resident
+from exportdiff.core.case import case_from_source
+from exportdiff.fuzzing.campaign.campaign import Campaign
+from exportdiff.fuzzing.campaign.engines import MODULES
+from exportdiff.fuzzing.campaign.events import ExampleDone, FindingFound, HarnessError
+from exportdiff.fuzzing.campaign.settings import Settings
+from exportdiff.fuzzing.campaign.worker import ExampleResult, Job
+from exportdiff.judging.judge_case import judge_case
+from exportdiff.judging.results import PathResult, Verdict
+from exportdiff.runtime.paths import select_paths
+from exportdiff.runtime.processes.calls import ReusableWorker, call_fresh
+from exportdiff.runtime.processes.child import Death
+from exportdiff.runtime.processes.executor import Places
+from exportdiff.runtime.processes.limits import MIB, limited
+from exportdiff.runtime.processes.script import run_file
+from exportdiff.runtime.processes.server import server, server_pid
+from exportdiff.runtime.processes.usage import PROC, fair_share, family, resident
 
 NONSTRICT = select_paths(["nonstrict:*"])
 UNFLATTEN = "nonstrict:unflatten@cpu"
@@ -106,7 +106,7 @@ def work(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
 
 
 def confirmed(source: str, **how: object) -> object:
-    from harness.repro.confirm import Confirmation
+    from exportdiff.repro.confirm import Confirmation
 
     return Confirmation(True, "BUG")
 
@@ -227,7 +227,7 @@ def connect(port: int) -> str:
 
 
 def isolated() -> bool:
-    from harness.processes.network import leave_network
+    from exportdiff.runtime.processes.network import leave_network
 
     return leave_network()
 

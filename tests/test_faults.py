@@ -8,21 +8,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import pytest
+from torch._dynamo.exc import TorchDynamoException
+
+from exportdiff.core.case import case_from_source
+from exportdiff.judging.checks import CHECKS
+from exportdiff.judging.results import Verdict
+from exportdiff.judging.verdict import judge
+from exportdiff.lab.faults import FAULTS, Fault, reusing, transforming
+from exportdiff.lab.faults.detection import shown_by
+from exportdiff.repro import repro_source
+from exportdiff.runtime.paths import EXPENSIVE, Path, all_paths, core_paths, cost, is_core, select_paths
+from exportdiff.runtime.paths.catalog import narrows
+from exportdiff.runtime.paths.transforms import TRANSFORMS
 from in_process import run_script
 from new_findings import new_findings
 from of_this_torch import HERE, PINNED
-from torch._dynamo.exc import TorchDynamoException
-
-from harness.case import case_from_source
-from harness.checks import CHECKS
-from harness.engine.detection import shown_by
-from harness.faults import FAULTS, Fault, reusing, transforming
-from harness.judge.results import Verdict
-from harness.judge.verdict import judge
-from harness.paths import EXPENSIVE, Path, all_paths, core_paths, cost, is_core, select_paths
-from harness.paths.catalog import narrows
-from harness.paths.transforms import TRANSFORMS
-from harness.repro import repro_source
 
 EVERY = pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
 

@@ -7,25 +7,24 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from test_campaign import NONSTRICT, UNFLATTEN, calm, found, halved, no, source_of, with_a_fix, yes
-
-from harness.engine.campaign import Campaign
-from harness.engine.events import (
+from exportdiff.core.finding import Finding
+from exportdiff.fuzzing.campaign.campaign import Campaign
+from exportdiff.fuzzing.campaign.events import (
     FindingMinimized,
     FindingUnconfirmed,
     HarnessError,
     MinimizingStarted,
     NotMinimized,
 )
-from harness.engine.final_minimizing import NO_TIME
-from harness.engine.settings import Settings
-from harness.engine.triage import Cause, Witness, by_importance
-from harness.engine.worker import ExampleResult, Job
-from harness.findings import Finding
-from harness.judge.results import Verdict
-from harness.known.standing import NEW, Standing
-from harness.minimizing import Minimized, NotShownError
-from harness.repro.confirm import Confirmation
+from exportdiff.fuzzing.campaign.final_minimizing import NO_TIME
+from exportdiff.fuzzing.campaign.settings import Settings
+from exportdiff.fuzzing.campaign.triage import Cause, Witness, by_importance
+from exportdiff.fuzzing.campaign.worker import ExampleResult, Job
+from exportdiff.fuzzing.minimizing import Minimized, NotShownError
+from exportdiff.judging.results import Verdict
+from exportdiff.known.attribution.classification import NEW, Standing
+from exportdiff.repro.confirm import Confirmation
+from test_campaign import NONSTRICT, UNFLATTEN, calm, found, halved, no, source_of, with_a_fix, yes
 
 
 def three(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:

@@ -6,21 +6,27 @@ import pathlib
 from dataclasses import replace
 from xml.etree import ElementTree
 
-import nights
 import pytest
-from evidence_of import make_finding
-from nights import AGAIN, MASKED, NEW, night, started, write
 
-from harness.cli import main
-from harness.engine.events import CampaignFinished, Event, FindingFound, HarnessError, TorchesCompared
-from harness.known.standing import Standing
-from harness.reporting.cards import cards
-from harness.reporting.finished import FinishedFiles
-from harness.reporting.folder import Folder
-from harness.reporting.junit import campaign_suite
-from harness.reporting.markdown import code, escaped, fenced, markdown
-from harness.reporting.night import Night
-from harness.reporting.tally import Tally
+import nights
+from evidence_of import make_finding
+from exportdiff.cli import main
+from exportdiff.fuzzing.campaign.events import (
+    CampaignFinished,
+    Event,
+    FindingFound,
+    HarnessError,
+    TorchesCompared,
+)
+from exportdiff.interfaces.reports.campaign_report import Night
+from exportdiff.interfaces.reports.cards import cards
+from exportdiff.interfaces.reports.finished import FinishedFiles
+from exportdiff.interfaces.reports.folder import Folder
+from exportdiff.interfaces.reports.junit import campaign_suite
+from exportdiff.interfaces.reports.markdown import code, escaped, fenced, markdown
+from exportdiff.interfaces.reports.tally import Tally
+from exportdiff.known.attribution.classification import Standing
+from nights import AGAIN, MASKED, NEW, night, started, write
 
 
 def summary(tmp_path: pathlib.Path, events: list[Event]) -> str:

@@ -9,15 +9,15 @@ from typing import Self
 
 import pytest
 
-from harness.bench import first_shown as module
-from harness.bench.first_shown import beyond, first_shown
-from harness.bench.records import Record
-from harness.bench.shape import Shape
-from harness.case import case_from_source
-from harness.judge.judge_case import judge_case
-from harness.known.entry import CORPORA
-from harness.paths import parse
-from harness.processes.child import Death
+from exportdiff.core.case import case_from_source
+from exportdiff.judging.judge_case import judge_case
+from exportdiff.known.corpus.entry import CORPORA
+from exportdiff.lab.bench import first_shown as module
+from exportdiff.lab.bench.first_shown import beyond, first_shown
+from exportdiff.lab.bench.records import Record
+from exportdiff.lab.bench.shape import Shape
+from exportdiff.runtime.paths import parse
+from exportdiff.runtime.processes.child import Death
 
 NAMES = ("unflatten_separates_views", "unflatten_checks_no_guards")
 PATHS = (parse("nonstrict:module"), parse("nonstrict:unflatten"))

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.cli import main
-from harness.known.fit import subjects, untried
-from harness.known.knowledge import knowledge
+from exportdiff.cli import main
+from exportdiff.known.attribution.knowledge import knowledge
+from exportdiff.known.corpus.fix_trials import subjects, untried
 
 CODE = "def wrong():\n    return 3\n\n\ndef other():\n    return 1\n"
 
@@ -203,7 +203,7 @@ def test_a_release_that_a_patch_names_needs_no_trial(
 ) -> None:
     write(corpora, "named", MENDS)
     assert untried(corpora) == ("named",)
-    monkeypatch.setattr("harness.known.fit.version", lambda name: "0.1+cpu")
+    monkeypatch.setattr("exportdiff.known.corpus.fix_trials.version", lambda name: "0.1+cpu")
     assert untried(corpora) == ()
 
 

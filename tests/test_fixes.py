@@ -13,13 +13,12 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from of_this_torch import HERE, PINNED, held
 
-from harness.known.entry import FIXES
-from harness.known.needed import fixes_named
-from harness.patching.aligning import aligned
-from harness.patching.fix import Edit, Hunk
-from harness.patching.fixes import (
+from exportdiff.known.corpus.entry import FIXES
+from exportdiff.known.corpus.needed_fixes import fixes_named
+from exportdiff.runtime.patching.aligning import aligned
+from exportdiff.runtime.patching.fix import Edit, Hunk
+from exportdiff.runtime.patching.fixes import (
     Fix,
     FixError,
     applied,
@@ -30,7 +29,8 @@ from harness.patching.fixes import (
     read_fix,
     read_fixes,
 )
-from harness.patching.placing import chunks_of
+from exportdiff.runtime.patching.placing import chunks_of
+from of_this_torch import HERE, PINNED, held
 
 CORPORA = pathlib.Path(__file__).parents[1] / "corpora"
 

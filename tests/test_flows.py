@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from harness.case import case_from_source
-from strategies import Program, render
-from strategies.machine import Machine, new_tensor
-from strategies.program import (
+from exportdiff.core.case import case_from_source
+from exportdiff_strategies import Program, render
+from exportdiff_strategies.machine import Machine, new_tensor
+from exportdiff_strategies.program import (
     Again,
     Arg,
     Assign,
@@ -31,9 +31,9 @@ from strategies.program import (
     TensorInput,
     Var,
 )
-from strategies.tags import tags_of
-from strategies.types import dense
-from strategies.values import Instance
+from exportdiff_strategies.tags import tags_of
+from exportdiff_strategies.types import dense
+from exportdiff_strategies.values import Instance
 
 X, V = Var("x"), Var("v")
 A, B = Attr(("a",)), Attr(("b",))

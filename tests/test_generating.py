@@ -13,10 +13,10 @@ import torch
 from hypothesis import HealthCheck, Phase, find, given, reject, settings
 from hypothesis import strategies as st
 from hypothesis.errors import InvalidArgument
-from hypothesis_profiles import examples
 
 import exportdiff
-from harness.generating import DrawnModel
+from exportdiff.interfaces.model_strategies import DrawnModel
+from hypothesis_profiles import examples
 
 Pass = Callable[[torch.fx.Graph], None]
 

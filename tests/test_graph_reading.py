@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 import torch
-from structure_cases import listing, step
 from torch import nn
 
-from harness.observe.graphs import Hierarchy, Operand, Step
-from harness.paths.read.hierarchy import CallRecorder
-from harness.paths.read.listing import Reader, base_name
-from harness.paths.read.program import read_exported
+from exportdiff.runtime.observing.graphs import Hierarchy, Operand, Step
+from exportdiff.runtime.paths.read.hierarchy import CallRecorder
+from exportdiff.runtime.paths.read.listing import Reader, base_name
+from exportdiff.runtime.paths.read.program import read_exported
+from structure_cases import listing, step
 
 
 def live(*steps: Step, returns: Operand = 0) -> list[str]:

@@ -6,10 +6,11 @@ import pathlib
 import subprocess
 import sys
 
-import hypothesis_profiles
 import pytest
 from hypothesis import settings
 from hypothesis.database import DirectoryBasedExampleDatabase, MultiplexedDatabase
+
+import hypothesis_profiles
 
 CONFTEST = f"""
 import sys

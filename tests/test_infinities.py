@@ -10,15 +10,15 @@ import pytest
 import torch
 from torch import nn
 
-from harness.case import Case
-from harness.checks.compare.leaves import ValuesDiffer, compare_leaf
-from harness.inputs.copies import CALLS, Examples
-from harness.judge.precision import in_float64
-from harness.judge.verdict import judge
-from harness.observe.tensors import snapshot
-from harness.paths import select_paths
-from harness.paths.run.eager import observe_eager
-from harness.paths.stopwatch import Stopwatch
+from exportdiff.core.case import Case
+from exportdiff.judging.checks.compare.leaves import ValuesDiffer, compare_leaf
+from exportdiff.judging.precision import in_float64
+from exportdiff.judging.verdict import judge
+from exportdiff.runtime.inputs.copies import CALLS, Examples
+from exportdiff.runtime.observing.tensors import snapshot
+from exportdiff.runtime.paths import select_paths
+from exportdiff.runtime.paths.run.eager import observe_eager
+from exportdiff.runtime.paths.stopwatch import Stopwatch
 
 INF, NAN = float("inf"), float("nan")
 PATHS = select_paths(["nonstrict:*", "nonstrict+decompose:module"])

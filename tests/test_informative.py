@@ -8,14 +8,14 @@ from dataclasses import replace
 import pytest
 import torch
 
-from harness.case import Case
-from harness.inputs.copies import build
-from harness.inputs.deviations import DEVIATIONS, Key
-from harness.observe.process_state import read_process_state
-from harness.observe.tensors import state_snapshot
-from harness.paths.run import calls
-from harness.paths.run.calls import DEVIATING_CALLS, plan_calls
-from harness.paths.run.informative import Level, informative_calls, informative_first
+from exportdiff.core.case import Case
+from exportdiff.runtime.inputs.copies import build
+from exportdiff.runtime.inputs.deviations import DEVIATIONS, Key
+from exportdiff.runtime.observing.process_state import read_process_state
+from exportdiff.runtime.observing.tensors import state_snapshot
+from exportdiff.runtime.paths.run import calls
+from exportdiff.runtime.paths.run.calls import DEVIATING_CALLS, plan_calls
+from exportdiff.runtime.paths.run.informative import Level, informative_calls, informative_first
 
 ARGS = "(torch.ones(2, 3), torch.zeros(2, 3), 2, True)"
 

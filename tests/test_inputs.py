@@ -7,10 +7,10 @@ import pytest
 import torch
 from torch import nn
 
-from harness.inputs.copies import CALLS, Examples, move_model
-from harness.inputs.deviations import DEVIATIONS
-from harness.inputs.edits import edit, plan_edits
-from harness.observe.tensors import TensorSnapshot, state_snapshot
+from exportdiff.runtime.inputs.copies import CALLS, Examples, move_model
+from exportdiff.runtime.inputs.deviations import DEVIATIONS
+from exportdiff.runtime.inputs.edits import edit, plan_edits
+from exportdiff.runtime.observing.tensors import TensorSnapshot, state_snapshot
 
 
 def test_copies_keep_metadata_and_values() -> None:

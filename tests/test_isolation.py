@@ -11,15 +11,15 @@ from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
 
-from harness.case import Case
-from harness.judge.verdict import judge
-from harness.observe.isolation import Isolation
-from harness.observe.process_state import restore_modes
-from harness.observe.tensors import snapshot, storage_id
-from harness.paths import select_paths
-from harness.paths.run import exported as execute
-from harness.paths.run import leftovers
-from harness.paths.stopwatch import Stopwatch
+from exportdiff.core.case import Case
+from exportdiff.judging.verdict import judge
+from exportdiff.runtime.observing.isolation import Isolation
+from exportdiff.runtime.observing.process_state import restore_modes
+from exportdiff.runtime.observing.tensors import snapshot, storage_id
+from exportdiff.runtime.paths import select_paths
+from exportdiff.runtime.paths.run import exported as execute
+from exportdiff.runtime.paths.run import leftovers
+from exportdiff.runtime.paths.stopwatch import Stopwatch
 
 PATHS = select_paths(["nonstrict:*"])
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 import torch
-from test_ops import LAYOUTS, PATTERNS, SHAPES, Given, largest, make, mismatch, storage, type_of
 from torch import nn
 
-from strategies.layers import LAYERS, LayerParams, LayerSpec
-from strategies.ops import Rejected
-from strategies.program import FORMS
-from strategies.regions import PREAMBLES
-from strategies.types import DTYPES
+from exportdiff_strategies.layers import LAYERS, LayerParams, LayerSpec
+from exportdiff_strategies.ops import Rejected
+from exportdiff_strategies.program import FORMS
+from exportdiff_strategies.regions import PREAMBLES
+from exportdiff_strategies.types import DTYPES
+from test_ops import LAYOUTS, PATTERNS, SHAPES, Given, largest, make, mismatch, storage, type_of
 
 CALLS = 3
 

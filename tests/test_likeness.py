@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.known.likeness import Likeness, words
+from exportdiff.known.attribution.likeness import Likeness, words
 
 COND = "def forward(self, x):\n    return torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,))\n"
 MUTATING = "def forward(self, x):\n    x.t_()\n    return x + 1\n"

@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import pyte
 import pytest
-from evidence_of import make_finding
 from rich.console import Console
 
-from harness.engine.events import (
+from evidence_of import make_finding
+from exportdiff.fuzzing.campaign.events import (
     CampaignFinished,
     CampaignStarted,
     ComparingStarted,
@@ -23,13 +23,13 @@ from harness.engine.events import (
     KnownSeen,
     MinimizingStarted,
 )
-from harness.judge.results import PathResult
-from harness.known.standing import Standing
-from harness.paths import all_paths
-from harness.reporting.console import ConsoleReport
-from harness.reporting.folder import Folder
-from harness.reporting.live_view import LastNew, LiveView, Numbers, Row
-from harness.reporting.tally import Tally
+from exportdiff.interfaces.reports.console import ConsoleReport
+from exportdiff.interfaces.reports.folder import Folder
+from exportdiff.interfaces.reports.live_view import LastNew, LiveView, Numbers, Row
+from exportdiff.interfaces.reports.tally import Tally
+from exportdiff.judging.results import PathResult
+from exportdiff.known.attribution.classification import Standing
+from exportdiff.runtime.paths import all_paths
 
 PATHS = tuple(all_paths(["cpu"]))[:30]
 FINDING = make_finding("value", message="call 0: output differs in value " * 5)

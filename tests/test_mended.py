@@ -12,21 +12,21 @@ from typing import Any
 
 import pytest
 import torch
-from of_this_torch import HERE, PINNED
 
-from harness.case import Case, case_from_source
-from harness.engine.worker import Job, prepared, run_batch
-from harness.faults import FAULTS
-from harness.judge.declared_refusals import DeclaredRefusal, declared_by, until_refused
-from harness.judge.results import Verdict
-from harness.judge.verdict import judge
-from harness.known.knowledge import Knowledge, knowledge
-from harness.known.leftovers import Leftover, sort_leftovers
-from harness.known.standing import NEW, Standing
-from harness.observe.failure import failure
-from harness.observe.observation import Call, Observation
-from harness.patching.held import hold
-from harness.paths import parse, select_paths
+from exportdiff.core.case import Case, case_from_source
+from exportdiff.fuzzing.campaign.worker import Job, prepared, run_batch
+from exportdiff.judging.declared_refusals import DeclaredRefusal, declared_by, until_refused
+from exportdiff.judging.results import Verdict
+from exportdiff.judging.verdict import judge
+from exportdiff.known.attribution.classification import NEW, Standing
+from exportdiff.known.attribution.knowledge import Knowledge, knowledge
+from exportdiff.known.attribution.residual import Leftover, sort_leftovers
+from exportdiff.lab.faults import FAULTS
+from exportdiff.runtime.observing.failure import failure
+from exportdiff.runtime.observing.observation import Call, Observation
+from exportdiff.runtime.patching.installed import hold
+from exportdiff.runtime.paths import parse, select_paths
+from of_this_torch import HERE, PINNED
 
 CORPORA = pathlib.Path(__file__).parents[1] / "corpora"
 PATHS = select_paths(["nonstrict:*"])

@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib.util
 
 import pytest
-from databases import Compared, compare
-from of_this_torch import CORPORA, skip_unless_tried
 
-from harness.paths import select_paths
-from harness.processes.calls import call_fresh
+from databases import Compared, compare
+from exportdiff.runtime.paths import select_paths
+from exportdiff.runtime.processes.calls import call_fresh
+from of_this_torch import CORPORA, skip_unless_tried
 
 PATHS = ["nonstrict:module", "nonstrict:unflatten", "nonstrict+decompose:module", "nonstrict+reload:module"]
 PATHS += ["strict:module", "strict:unflatten"]

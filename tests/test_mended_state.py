@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from of_this_torch import CORPORA, skip_unless_tried
 
-from harness.case import Case
-from harness.engine.worker import Job, prepared
-from harness.judge.declared_refusals import declared_by
-from harness.judge.judge_case import judge_case
-from harness.patching.held import hold, plain
-from harness.paths import select_paths
+from exportdiff.core.case import Case
+from exportdiff.fuzzing.campaign.worker import Job, prepared
+from exportdiff.judging.declared_refusals import declared_by
+from exportdiff.judging.judge_case import judge_case
+from exportdiff.runtime.patching.installed import hold, plain
+from exportdiff.runtime.paths import select_paths
+from of_this_torch import CORPORA, skip_unless_tried
 
 PATHS = select_paths(["nonstrict:module", "nonstrict:unflatten", "strict:module"])
 

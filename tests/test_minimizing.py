@@ -11,19 +11,19 @@ from collections.abc import Callable
 import pytest
 from torch import nn
 
-from harness.cli import main
-from harness.findings import Finding
-from harness.minimizing import Minimized, NotShownError, minimize, ship
-from harness.minimizing.layout import laid_out
-from harness.minimizing.notes import Notes
-from harness.minimizing.passes import PASSES
-from harness.minimizing.reducer import Problem, Reducer
-from harness.minimizing.size import size
-from harness.minimizing.subject import read_subject
-from harness.minimizing.tree import Tree
-from harness.programs import program_source
-from harness.repro.confirm import Confirmation
-from harness.source.line_count import code_lines
+from exportdiff.cli import main
+from exportdiff.core.finding import Finding
+from exportdiff.core.program_text.line_count import code_lines
+from exportdiff.core.programs import program_source
+from exportdiff.fuzzing.minimizing import Minimized, NotShownError, minimize, ship
+from exportdiff.fuzzing.minimizing.layout import laid_out
+from exportdiff.fuzzing.minimizing.notes import Notes
+from exportdiff.fuzzing.minimizing.passes import PASSES
+from exportdiff.fuzzing.minimizing.reducer import Problem, Reducer
+from exportdiff.fuzzing.minimizing.size import size
+from exportdiff.fuzzing.minimizing.subject import read_subject
+from exportdiff.fuzzing.minimizing.tree import Tree
+from exportdiff.repro.confirm import Confirmation
 
 HEAD = "import torch\nfrom torch import nn\n"
 
@@ -351,9 +351,9 @@ def make():
 
 
 def finding(source: str) -> Finding:
-    from harness.case import case_from_source
-    from harness.judge.judge_case import judge_case
-    from harness.paths import parse
+    from exportdiff.core.case import case_from_source
+    from exportdiff.judging.judge_case import judge_case
+    from exportdiff.runtime.paths import parse
 
     verdict = judge_case(case_from_source(source), [parse("nonstrict:module")])
     return next(each for each in verdict.findings if each.check == "outputs")

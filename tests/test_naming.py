@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from itertools import chain
 
-from strategies.naming import METHODS, names_for
-from strategies.program import Arg, Bind, Child, ClassDef, Fill, Init, New, Program, Return, Tensor, Var
+from exportdiff_strategies.naming import METHODS, names_for
+from exportdiff_strategies.program import (
+    Arg,
+    Bind,
+    Child,
+    ClassDef,
+    Fill,
+    Init,
+    New,
+    Program,
+    Return,
+    Tensor,
+    Var,
+)
 
 
 def program(*init: Init) -> Program:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from harness.cli import make_parser
+from exportdiff.cli import make_parser
 
 FOLDER = pathlib.Path(__file__).parents[1] / ".github" / "nightly"
 

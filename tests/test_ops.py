@@ -18,10 +18,10 @@ import torch.nn.functional as F  # noqa: N812 - the name that sources of program
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strategies.ops import LIMIT, OPS, OpSpec, Outcome, Params, Rejected
-from strategies.ops.basic_index import indexed, indices
-from strategies.regions import PREAMBLES
-from strategies.types import (
+from exportdiff_strategies.ops import LIMIT, OPS, OpSpec, Outcome, Params, Rejected
+from exportdiff_strategies.ops.basic_index import indexed, indices
+from exportdiff_strategies.regions import PREAMBLES
+from exportdiff_strategies.types import (
     DTYPES,
     UNSETTLED,
     TensorType,

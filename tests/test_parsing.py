@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from harness.source.parsing import parse
+from exportdiff.core.program_text.parsing import parse
 
 TEXT = "def f(x):\n    return [(x + 1) * (2, {3: x}), lambda y: y[0]]\n" * 30
 

@@ -8,15 +8,15 @@ from itertools import pairwise
 import pytest
 import torch
 
-from harness.case import Case
-from harness.observe.observation import ExportedObservation
-from harness.observe.tensors import TensorSnapshot
-from harness.paths import MODES, RUNNERS, all_paths, core_paths, parse, select_paths
-from harness.paths.run.eager import observe_eager
-from harness.paths.run.tree import observe_paths
-from harness.paths.stopwatch import Stopwatch
-from harness.paths.transforms.apply import needs
-from harness.paths.transforms.table import TRANSFORMS
+from exportdiff.core.case import Case
+from exportdiff.runtime.observing.observation import ExportedObservation
+from exportdiff.runtime.observing.tensors import TensorSnapshot
+from exportdiff.runtime.paths import MODES, RUNNERS, all_paths, core_paths, parse, select_paths
+from exportdiff.runtime.paths.run.eager import observe_eager
+from exportdiff.runtime.paths.run.tree import observe_paths
+from exportdiff.runtime.paths.stopwatch import Stopwatch
+from exportdiff.runtime.paths.transforms.apply import needs
+from exportdiff.runtime.paths.transforms.table import TRANSFORMS
 
 NAMES = ["nonstrict:module@cpu", "nonstrict:unflatten@cpu", "strict:module@cpu", "strict:unflatten@cpu"]
 COMPILED = "compile:compiled@cpu"

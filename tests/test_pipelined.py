@@ -10,15 +10,15 @@ import pytest
 import torch
 from torch.export import Dim
 
-from harness.case import Case
-from harness.inputs.copies import CALLS
-from harness.judge.verdict import judge
-from harness.known.knowledge import knowledge
-from harness.observe.observation import PipelinedObservation
-from harness.patching.held import only
-from harness.paths import select_paths
-from harness.paths.run.tree import observe_paths
-from harness.paths.stopwatch import Stopwatch
+from exportdiff.core.case import Case
+from exportdiff.judging.verdict import judge
+from exportdiff.known.attribution.knowledge import knowledge
+from exportdiff.runtime.inputs.copies import CALLS
+from exportdiff.runtime.observing.observation import PipelinedObservation
+from exportdiff.runtime.patching.installed import only
+from exportdiff.runtime.paths import select_paths
+from exportdiff.runtime.paths.run.tree import observe_paths
+from exportdiff.runtime.paths.stopwatch import Stopwatch
 
 PATHS = select_paths(["pipeline:stages"])
 CORPORA = pathlib.Path(__file__).parents[1] / "corpora"

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from harness.engine.worker import Job, run_batch
-from harness.findings import Relation
-from harness.path import Path
-from harness.paths import select_paths
-from harness.plain_data import NotPlainError, dumps, loads
+from exportdiff.core.finding import Relation
+from exportdiff.core.path import Path
+from exportdiff.core.plain_data import NotPlainError, dumps, loads
+from exportdiff.fuzzing.campaign.worker import Job, run_batch
+from exportdiff.runtime.paths import select_paths
 
 VALUES: list[object] = [
     None,
@@ -77,10 +77,10 @@ def test_nothing_else_is_written(value: object) -> None:
         "{",
         "[1]",
         '{"data": "os:system", "fields": {"command": "true"}}',
-        '{"data": "harness.processes.calls:call_fresh", "fields": {}}',
-        '{"data": "harness.path:Path", "fields": {"nothing": 1}}',
-        '{"data": "harness.nothing:Path", "fields": {}}',
-        '{"enum": "harness.findings:Relation", "value": "NOTHING"}',
+        '{"data": "exportdiff.runtime.processes.calls:call_fresh", "fields": {}}',
+        '{"data": "exportdiff.core.path:Path", "fields": {"nothing": 1}}',
+        '{"data": "exportdiff.nothing:Path", "fields": {}}',
+        '{"enum": "exportdiff.core.finding:Relation", "value": "NOTHING"}',
         json.dumps({"of": "tuple"}),
     ],
 )

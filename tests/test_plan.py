@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from fnmatch import fnmatchcase
 
-from harness.engine.schedule import RATES, SUITED, paths_for, share
-from harness.paths import all_paths, core_paths, cost, select_paths, stem
-from strategies.tags import TAGS
+from exportdiff.fuzzing.campaign.schedule import RATES, SUITED, paths_for, share
+from exportdiff.runtime.paths import all_paths, core_paths, cost, select_paths, stem
+from exportdiff_strategies.tags import TAGS
 
 EVERY_PATH = all_paths()
 

@@ -9,25 +9,25 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import torch
-from evidence_of import limit_name
 from torch import nn
 
-from harness.case import Case
-from harness.checks.aliasing import aliasing
-from harness.checks.outputs import outputs
-from harness.judge.documented_limits.inference import (
+from evidence_of import limit_name
+from exportdiff.core.case import Case
+from exportdiff.judging.checks.aliasing import aliasing
+from exportdiff.judging.checks.outputs import outputs
+from exportdiff.judging.documented_limits.inference import (
     bits_show_rounding,
     interpolated_bytes_show_rounding,
 )
-from harness.judge.documented_limits.limit import Question
-from harness.judge.precision import in_float64, with_exact_values
-from harness.judge.verdict import judge
-from harness.observe.observation import Call, EagerObservation, Observation
-from harness.observe.tensors import TensorSnapshot
-from harness.paths import select_paths
-from harness.paths.run.eager import observe_eager
-from harness.paths.run.tree import observe_paths
-from harness.paths.stopwatch import Stopwatch
+from exportdiff.judging.documented_limits.limit import Question
+from exportdiff.judging.precision import in_float64, with_exact_values
+from exportdiff.judging.verdict import judge
+from exportdiff.runtime.observing.observation import Call, EagerObservation, Observation
+from exportdiff.runtime.observing.tensors import TensorSnapshot
+from exportdiff.runtime.paths import select_paths
+from exportdiff.runtime.paths.run.eager import observe_eager
+from exportdiff.runtime.paths.run.tree import observe_paths
+from exportdiff.runtime.paths.stopwatch import Stopwatch
 
 Array: TypeAlias = npt.NDArray[Any]
 

@@ -14,13 +14,13 @@ from multiprocessing.connection import Connection
 
 import pytest
 
-from harness.engine.postmortem import post_mortem
-from harness.paths import Path, select_paths
-from harness.processes import child as child_module
-from harness.processes import scratch
-from harness.processes.calls import ReusableWorker, call_fresh
-from harness.processes.child import Child, Death, Failure, Stopped, waited_for_core
-from harness.processes.executor import Places
+from exportdiff.fuzzing.campaign.postmortem import post_mortem
+from exportdiff.runtime.paths import Path, select_paths
+from exportdiff.runtime.processes import child as child_module
+from exportdiff.runtime.processes import scratch
+from exportdiff.runtime.processes.calls import ReusableWorker, call_fresh
+from exportdiff.runtime.processes.child import Child, Death, Failure, Stopped, waited_for_core
+from exportdiff.runtime.processes.executor import Places
 
 # The child processes can import the modules of the tests.
 

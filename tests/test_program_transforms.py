@@ -9,28 +9,28 @@ from dataclasses import replace
 
 import pytest
 import torch
-from evidence_of import limit_name
 from torch import nn
 
-from harness.case import Case, case_from_source
-from harness.checks.aliasing import OutputMemory, WriteShows
-from harness.checks.compare.leaves import LeafDifference
-from harness.checks.inputs import InputLeaf
-from harness.checks.outputs import OutputIdentity, OutputLeaf
-from harness.checks.sharing import sharing
-from harness.checks.state import StateLeaf
-from harness.findings import Evidence
-from harness.judge.results import Verdict
-from harness.judge.verdict import judge
-from harness.observe.aliasing import Memory
-from harness.observe.observation import Call, EagerObservation, ExportedObservation, Observation
-from harness.observe.tensors import State, state_snapshot, tree_snapshot
-from harness.path import Path
-from harness.paths import parse, stem
-from harness.paths.read.graph_inputs import written_back
-from harness.paths.transforms.programs import reexport, reexport_unflattened
-from harness.processes.script import run_file
-from harness.repro import repro_source
+from evidence_of import limit_name
+from exportdiff.core.case import Case, case_from_source
+from exportdiff.core.finding import Evidence
+from exportdiff.core.path import Path
+from exportdiff.judging.checks.aliasing import OutputMemory, WriteShows
+from exportdiff.judging.checks.compare.leaves import LeafDifference
+from exportdiff.judging.checks.inputs import InputLeaf
+from exportdiff.judging.checks.outputs import OutputIdentity, OutputLeaf
+from exportdiff.judging.checks.sharing import sharing
+from exportdiff.judging.checks.state import StateLeaf
+from exportdiff.judging.results import Verdict
+from exportdiff.judging.verdict import judge
+from exportdiff.repro import repro_source
+from exportdiff.runtime.observing.aliasing import Memory
+from exportdiff.runtime.observing.observation import Call, EagerObservation, ExportedObservation, Observation
+from exportdiff.runtime.observing.tensors import State, state_snapshot, tree_snapshot
+from exportdiff.runtime.paths import parse, stem
+from exportdiff.runtime.paths.read.graph_inputs import written_back
+from exportdiff.runtime.paths.transforms.programs import reexport, reexport_unflattened
+from exportdiff.runtime.processes.script import run_file
 
 SPEC = """
 def dynamic_shapes():

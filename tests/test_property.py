@@ -9,14 +9,14 @@ from __future__ import annotations
 import pathlib
 
 import pytest
-from new_findings import new_on_mended_torch
 
-from harness.case import case_from_source
-from harness.engine.schedule import paths_for
-from harness.judge.judge_case import judge_case
-from harness.paths import core_paths
-from harness.repro import repro_source
-from strategies import draw_program, render, tags_of
+from exportdiff.core.case import case_from_source
+from exportdiff.fuzzing.campaign.schedule import paths_for
+from exportdiff.judging.judge_case import judge_case
+from exportdiff.repro import repro_source
+from exportdiff.runtime.paths import core_paths
+from exportdiff_strategies import draw_program, render, tags_of
+from new_findings import new_on_mended_torch
 
 SEED = 137013
 EXAMPLES = 120

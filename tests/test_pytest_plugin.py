@@ -95,11 +95,13 @@ def test_loading_it_imports_nothing_slow(project: pytest.Pytester) -> None:
 
         @pytest.mark.export_paths("nonstrict:*")
         def test_loaded(pytestconfig):
-            assert pytestconfig.pluginmanager.get_plugin("exportdiff").__name__ == "harness.pytest_plugin"
-            slow = {"torch", "numpy", "hypothesis", "strategies", "libcst", "rich"}
+            plugin = pytestconfig.pluginmanager.get_plugin("exportdiff")
+            assert plugin.__name__ == "exportdiff.interfaces.pytest_plugin"
+            slow = {"torch", "numpy", "hypothesis", "exportdiff_strategies", "libcst", "rich"}
             assert not slow & set(sys.modules)
-            ours = {name for name in sys.modules if name.partition(".")[0] in ("harness", "exportdiff")}
-            assert ours == {"harness", "harness.durations", "harness.errors", "harness.pytest_plugin"}
+            ours = {name for name in sys.modules if name.partition(".")[0].startswith("exportdiff")}
+            modules = ("core", "core.durations", "core.errors", "interfaces", "interfaces.pytest_plugin")
+            assert ours == {"exportdiff", *(f"exportdiff.{name}" for name in modules)}
         """
     )
     result = project.runpytest_subprocess("--strict-markers", "-p", "no:xdist")

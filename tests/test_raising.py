@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 import torch
-from test_ops import LAYOUTS, SHAPES, make
 from torch import nn
 
-from strategies import render
-from strategies.failures import FAILURES
-from strategies.machine import Machine
-from strategies.program import (
+from exportdiff_strategies import render
+from exportdiff_strategies.failures import FAILURES
+from exportdiff_strategies.machine import Machine
+from exportdiff_strategies.program import (
     Arg,
     Assign,
     ClassDef,
@@ -27,9 +26,10 @@ from strategies.program import (
     Try,
     Var,
 )
-from strategies.tidy import tidy
-from strategies.trace import Trace
-from strategies.types import DTYPES
+from exportdiff_strategies.tidy import tidy
+from exportdiff_strategies.trace import Trace
+from exportdiff_strategies.types import DTYPES
+from test_ops import LAYOUTS, SHAPES, make
 
 X = Var("x")
 ADDED = Assign("x", Op("add_one", (X,)))

@@ -13,21 +13,21 @@ from typing import Any
 
 import pytest
 
-from harness.cli import main
-from harness.engine.campaign import Campaign
-from harness.engine.engines import ENGINES, gpu_share, local_workers, misfit
-from harness.engine.events import Event, ExampleDone, FindingFound, HarnessError
-from harness.engine.settings import Settings
-from harness.engine.surroundings import surroundings
-from harness.engine.worker import ExampleResult, Job
-from harness.errors import UsageError
-from harness.findings import Finding
-from harness.judge.results import PathResult, Verdict
-from harness.paths import select_paths
-from harness.processes.cluster import Cluster
-from harness.processes.executor import Places
-from harness.processes.usage import PROC, family
-from harness.repro.confirm import Confirmation
+from exportdiff.cli import main
+from exportdiff.core.errors import UsageError
+from exportdiff.core.finding import Finding
+from exportdiff.fuzzing.campaign.campaign import Campaign
+from exportdiff.fuzzing.campaign.campaign_inputs import surroundings
+from exportdiff.fuzzing.campaign.engines import ENGINES, gpu_share, local_workers, misfit
+from exportdiff.fuzzing.campaign.events import Event, ExampleDone, FindingFound, HarnessError
+from exportdiff.fuzzing.campaign.settings import Settings
+from exportdiff.fuzzing.campaign.worker import ExampleResult, Job
+from exportdiff.judging.results import PathResult, Verdict
+from exportdiff.repro.confirm import Confirmation
+from exportdiff.runtime.paths import select_paths
+from exportdiff.runtime.processes.cluster import Cluster
+from exportdiff.runtime.processes.executor import Places
+from exportdiff.runtime.processes.usage import PROC, family
 
 
 def test_without_ray_one_line_says_what_to_install(

@@ -6,19 +6,19 @@ import json
 import pathlib
 from dataclasses import replace
 
-import nights
 import pytest
+
+import nights
+from exportdiff.core.errors import UsageError
+from exportdiff.core.finding import Consequence
+from exportdiff.fuzzing.campaign.events import CampaignFinished, Event, TorchesCompared
+from exportdiff.interfaces.reports.folder import Folder
+from exportdiff.interfaces.reports.joining import campaign_events
+from exportdiff.interfaces.reports.recorded import read_events
+from exportdiff.interfaces.reports.summary import summary_document
+from exportdiff.interfaces.reports.tally import Tally
 from nights import AGAIN, MASKED, NEW, night, write
 from test_reporting import EVENTS
-
-from harness.engine.events import CampaignFinished, Event, TorchesCompared
-from harness.errors import UsageError
-from harness.findings import Consequence
-from harness.reporting.folder import Folder
-from harness.reporting.joining import campaign_events
-from harness.reporting.recorded import read_events
-from harness.reporting.summary import summary_document
-from harness.reporting.tally import Tally
 
 COMPARED = TorchesCompared(
     3.0, "torch regression", NEW.fingerprint, nights.MODULE, ("outputs",), (), 3, finding=NEW, causes=("x",)

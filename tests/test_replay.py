@@ -6,7 +6,7 @@ import pathlib
 
 import pytest
 
-from harness.cli import main
+from exportdiff.cli import main
 
 HEADER = """\
 # /// script

@@ -9,15 +9,13 @@ import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 
-import nights
 import pytest
-from evidence_of import make_finding
 from markupsafe import escape
-from nights import AGAIN, MASKED, NEW, WRONG, night, started, write
 
-from harness.checks import CHECKS
-from harness.cli import main
-from harness.engine.events import (
+import nights
+from evidence_of import make_finding
+from exportdiff.cli import main
+from exportdiff.fuzzing.campaign.events import (
     CampaignFinished,
     EntriesFixed,
     Event,
@@ -25,15 +23,17 @@ from harness.engine.events import (
     HarnessError,
     TorchesCompared,
 )
-from harness.paths import promise
-from harness.reporting.discovery import Discovery
-from harness.reporting.folder import Folder
-from harness.reporting.night import Night
-from harness.reporting.page.page import page
-from harness.reporting.plots.bars import Bar, bars
-from harness.reporting.plots.growth import growth
-from harness.reporting.since import Rate, since
-from harness.reporting.tally import Tally
+from exportdiff.interfaces.reports.campaign_report import Night
+from exportdiff.interfaces.reports.discovery import Discovery
+from exportdiff.interfaces.reports.folder import Folder
+from exportdiff.interfaces.reports.page.page import page
+from exportdiff.interfaces.reports.plots.bars import Bar, bars
+from exportdiff.interfaces.reports.plots.growth import growth
+from exportdiff.interfaces.reports.since import Rate, since
+from exportdiff.interfaces.reports.tally import Tally
+from exportdiff.judging.checks import CHECKS
+from exportdiff.runtime.paths import promise
+from nights import AGAIN, MASKED, NEW, WRONG, night, started, write
 
 LINKS = ("href", "src", "xlink:href", "action", "data", "srcset")
 VOID = {"meta", "br", "link", "img", "input"}

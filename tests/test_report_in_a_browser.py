@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from nights import MASKED, NEW, night, write
 
-from harness.engine.events import FindingFound
-from harness.reporting.night import Night
-from harness.reporting.page.page import page as page_of
+from exportdiff.fuzzing.campaign.events import FindingFound
+from exportdiff.interfaces.reports.campaign_report import Night
+from exportdiff.interfaces.reports.page.page import page as page_of
+from nights import MASKED, NEW, night, write
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 BROWSER = os.environ.get("EXPORTDIFF_BROWSER") or next(filter(None, map(shutil.which, NAMES)), None)

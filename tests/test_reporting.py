@@ -10,10 +10,12 @@ from dataclasses import replace
 
 import pyte
 import pytest
-from evidence_of import make_finding
 from rich.console import Console
 
-from harness.engine.events import (
+from evidence_of import make_finding
+from exportdiff.core.errors import UsageError
+from exportdiff.core.path import Path
+from exportdiff.fuzzing.campaign.events import (
     CampaignFinished,
     CampaignStarted,
     Event,
@@ -27,20 +29,18 @@ from harness.engine.events import (
     MinimizingStarted,
     NotMinimized,
 )
-from harness.engine.final_minimizing import NO_TIME
-from harness.errors import UsageError
-from harness.judge.results import PathResult, Status
-from harness.known.standing import Standing
-from harness.path import Path
-from harness.paths import parse
-from harness.reporting.console import ConsoleReport
-from harness.reporting.folder import Folder
-from harness.reporting.ndjson import NdjsonLog
-from harness.reporting.repro_files import ReproFiles
-from harness.reporting.screen import fitted
-from harness.reporting.summary import SummaryFile, summary_document
-from harness.reporting.tally import Tally
-from harness.reporting.text import make_console, show_command
+from exportdiff.fuzzing.campaign.final_minimizing import NO_TIME
+from exportdiff.interfaces.reports.console import ConsoleReport
+from exportdiff.interfaces.reports.folder import Folder
+from exportdiff.interfaces.reports.ndjson import NdjsonLog
+from exportdiff.interfaces.reports.repro_files import ReproFiles
+from exportdiff.interfaces.reports.screen import fitted
+from exportdiff.interfaces.reports.summary import SummaryFile, summary_document
+from exportdiff.interfaces.reports.tally import Tally
+from exportdiff.interfaces.reports.text import make_console, show_command
+from exportdiff.judging.results import PathResult, Status
+from exportdiff.known.attribution.classification import Standing
+from exportdiff.runtime.paths import parse
 
 MODULE, UNFLATTEN = "nonstrict:module@cpu", "nonstrict:unflatten@cpu"
 FINDING = make_finding("value", message="\n".join(f"line {number}" for number in range(15)))

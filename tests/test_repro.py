@@ -11,22 +11,29 @@ from inspect import isabstract
 
 import pytest
 import torch
-from in_process import run_script as run
 
-from harness.case import case_from_source
-from harness.checks import CHECKS
-from harness.checks.aliasing import OutputMemory, WriteDiffers, WriteRefused, WriteShows
-from harness.checks.alive import ALIVE, ProcessDied
-from harness.checks.compare.deviating import Altered
-from harness.checks.compare.leaves import LeafDifference
-from harness.checks.fake import WrongFake
-from harness.checks.gradients import BackwardRaised, GradientFlow, GradientLeaf
-from harness.checks.guards.check import CallRefused, WrongRecord
-from harness.checks.guards.deviations import BrokenByRefusal, RefusedButChanged, WrongAnswer
-from harness.checks.guards.recompiles import DeviatingCallRaised, Recompiled
-from harness.checks.inputs import InputLeaf, InputStructure
-from harness.checks.outputs import OnlyEagerRaised, OutputIdentity, OutputLeaf, OutputStructure, PathRaised
-from harness.checks.purity import (
+from exportdiff.core.case import case_from_source
+from exportdiff.core.finding import Evidence, Finding, Stage
+from exportdiff.core.path import Path
+from exportdiff.judging.checks import CHECKS
+from exportdiff.judging.checks.aliasing import OutputMemory, WriteDiffers, WriteRefused, WriteShows
+from exportdiff.judging.checks.alive import ALIVE, ProcessDied
+from exportdiff.judging.checks.compare.deviating import Altered
+from exportdiff.judging.checks.compare.leaves import LeafDifference
+from exportdiff.judging.checks.fake import WrongFake
+from exportdiff.judging.checks.gradients import BackwardRaised, GradientFlow, GradientLeaf
+from exportdiff.judging.checks.guards.check import CallRefused, WrongRecord
+from exportdiff.judging.checks.guards.deviations import BrokenByRefusal, RefusedButChanged, WrongAnswer
+from exportdiff.judging.checks.guards.recompiles import DeviatingCallRaised, Recompiled
+from exportdiff.judging.checks.inputs import InputLeaf, InputStructure
+from exportdiff.judging.checks.outputs import (
+    OnlyEagerRaised,
+    OutputIdentity,
+    OutputLeaf,
+    OutputStructure,
+    PathRaised,
+)
+from exportdiff.judging.checks.purity import (
     ExampleInputChanged,
     HeldTensorChanged,
     ModuleChanged,
@@ -37,7 +44,7 @@ from harness.checks.purity import (
     StateCreated,
     StateSharingChanged,
 )
-from harness.checks.sharing import (
+from exportdiff.judging.checks.sharing import (
     CallVariantState,
     CopyShares,
     EditDiffers,
@@ -47,30 +54,29 @@ from harness.checks.sharing import (
     TensorsMerged,
     TensorSplit,
 )
-from harness.checks.state import AttributeDiffers, StateAdded, StateLeaf, StateMissing, UpdateLost
-from harness.checks.structure.call_order import CallMissing, CallOrder, CallsUnknown
-from harness.checks.structure.check import (
+from exportdiff.judging.checks.state import AttributeDiffers, StateAdded, StateLeaf, StateMissing, UpdateLost
+from exportdiff.judging.checks.structure.call_order import CallMissing, CallOrder, CallsUnknown
+from exportdiff.judging.checks.structure.check import (
     GraphBroken,
     ModuleCycle,
     ModulesMissing,
     ModulesUnknown,
     NeedlessVariant,
 )
-from harness.checks.structure.enumeration import OrderDiffers
-from harness.checks.structure.signature import SignatureMismatch, SpecKind, SpecTarget, TableNames
-from harness.checks.structure.translation import StepDiffers, StepMoved
-from harness.faults import FAULTS
-from harness.findings import Evidence, Finding, Stage
-from harness.inputs.copies import build
-from harness.inputs.deviations import DEVIATIONS, PROMISED
-from harness.judge.verdict import judge
-from harness.known.entry import read_entry
-from harness.observe.failure import Failure
-from harness.path import Path
-from harness.paths import parse, select_paths
-from harness.repro import NoReproError, repro_source
-from harness.repro.templates.settings import SETTINGS
-from harness.repro.writers.table import WRITERS
+from exportdiff.judging.checks.structure.enumeration import OrderDiffers
+from exportdiff.judging.checks.structure.signature import SignatureMismatch, SpecKind, SpecTarget, TableNames
+from exportdiff.judging.checks.structure.translation import StepDiffers, StepMoved
+from exportdiff.judging.verdict import judge
+from exportdiff.known.corpus.entry import read_entry
+from exportdiff.lab.faults import FAULTS
+from exportdiff.repro import NoReproError, repro_source
+from exportdiff.repro.templates.settings import SETTINGS
+from exportdiff.repro.writers.table import WRITERS
+from exportdiff.runtime.inputs.copies import build
+from exportdiff.runtime.inputs.deviations import DEVIATIONS, PROMISED
+from exportdiff.runtime.observing.failure import Failure
+from exportdiff.runtime.paths import parse, select_paths
+from in_process import run_script as run
 
 SOURCE = """\
 import torch
@@ -231,7 +237,9 @@ def test_every_class_of_evidence_is_written() -> None:
         AttributeDiffers,
     }
     written = {type(evidence) for _, evidence in EVIDENCE} | elsewhere
-    assert written == {each for each in below(Evidence) if each.__module__.startswith("harness.checks")}
+    assert written == {
+        each for each in below(Evidence) if each.__module__.startswith("exportdiff.judging.checks")
+    }
     assert set(WRITERS) == {*CHECKS, ALIVE}
 
 

@@ -9,15 +9,14 @@ import pytest
 import torch
 from torch import nn
 
-from harness.observe.process_state import read_process_state
-from harness.repro.parts import Deviating
-from harness.repro.paste import Template, Values, with_helpers
-from harness.repro.program import program_of, read_program
-from harness.repro.script import Setting, script
-from harness.repro.templates import inputs as input_templates
-from harness.repro.templates import observers, pairs, scripts, settings, steps
-from harness.repro.templates.properties import PROPERTIES
-from harness.repro.templates.stand_ins import (
+from exportdiff.repro.parts import Deviating
+from exportdiff.repro.paste import Template, Values, with_helpers
+from exportdiff.repro.program import program_of, read_program
+from exportdiff.repro.script import Setting, script
+from exportdiff.repro.templates import inputs as input_templates
+from exportdiff.repro.templates import observers, pairs, scripts, settings, steps
+from exportdiff.repro.templates.properties import PROPERTIES
+from exportdiff.repro.templates.stand_ins import (
     FACT,
     HAS_KWARGS,
     SEED,
@@ -28,8 +27,9 @@ from harness.repro.templates.stand_ins import (
     make,
     when,
 )
-from harness.repro.writers import gradients
-from harness.repro.writers.structure import calls, modules
+from exportdiff.repro.writers import gradients
+from exportdiff.repro.writers.structure import calls, modules
+from exportdiff.runtime.observing.process_state import read_process_state
 
 
 def _helper(number: int) -> int:

@@ -9,7 +9,7 @@ import types
 import pytest
 import torch
 
-from harness.equivalence.reproducing import NoSourceError, source_of
+from exportdiff.interfaces.checking.reproducing import NoSourceError, source_of
 
 MODULE = """\
 import torch

@@ -10,17 +10,17 @@ from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 
 import pytest
-from evidence_of import make_finding
 
-from harness.case import Case, case_from_source
-from harness.findings import Finding
-from harness.judge.results import PathResult, Verdict
-from harness.known.attribution import explain
-from harness.known.explained import Cause, Explained
-from harness.known.knowledge import Knowledge, knowledge
-from harness.known.leftovers import Leftover, sort_leftovers
-from harness.path import Path
-from harness.paths import parse
+from evidence_of import make_finding
+from exportdiff.core.case import Case, case_from_source
+from exportdiff.core.finding import Finding
+from exportdiff.core.path import Path
+from exportdiff.judging.results import PathResult, Verdict
+from exportdiff.known.attribution.attribute import explain
+from exportdiff.known.attribution.explained import Cause, Explained
+from exportdiff.known.attribution.knowledge import Knowledge, knowledge
+from exportdiff.known.attribution.residual import Leftover, sort_leftovers
+from exportdiff.runtime.paths import parse
 
 SOURCE = "def wrong():\n    state = True\n    return state\n"
 MODULE = "nonstrict:module@cpu"

@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from harness.cli import main
-from harness.engine.journal import Journal
-from harness.engine.settings import Settings
-from harness.errors import UsageError
-from harness.paths import select_paths
+from exportdiff.cli import main
+from exportdiff.core.errors import UsageError
+from exportdiff.fuzzing.campaign.journal import Journal
+from exportdiff.fuzzing.campaign.settings import Settings
+from exportdiff.runtime.paths import select_paths
 
 ROOT = pathlib.Path(__file__).parents[1]
 ARGUMENTS = (
@@ -103,7 +103,7 @@ def test_a_killed_campaign_goes_on(
     assert not (tmp_path / "summary.json").exists()
     # As if killed in the middle of a line.
     with (tmp_path / "journal.ndjson").open("a") as journal:
-        journal.write('{"data":"harness.engine.jour')
+        journal.write('{"data":"exportdiff.fuzzing.campaign.jour')
     with (tmp_path / "events.ndjson").open("a") as log:
         log.write('{"event":\n\0damaged\n')
     done = _lines(tmp_path / "journal.ndjson")

@@ -9,15 +9,15 @@ from typing import Any
 
 import jsonschema
 import pytest
-from evidence_of import make_finding
 
-from harness.cli import main
-from harness.equivalence.report import FailOn, Found, Report
-from harness.equivalence.target import Target
-from harness.judge.results import PathResult, Unjudged
-from harness.known.explained import Cause
-from harness.paths import parse
-from harness.reporting.sarif import sarif
+from evidence_of import make_finding
+from exportdiff.cli import main
+from exportdiff.core.target import Target
+from exportdiff.interfaces.checking.report import FailOn, Found, Report
+from exportdiff.interfaces.reports.sarif import sarif
+from exportdiff.judging.results import PathResult, Unjudged
+from exportdiff.known.attribution.explained import Cause
+from exportdiff.runtime.paths import parse
 
 
 def thing(required: str = "", **properties: object) -> dict[str, object]:

@@ -10,13 +10,13 @@ import shutil
 import pytest
 import torch
 
-from harness import second_device
-from harness.case import case_from_source
-from harness.cli import main
-from harness.judge.results import Verdict
-from harness.judge.verdict import judge
-from harness.paths import select_paths
-from harness.processes.calls import call_fresh
+from exportdiff.cli import main
+from exportdiff.core.case import case_from_source
+from exportdiff.judging.results import Verdict
+from exportdiff.judging.verdict import judge
+from exportdiff.runtime import second_device
+from exportdiff.runtime.paths import select_paths
+from exportdiff.runtime.processes.calls import call_fresh
 
 BUILDS = pytest.mark.skipif(bool(second_device.why_not()), reason="needs g++ and ninja")
 SECONDS = 600

@@ -13,12 +13,12 @@ from email.policy import default
 
 import pytest
 import torch
-from of_this_torch import held, skip_unless_tried
 
-from harness.cli import main
-from harness.known.entry import FIXES
-from harness.known.series import patched
-from harness.patching.fixes import read_fixes
+from exportdiff.cli import main
+from exportdiff.known.corpus.entry import FIXES
+from exportdiff.known.upstream.patch_series import patched
+from exportdiff.runtime.patching.fixes import read_fixes
+from of_this_torch import held, skip_unless_tried
 
 ROOT = pathlib.Path(__file__).parents[1]
 SITE = pathlib.Path(torch.__file__).parents[1]

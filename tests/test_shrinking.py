@@ -7,11 +7,11 @@ import itertools
 import pytest
 from hypothesis import HealthCheck, find, settings
 
-from strategies import programs, render, tags_of
-from strategies.narrowing import narrow
-from strategies.program import Program
-from strategies.seeds import draw_example
-from strategies.tags import TAGS
+from exportdiff_strategies import programs, render, tags_of
+from exportdiff_strategies.narrowing import narrow
+from exportdiff_strategies.program import Program
+from exportdiff_strategies.seeds import draw_example
+from exportdiff_strategies.tags import TAGS
 
 FEW = 6
 """The number of tags that the nightly tests shrink: each takes ten to twenty seconds."""

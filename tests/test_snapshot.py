@@ -8,11 +8,17 @@ import torch
 from torch import nn
 from torch.utils import _pytree as pytree
 
-from harness.checks.compare.leaves import ValuesDiffer, compare_leaf
-from harness.inputs.copies import Examples
-from harness.observe.environment import read_environment
-from harness.observe.failure import Failure, failure
-from harness.observe.tensors import Roles, TensorSnapshot, snapshot, state_snapshot, tree_snapshot
+from exportdiff.judging.checks.compare.leaves import ValuesDiffer, compare_leaf
+from exportdiff.runtime.inputs.copies import Examples
+from exportdiff.runtime.observing.environment import read_environment
+from exportdiff.runtime.observing.failure import Failure, failure
+from exportdiff.runtime.observing.tensors import (
+    Roles,
+    TensorSnapshot,
+    snapshot,
+    state_snapshot,
+    tree_snapshot,
+)
 
 Pair = namedtuple("Pair", "a b")
 

@@ -10,13 +10,13 @@ import textwrap
 
 import pytest
 import torch
-from new_findings import new_findings
 
-from harness.case import Case, case_from_source
-from harness.findings import Finding
-from harness.judge.results import Verdict
-from harness.judge.verdict import judge
-from harness.paths import core_paths, select_paths
+from exportdiff.core.case import Case, case_from_source
+from exportdiff.core.finding import Finding
+from exportdiff.judging.results import Verdict
+from exportdiff.judging.verdict import judge
+from exportdiff.runtime.paths import core_paths, select_paths
+from new_findings import new_findings
 
 PREAMBLES = {
     "Pair": 'from collections import namedtuple\n\nPair = namedtuple("Pair", ["left", "right"])\n',

@@ -14,16 +14,15 @@ from typing import Any
 import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
-from hypothesis_profiles import examples
 
-from harness.case import case_from_source
-from strategies import Program, draw_program, programs, render, tags_of
-from strategies.drawing.tracing import traceable_root
-from strategies.machine import CALLS, FUEL, Machine, arguments
-from strategies.naming import attribute_names, renamed
-from strategies.ops import OPS
-from strategies.profiles import BASE, MIX, NAMES, PROFILES
-from strategies.program import (
+from exportdiff.core.case import case_from_source
+from exportdiff_strategies import Program, draw_program, programs, render, tags_of
+from exportdiff_strategies.drawing.tracing import traceable_root
+from exportdiff_strategies.machine import CALLS, FUEL, Machine, arguments
+from exportdiff_strategies.naming import attribute_names, renamed
+from exportdiff_strategies.ops import OPS
+from exportdiff_strategies.profiles import BASE, MIX, NAMES, PROFILES
+from exportdiff_strategies.program import (
     Arg,
     Call,
     Child,
@@ -37,10 +36,11 @@ from strategies.program import (
     Var,
     of_type,
 )
-from strategies.tags import TAGS, can_meet
-from strategies.tidy import tidy
-from strategies.trace import Trace
-from strategies.values import Box, Ref, Value
+from exportdiff_strategies.tags import TAGS, can_meet
+from exportdiff_strategies.tidy import tidy
+from exportdiff_strategies.trace import Trace
+from exportdiff_strategies.values import Box, Ref, Value
+from hypothesis_profiles import examples
 
 EXAMPLES = 300
 
@@ -162,7 +162,7 @@ def test_programs_are_tidy(program: Program) -> None:
 
 def test_same_seed_same_source_in_another_process() -> None:
     code = (
-        "from strategies import draw_program, render\n"
+        "from exportdiff_strategies import draw_program, render\n"
         "print(''.join(render(draw_program(7, k)) for k in range(40)), end='')"
     )
     other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -6,7 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+
 from evidence_of import limit_name, text
+from exportdiff.core.finding import Evidence, Relation
+from exportdiff.judging.checks.structure.call_order import CallOrder
+from exportdiff.judging.checks.structure.check import ModulesUnknown, structure
+from exportdiff.judging.checks.structure.enumeration import OrderDiffers
+from exportdiff.judging.checks.structure.translation import translation
+from exportdiff.runtime.observing.graphs import Exported, Frame, Listing, Operand, Spec, Step, Visit
+from exportdiff.runtime.observing.observation import ExportedObservation
+from exportdiff.runtime.paths import parse
 from structure_cases import (
     CALL_A,
     CALL_B,
@@ -22,15 +31,6 @@ from structure_cases import (
     step,
     whats,
 )
-
-from harness.checks.structure.call_order import CallOrder
-from harness.checks.structure.check import ModulesUnknown, structure
-from harness.checks.structure.enumeration import OrderDiffers
-from harness.checks.structure.translation import translation
-from harness.findings import Evidence, Relation
-from harness.observe.graphs import Exported, Frame, Listing, Operand, Spec, Step, Visit
-from harness.observe.observation import ExportedObservation
-from harness.paths import parse
 
 
 def test_what_is_as_in_eager_is_no_difference() -> None:

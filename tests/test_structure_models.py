@@ -20,19 +20,19 @@ from torch.export import UnflattenedModule
 from torch.export.graph_signature import InputKind
 from torch.utils import _pytree as pytree
 
-from harness.case import Case
-from harness.checks.structure.check import structure
-from harness.checks.structure.translation import StepDiffers
-from harness.faults.registry import wrapped
-from harness.findings import Evidence
-from harness.judge.verdict import judge
-from harness.observe.observation import ExportedObservation
-from harness.paths import select_paths
-from harness.paths.read.rebuilt import read_rebuilt
-from harness.paths.run.eager import observe_eager
-from harness.paths.run.tree import observe_paths
-from harness.paths.stopwatch import Stopwatch
-from harness.repro import repro_source
+from exportdiff.core.case import Case
+from exportdiff.core.finding import Evidence
+from exportdiff.judging.checks.structure.check import structure
+from exportdiff.judging.checks.structure.translation import StepDiffers
+from exportdiff.judging.verdict import judge
+from exportdiff.lab.faults.registry import wrapped
+from exportdiff.repro import repro_source
+from exportdiff.runtime.observing.observation import ExportedObservation
+from exportdiff.runtime.paths import select_paths
+from exportdiff.runtime.paths.read.rebuilt import read_rebuilt
+from exportdiff.runtime.paths.run.eager import observe_eager
+from exportdiff.runtime.paths.run.tree import observe_paths
+from exportdiff.runtime.paths.stopwatch import Stopwatch
 
 unflattening = sys.modules[UnflattenedModule.__module__]
 

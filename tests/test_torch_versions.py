@@ -8,23 +8,23 @@ import pathlib
 from typing import TYPE_CHECKING
 
 import pytest
-from private_names import private_names
 
-import harness
-from harness import programs
-from harness.paths import MODES, RUNNERS, all_paths, left_out, parse, select_paths
-from harness.paths import catalog as paths_catalog
-from harness.paths.transforms import TRANSFORMS
-from harness.programs import program_source, switches_left_out, switches_needing
-from harness.reporting.text import left_out_line
-from harness.torch_versions import has, names, torch_version
-from harness.torch_versions.running import OPTIONAL
-from strategies.profiles import NEEDS
+import exportdiff
+from exportdiff.core import programs
+from exportdiff.core.programs import program_source, switches_left_out, switches_needing
+from exportdiff.core.torch_versions import has, names, torch_version
+from exportdiff.core.torch_versions.running import OPTIONAL
+from exportdiff.interfaces.reports.text import left_out_line
+from exportdiff.runtime.paths import MODES, RUNNERS, all_paths, left_out, parse, select_paths
+from exportdiff.runtime.paths import catalog as paths_catalog
+from exportdiff.runtime.paths.transforms import TRANSFORMS
+from exportdiff_strategies.profiles import NEEDS
+from private_names import private_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-HARNESS = pathlib.Path(harness.__file__).parent
+HARNESS = pathlib.Path(exportdiff.__file__).parent
 SOURCES = [file for file in HARNESS.rglob("*.py") if file.parent.name != "faults"]
 DECLARED = sorted(
     {name for table in (MODES, RUNNERS, TRANSFORMS) for each in table.values() for name in each.needs}
@@ -66,7 +66,7 @@ import torch
 import torch.export._trace as trace
 from torch._dynamo import guards as g
 from torch.nn.modules.module import _global_hooks
-from harness.paths import _listed
+from exportdiff.runtime.paths import _listed
 
 mock.patch.object(g, "profile")
 with torch._dynamo.config.patch(cache=3), torch.no_grad():

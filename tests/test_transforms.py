@@ -9,17 +9,17 @@ from unittest import mock
 
 import pytest
 import torch
-from of_this_torch import held, only_on_the_pinned_torch
 from torch import nn
 from torch.export.unflatten import InterpreterModuleDispatcher
 
-from harness.case import Case
-from harness.judge.documented_limits.replacing import SELECTS
-from harness.judge.verdict import judge
-from harness.patching.fixes import applied
-from harness.paths import Path, all_paths, parse
-from harness.paths.run.calls import run_calls
-from harness.paths.transforms import TRANSFORMS
+from exportdiff.core.case import Case
+from exportdiff.judging.documented_limits.replacing import SELECTS
+from exportdiff.judging.verdict import judge
+from exportdiff.runtime.patching.fixes import applied
+from exportdiff.runtime.paths import Path, all_paths, parse
+from exportdiff.runtime.paths.run.calls import run_calls
+from exportdiff.runtime.paths.transforms import TRANSFORMS
+from of_this_torch import held, only_on_the_pinned_torch
 
 VIEWS = """
 class Child(nn.Module):
@@ -286,7 +286,7 @@ class Model(nn.Module):
 def test_a_graph_without_guards_gets_no_calls_that_it_does_not_promise(case: Callable[[str], Case]) -> None:
     """A recurrent kernel that gets a batch of another size than its hidden state writes beyond its memory."""
     body = "class Model(nn.Module):\n    def forward(self, x):\n        return x + 1"
-    with mock.patch("harness.paths.run.exported.run_calls", wraps=run_calls) as made:
+    with mock.patch("exportdiff.runtime.paths.run.exported.run_calls", wraps=run_calls) as made:
         judge(case(body), [parse("nonstrict:module"), parse("nonstrict+lifted:module")])
     assert [bool(call.args[2].deviations) for call in made.call_args_list] == [True, False]
 

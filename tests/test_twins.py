@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-import strategies.drawing.control as control
-from strategies import draw_program
-from strategies.drawing.twins import copied, draw_twin
-from strategies.program import Assign, Cond, If, Lit, Op, Stmt, Var, nodes
+from exportdiff_strategies import draw_program
+from exportdiff_strategies.drawing import control
+from exportdiff_strategies.drawing.twins import copied, draw_twin
+from exportdiff_strategies.program import Assign, Cond, If, Lit, Op, Stmt, Var, nodes
 
 ONE = Op("add_one", (Var("x"),))
 

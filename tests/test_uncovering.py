@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from evidence_of import make_finding
-
-from harness.engine.uncovering import Uncovering
-from harness.engine.worker import ExampleResult
-from harness.findings import Finding
-from harness.judge.results import Verdict
-from harness.known.explained import Cause, Explained
-from harness.known.leftovers import Leftover
-from harness.known.standing import Kind, Standing
-from harness.processes.child import Death, Failure
+from exportdiff.core.finding import Finding
+from exportdiff.fuzzing.campaign.exposing_fixes import Uncovering
+from exportdiff.fuzzing.campaign.worker import ExampleResult
+from exportdiff.judging.results import Verdict
+from exportdiff.known.attribution.classification import Kind, Standing
+from exportdiff.known.attribution.explained import Cause, Explained
+from exportdiff.known.attribution.residual import Leftover
+from exportdiff.runtime.processes.child import Death, Failure
 
 
 def found(word: str) -> Finding:

@@ -6,10 +6,10 @@ import pathlib
 
 import pytest
 import torch
-from unjudged_models import HEAD, MODELS
 
 import exportdiff
-from harness.cli import main
+from exportdiff.cli import main
+from unjudged_models import HEAD, MODELS
 
 ARGUMENTS = {
     "no colon": ["{file}"],

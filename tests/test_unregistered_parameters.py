@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.case import Case
-from harness.judge.verdict import judge
-from harness.paths import select_paths
+from exportdiff.core.case import Case
+from exportdiff.judging.verdict import judge
+from exportdiff.runtime.paths import select_paths
 
 MODEL = """
 class Model(nn.Module):

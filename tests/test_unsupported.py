@@ -8,13 +8,13 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from harness.case import Case, case_from_source
-from harness.checks.outputs import PathRaised
-from harness.judge.documented_refusals import REFUSALS, refusal
-from harness.judge.verdict import judge
-from harness.observe.failure import Failure
-from harness.paths import parse, select_paths
-from harness.torch_versions import has
+from exportdiff.core.case import Case, case_from_source
+from exportdiff.core.torch_versions import has
+from exportdiff.judging.checks.outputs import PathRaised
+from exportdiff.judging.documented_refusals import REFUSALS, refusal
+from exportdiff.judging.verdict import judge
+from exportdiff.runtime.observing.failure import Failure
+from exportdiff.runtime.paths import parse, select_paths
 
 TRANSPOSES = """
 class Model(nn.Module):

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 import torch
 
-from harness.checks.compare.leaves import ValuesDiffer, compare_leaf
-from harness.observe import values
-from harness.observe.isolation import Isolation
-from harness.observe.tensors import TensorSnapshot, snapshot
-from harness.observe.values import LargeValues
+from exportdiff.judging.checks.compare.leaves import ValuesDiffer, compare_leaf
+from exportdiff.runtime.observing import values
+from exportdiff.runtime.observing.isolation import Isolation
+from exportdiff.runtime.observing.tensors import TensorSnapshot, snapshot
+from exportdiff.runtime.observing.values import LargeValues
 
 ELEMENTS = 50_000
 
@@ -114,9 +114,9 @@ def test_large_tensors_are_restored_from_the_file() -> None:
 JUDGES = """
 import resource, torch
 from torch import nn
-from harness.case import Case
-from harness.judge.verdict import judge
-from harness.paths import parse
+from exportdiff.core.case import Case
+from exportdiff.judging.verdict import judge
+from exportdiff.runtime.paths import parse
 
 class Model(nn.Module):
     def __init__(self):

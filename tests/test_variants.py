@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.export import export, unflatten
 
-from harness.variants import call_variants, swap_attribute, swap_module
+from exportdiff.interfaces.call_variants import call_variants, swap_attribute, swap_module
 
 
 class Child(nn.Module):

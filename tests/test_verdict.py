@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 import torch
 
-from harness.case import Case
-from harness.checks.purity import FAKE, HeldTensorChanged, ModuleChanged
-from harness.judge.verdict import judge
-from harness.paths import core_paths, select_paths
-from harness.paths.run.eager import observe_eager
-from harness.paths.stopwatch import Stopwatch
+from exportdiff.core.case import Case
+from exportdiff.judging.checks.purity import FAKE, HeldTensorChanged, ModuleChanged
+from exportdiff.judging.verdict import judge
+from exportdiff.runtime.paths import core_paths, select_paths
+from exportdiff.runtime.paths.run.eager import observe_eager
+from exportdiff.runtime.paths.stopwatch import Stopwatch
 
 FINE = """
 class Model(nn.Module):

@@ -9,18 +9,18 @@ from importlib.util import find_spec
 
 import pytest
 
-from harness.cli import main
-from harness.equivalence.deployed import DEPLOYED, deployed_paths
-from harness.errors import UsageError
-from harness.zoo import record as recording
-from harness.zoo import sources
-from harness.zoo.differences import differences
-from harness.zoo.families import FAMILIES
-from harness.zoo.record import JSON, MARKDOWN, Record, read, write
-from harness.zoo.row import Cell, Row, Shown
-from harness.zoo.run import Settings, judge_all
-from harness.zoo.sources import SOURCES, Source, model_named, names
-from harness.zoo.table import markdown
+from exportdiff.cli import main
+from exportdiff.core.errors import UsageError
+from exportdiff.interfaces.checking.deployed import DEPLOYED, deployed_paths
+from exportdiff.lab.zoo import record as recording
+from exportdiff.lab.zoo import sources
+from exportdiff.lab.zoo.differences import differences
+from exportdiff.lab.zoo.families import FAMILIES
+from exportdiff.lab.zoo.record import JSON, MARKDOWN, Record, read, write
+from exportdiff.lab.zoo.row import Cell, Row, Shown
+from exportdiff.lab.zoo.run import Settings, judge_all
+from exportdiff.lab.zoo.sources import SOURCES, Source, model_named, names
+from exportdiff.lab.zoo.table import markdown
 
 ROOT = pathlib.Path(__file__).parents[1]
 CORPORA = ROOT / "corpora"

@@ -1,1 +1,0 @@
-"""How to test it: cases, paths, observations, checks, verdicts, campaigns and the command line."""

@@ -1,6 +1,0 @@
-"""All situations, in a table. A new one is one decorated function in the file of its kind."""
-
-from harness.around.situations import inputs, models, parents
-from harness.around.situations.table import SITUATIONS, Pick
-
-__all__ = ["SITUATIONS", "Pick", "inputs", "models", "parents"]

@@ -1,0 +1,58 @@
+"""exportdiff: does what ``torch.export`` makes of a model behave like the model? The public names.
+
+``python -m exportdiff`` is the command ``exportdiff``. A name is imported when it is first used, because the
+command starts without torch.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from exportdiff.core.errors import UsageError
+    from exportdiff.interfaces import model_strategies as strategies
+    from exportdiff.interfaces.call_variants import call_variants, swap_attribute, swap_module
+    from exportdiff.interfaces.checking.asserting import assert_export_equivalent, assert_passes, compare
+    from exportdiff.interfaces.checking.report import Found, Report
+    from exportdiff.interfaces.pytest_plugin import ExportEquivalence
+
+_HOMES = {
+    "ExportEquivalence": "exportdiff.interfaces.pytest_plugin",
+    "Found": "exportdiff.interfaces.checking.report",
+    "Report": "exportdiff.interfaces.checking.report",
+    "UsageError": "exportdiff.core.errors",
+    "assert_export_equivalent": "exportdiff.interfaces.checking.asserting",
+    "assert_passes": "exportdiff.interfaces.checking.asserting",
+    "call_variants": "exportdiff.interfaces.call_variants",
+    "compare": "exportdiff.interfaces.checking.asserting",
+    "strategies": "exportdiff.interfaces.model_strategies",
+    "swap_attribute": "exportdiff.interfaces.call_variants",
+    "swap_module": "exportdiff.interfaces.call_variants",
+}
+
+__all__ = [
+    "ExportEquivalence",
+    "Found",
+    "Report",
+    "UsageError",
+    "assert_export_equivalent",
+    "assert_passes",
+    "call_variants",
+    "compare",
+    "strategies",
+    "swap_attribute",
+    "swap_module",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name from where it is defined."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'exportdiff' has no attribute {name!r}")
+    home = importlib.import_module(_HOMES[name])
+    return home if name == "strategies" else getattr(home, name)
+
+
+def __dir__() -> list[str]:
+    return __all__

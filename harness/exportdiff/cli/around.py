@@ -1,0 +1,68 @@
+"""``--around``: from what the user wrote to the model that a campaign is around."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from exportdiff.core.errors import UsageError
+
+# Functions import the modules that import torch, so that ``exportdiff --help`` starts fast.
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from exportdiff.fuzzing.around.base import Around, Refused
+
+T = TypeVar("T")
+
+SECONDS = 300.0
+"""For importing the model and running it once."""
+
+
+def chosen_around(written: str) -> Around:
+    """Return the model; it has been run once in a child process. Raises UsageError."""
+    from exportdiff.fuzzing.around.loading import read_around
+
+    around = _of_zoo(written) if _names_zoo(written) else read_around(written)
+    drawn_around(around, 0, None)
+    return around
+
+
+def drawn_around(around: Around, seed: int, example: int | None) -> tuple[str, tuple[str, ...]]:
+    """Return the source and the tags of an example, None: of the model alone. Raises UsageError."""
+    from exportdiff.fuzzing.around.loading import drawn_or_refused
+
+    return _in_child(around.written, drawn_or_refused, around, seed, example)
+
+
+def _names_zoo(written: str) -> bool:
+    return "/" in written and ":" not in written
+
+
+def _of_zoo(written: str) -> Around:
+    from exportdiff.lab.zoo.as_source import around_named
+    from exportdiff.lab.zoo.sources import SOURCES
+
+    source = next((each for each in SOURCES if each.name == written.partition("/")[0]), None)
+    if source is None:
+        names = ", ".join(f"{each.name}/…" for each in SOURCES)
+        raise UsageError(f"--around {written}: write FILE.py:NAME, package.module:NAME or one of {names}")
+    if source.missing:
+        raise UsageError(
+            f"--around {written}: {', '.join(source.missing)} not installed; pip install 'exportdiff[zoo]'"
+        )
+    return _in_child(written, around_named, written)
+
+
+def _in_child(written: str, task: Callable[..., T | Refused], *arguments: object) -> T:
+    from exportdiff.fuzzing.around.base import Refused
+    from exportdiff.runtime.processes.calls import call_fresh
+    from exportdiff.runtime.processes.child import Death, Failure
+
+    answer = call_fresh(SECONDS, task, *arguments)
+    if isinstance(answer, Failure):
+        raise answer.error
+    if isinstance(answer, Refused):
+        raise UsageError(f"--around {written}: {answer.reason}")
+    if isinstance(answer, Death):
+        raise UsageError(f"--around {written}: running the model ended in {answer.reason}")
+    return answer

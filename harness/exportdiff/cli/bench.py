@@ -1,0 +1,151 @@
+"""``exportdiff bench``: what a campaign costs, what it finds for that, and how both grow."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import sys
+from typing import TYPE_CHECKING
+
+from exportdiff.cli.arguments import add_seed_option, workers
+from exportdiff.core.errors import UsageError
+from exportdiff.known.corpus.entry import default_corpora
+
+# Functions import the modules that import torch or rich, so that ``exportdiff --help`` starts fast.
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+    from typing import Any
+
+    from rich.console import Console
+
+    from exportdiff.cli.types import Subparsers
+    from exportdiff.lab.bench.figures import Rows
+    from exportdiff.lab.bench.registry import Measurement
+    from exportdiff.lab.bench.run import Measured
+
+WIDTH = 80
+
+
+def add(commands: Subparsers) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "bench",
+        help="measure exportdiff itself: cost, bugs found for it, growth, coverage",
+        description="Measure exportdiff on this machine: what a program costs, how soon known and planted "
+        "bugs are found, how cost grows, how much of torch.export is run. Takes up to three minutes on two "
+        "quiet cores. "
+        "Ctrl-C ends it: what was measured until then is printed and written to --out. "
+        "Exit code: 0 measured, 2 an argument is wrong, 3 exportdiff itself failed, 130 interrupted.",
+    )
+    parser.add_argument(
+        "--full", action="store_true", help="measure for two to three hours, for figures to quote"
+    )
+    parser.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="make only this measurement; repeat it for more; a wrong name prints the list of names",
+    )
+    parser.add_argument("--out", type=pathlib.Path, metavar="FILE", help="write all figures to FILE, as JSON")
+    parser.add_argument(
+        "--workers",
+        type=workers,
+        default="auto",
+        metavar="N",
+        help="processes; auto: one for each core (default: auto)",
+    )
+    add_seed_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print a table and write the JSON document, the latter after every measurement: nothing is lost.
+
+    Return 0, 3 if a measurement failed, or 130 if the command was interrupted.
+    """
+    from exportdiff.lab.bench.context import Context
+    from exportdiff.lab.bench.machine import describe, is_busy
+    from exportdiff.lab.bench.run import document, measure_all
+    from exportdiff.lab.bench.scale import FULL, QUICK
+
+    chosen = _chosen(arguments.only)
+    if arguments.out is not None and not arguments.out.absolute().parent.is_dir():
+        raise UsageError(f"--out {arguments.out}: its folder does not exist")
+    corpora = default_corpora()
+    context = Context(
+        FULL if arguments.full else QUICK,
+        arguments.workers,
+        arguments.seed,
+        corpora.resolve() if corpora else None,
+    )
+    machine = describe()
+    measured: list[Measured] = []
+    for each in measure_all(chosen, context):
+        measured.append(each)
+        print(f"{each.measurement.name}: {each.seconds:.0f} s", file=sys.stderr, flush=True)
+        if arguments.out is not None:
+            text = json.dumps(document(measured, context, machine), indent=1, ensure_ascii=False)
+            arguments.out.write_text(text + "\n", encoding="utf-8")
+    _print(measured, machine, busy=is_busy(machine), quick=not arguments.full)
+    failed = [each for each in measured if each.error]
+    for each in failed:
+        print(f"{each.measurement.name} failed: {each.error}", file=sys.stderr)
+    if any(each.result.interrupted for each in measured):
+        print("interrupted: the figures above are of what was measured until then", file=sys.stderr)
+        return 130
+    return 3 if failed else 0
+
+
+def _chosen(names: Sequence[str]) -> tuple[Measurement, ...]:
+    from exportdiff.lab.bench.registry import MEASUREMENTS
+
+    known = {each.name: each for each in MEASUREMENTS}
+    for name in names:
+        if name not in known:
+            raise UsageError(f"--only {name}: there is no such measurement; there are {', '.join(known)}")
+    return tuple(each for each in MEASUREMENTS if not names or each.name in names)
+
+
+def _print(measured: Sequence[Measured], machine: dict[str, Any], *, busy: bool, quick: bool) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+
+    from exportdiff.interfaces.reports.text import table
+
+    console = Console(emoji=False)
+    if not console.is_terminal or console.width > WIDTH:
+        console = Console(width=WIDTH, emoji=False)
+    rows = table("figure", "value", "wanted")
+    for each in measured:
+        rows.add_row(f"[bold]{each.measurement.name}[/]: {each.measurement.question}", "", "")
+        for figure in each.result.figures:
+            rows.add_row(*map(escape, (f"  {figure.name}", figure.text, figure.wanted)))
+            if figure.note:
+                rows.add_row(f"[dim]    {escape(figure.note)}[/]", "", "")
+    console.print(rows)
+    for each in measured:
+        for listed in each.result.tables:
+            _print_rows(listed, console)
+    console.print()
+    line = "torch {torch}, Python {python}, {cores} cores, load {load_before} at the start"
+    console.print(line.format(**machine), highlight=False)
+    if busy:
+        console.print("The machine was busy: wall times and programs a second are too low.", highlight=False)
+    if quick:
+        text = "Quick figures are rough; in brackets, where nine of ten resamples are. --full measures more."
+        console.print(text, highlight=False)
+
+
+def _print_rows(listed: Rows, console: Console) -> None:
+    from rich.markup import escape
+
+    from exportdiff.interfaces.reports.text import table
+
+    console.print()
+    console.print(listed.title, style="bold")
+    rows = table(*listed.header)
+    for row in listed.rows:
+        rows.add_row(*(escape(str(cell)) for cell in row))
+    console.print(rows)

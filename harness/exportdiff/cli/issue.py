@@ -1,0 +1,62 @@
+"""``exportdiff issue``: turn a repro file into a bug report for PyTorch."""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from exportdiff.core.errors import UsageError
+from exportdiff.known.corpus.entry import CORPORA, OPEN, read_entry
+from exportdiff.known.corpus.needed_fixes import fixes_named
+from exportdiff.known.upstream.bug_report import FORM, LABEL, report
+from exportdiff.runtime.processes.script import run_file
+
+if TYPE_CHECKING:
+    import argparse
+
+    from exportdiff.cli.types import Subparsers
+
+
+def add(commands: Subparsers) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "issue",
+        help="turn a repro file into a report in PyTorch's issue form",
+        description="Run a repro file, and print a bug report in PyTorch's issue form: what is expected and "
+        "what comes, one sentence of cause, and a program to paste.",
+    )
+    parser.add_argument(
+        "file", type=pathlib.Path, metavar="FILE", help="a corpus file, or a repro file that a campaign wrote"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the file, and print the report; print on stderr where to file it. Return 0."""
+    # Here, so that ``exportdiff --help`` does not import torch.
+    from torch.utils.collect_env import get_pretty_env_info
+
+    entry = read_entry(arguments.file)
+    root = arguments.file.resolve().parents[1] / OPEN / f"{entry.variant_of}.py"
+    if entry.variant_of:
+        entry = replace(entry, cause=read_entry(root).cause)
+    if entry.problem:
+        raise UsageError(f"{arguments.file} {entry.problem}; name a repro file")
+    shown = run_file(arguments.file)
+    if shown.problem or shown.code != 1:
+        raise UsageError(f"{arguments.file} does not show its bug here: {shown.problem or shown.last_line}")
+    fix = fixes_named((entry.fix,), CORPORA)[0] if entry.fix else None
+    versions = get_pretty_env_info()  # type: ignore[no-untyped-call]  # torch has no annotation here
+    print(report(entry, shown, versions, fix), end="")
+    if entry.variant_of:
+        print(f"a variant: {root.name} shows the same root cause by a more natural program", file=sys.stderr)
+    if entry.upstream and entry.upstream_match in (None, "mechanism"):
+        mended = f" (a fix: {entry.upstream_fix})" if entry.upstream_fix else ""
+        print(f"already reported: {entry.upstream}{mended}; add to that thread instead", file=sys.stderr)
+    else:
+        print(f"file it at {FORM}\nwith the label {LABEL!r}; the first line is the title", file=sys.stderr)
+        if entry.upstream:
+            print(f"see also {entry.upstream}: the same {entry.upstream_match}", file=sys.stderr)
+    return 0

@@ -1,0 +1,53 @@
+"""``exportdiff merge``: join what several shards of a campaign have found."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import TYPE_CHECKING
+
+from exportdiff.core.errors import UsageError
+from exportdiff.interfaces.reports.folder import Folder
+
+# Functions import the modules that import torch or rich, so that ``exportdiff --help`` starts fast.
+if TYPE_CHECKING:
+    import argparse
+
+    from exportdiff.cli.types import Subparsers
+
+
+def add(commands: Subparsers) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "merge",
+        help="join the folders of several shards of a campaign into one",
+        description="Join the folders that the shards of one campaign have written ('fuzz --shard I/N') into "
+        "one, as if one campaign had run all of their programs. Runs no program; a finding whose first "
+        "program is another than in its shard may be confirmed again. Exit code: 0 nothing new, 1 new "
+        "findings, 2 the folders do not belong together, 3 exportdiff itself failed.",
+    )
+    parser.add_argument(
+        "folders", type=pathlib.Path, nargs="+", metavar="DIR", help="the folder of one shard"
+    )
+    parser.add_argument(
+        "--out",
+        type=pathlib.Path,
+        default=pathlib.Path("exportdiff-out"),
+        metavar="DIR",
+        help="write the joint files to this folder (default: exportdiff-out)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Merge; return 0 (nothing new), 1 (new findings) or 3 (exportdiff itself failed)."""
+    from exportdiff.cli.running import run_campaign
+    from exportdiff.fuzzing.campaign.journal import Journal
+    from exportdiff.fuzzing.campaign.merging import merged
+
+    folder = Folder(arguments.out)
+    if any(folder.root.resolve() == each.resolve() for each in arguments.folders):
+        raise UsageError(f"--out {folder.root} is one of the folders to merge; name another")
+    begun, lines = merged([Folder(each).journal for each in arguments.folders])
+    folder.prepare()
+    with Journal.write(folder.journal, begun, lines) as journal:
+        return run_campaign(begun.settings, journal, folder)

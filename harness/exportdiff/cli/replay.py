@@ -1,0 +1,96 @@
+"""``exportdiff replay``: run the corpus, each file in a process of its own."""
+
+from __future__ import annotations
+
+import pathlib
+from contextlib import nullcontext
+from functools import partial
+from typing import TYPE_CHECKING
+
+from exportdiff.cli.arguments import add_corpora_option, duration
+from exportdiff.core.errors import UsageError
+from exportdiff.known.corpus.entry import EXPECTED, find_files, read_entry
+from exportdiff.known.corpus.needed_fixes import fixes_named
+from exportdiff.runtime.patching.fixes import applied
+from exportdiff.runtime.processes.script import run_file
+
+if TYPE_CHECKING:
+    import argparse
+
+    from exportdiff.cli.types import Subparsers
+    from exportdiff.known.corpus.entry import Entry
+    from exportdiff.runtime.patching.fixes import Fix
+    from exportdiff.runtime.processes.script import Run, Within
+
+
+def add(commands: Subparsers) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "replay",
+        help="run corpus files, and compare the results with their headers",
+        description="Run each corpus file in a process of its own, and print one line for it: as recorded, "
+        "FIXED or BROKEN. A file of a masked bug, or of a regression of a fix, runs with the fixes in place "
+        "that its header names. Exit code: 0 if every file is as recorded, 2 if no file can be run or a fix "
+        "is missing, else 1.",
+    )
+    parser.add_argument(
+        "files", nargs="*", type=pathlib.Path, metavar="FILE", help="files or folders (default: the corpus)"
+    )
+    add_corpora_option(parser, "the corpus with the fixes that files name")
+    parser.add_argument(
+        "--limit",
+        type=duration,
+        default=120.0,
+        metavar="TIME",
+        help="time limit for each file, e.g. 90s (default: 2m)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print one line for each file; return 0 if all are as recorded, 2 if none can be run, else 1."""
+    if not arguments.files and not arguments.corpora.is_dir():
+        raise UsageError(f"there is no {arguments.corpora}/ here; name the files to replay")
+    entries = list(map(read_entry, find_files(arguments.files or [arguments.corpora])))
+    if not entries:
+        raise UsageError("there are no corpus files there; name a folder that holds .py files")
+    # All of them first: a missing fix is no result of a file.
+    fixes = [_fixes(entry, arguments.corpora) for entry in entries]
+    as_recorded = True
+    for entry, held in zip(entries, fixes, strict=True):
+        word, detail = _replay(entry, held, arguments.limit)
+        as_recorded &= word == "as recorded"
+        print(f"{word:<11}  {entry.file}  {detail}".rstrip(), flush=True)
+    if as_recorded:
+        return 0
+    return 2 if all(entry.problem for entry in entries) else 1
+
+
+def _fixes(entry: Entry, corpora: pathlib.Path) -> tuple[Fix, ...]:
+    """Read the fixes that a file needs. Raises UsageError."""
+    try:
+        return fixes_named(entry.needs, corpora)
+    except UsageError as error:
+        raise UsageError(f"{entry.file} shows its bug only with fixes in place, but {error}") from None
+
+
+def _replay(entry: Entry, fixes: tuple[Fix, ...], limit: float) -> tuple[str, str]:
+    if entry.problem:
+        return "BROKEN", entry.problem
+    within: Within = partial(applied, fixes) if fixes else nullcontext
+    return outcome(entry, run_file(entry.file, limit, within))
+
+
+def outcome(entry: Entry, run: Run) -> tuple[str, str]:
+    """Return the word for a file, and the details to print after it."""
+    if run.problem:
+        return "BROKEN", run.problem
+    status = entry.status
+    if entry.needs:
+        status += f", with {len(entry.needs)} {'fix' if len(entry.needs) == 1 else 'fixes'} in place"
+    if run.code == EXPECTED[entry.status]:
+        return "as recorded", f"({status}) {run.last_line}"
+    if run.code == 0:
+        move = "" if entry.needs else f"; move it: exportdiff corpus close {entry.file}"
+        return "FIXED", f"(was {status}) {run.last_line}{move}"
+    return "BROKEN", f"(was {status}) {run.last_line}"

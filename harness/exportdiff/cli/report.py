@@ -1,0 +1,69 @@
+"""``exportdiff report``: one HTML page that tells how a campaign went."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import TYPE_CHECKING
+
+from exportdiff.cli.arguments import add_file_options
+from exportdiff.interfaces.reports.folder import Folder
+from exportdiff.known.corpus.entry import CORPORA
+
+# Functions import the modules that import torch or draw, so that ``exportdiff --help`` starts fast.
+if TYPE_CHECKING:
+    import argparse
+
+    from exportdiff.cli.types import Subparsers
+
+
+def add(commands: Subparsers) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "report",
+        help="tell how a campaign went, on one HTML page",
+        description="Write one HTML file about a campaign: what is new and how to report it, what changed, "
+        "and plots of what was found, where it looked, and what is left to find. The file needs no network. "
+        "Reads events.ndjson: the campaign may still run, or have been killed. Exit code: 0, or 2 if a "
+        "folder cannot be read.",
+    )
+    parser.add_argument(
+        "folders",
+        type=pathlib.Path,
+        nargs="+",
+        metavar="DIR",
+        help="the folder of a campaign; several: its shards, told as one campaign",
+    )
+    parser.add_argument(
+        "--out",
+        type=pathlib.Path,
+        default=pathlib.Path("report.html"),
+        metavar="FILE",
+        help="the file to write (default: report.html)",
+    )
+    parser.add_argument(
+        "--since",
+        type=pathlib.Path,
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="say what changed since the campaign of this folder, the night before for example; give it "
+        "again for each further shard",
+    )
+    add_file_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the page; return 0."""
+    from exportdiff.interfaces.reports.campaign_report import Night
+    from exportdiff.interfaces.reports.finished import write_finished
+    from exportdiff.interfaces.reports.page.page import page
+    from exportdiff.interfaces.reports.writing import write_text
+
+    folders = [Folder(each) for each in arguments.folders]
+    night = Night.of(folders, CORPORA)
+    before = Night.of([Folder(each) for each in arguments.since], CORPORA) if arguments.since else None
+    write_finished(night, folders, arguments.summary, arguments.junit)
+    write_text(arguments.out, page(night, folders, before))
+    print(f"{night.verdict()}\n{arguments.out}")
+    return 0

@@ -1,0 +1,50 @@
+"""``exportdiff show``: print the program of an example."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exportdiff.cli.arguments import (
+    add_around_option,
+    add_profile_option,
+    add_seed_option,
+    chosen_profile,
+    natural,
+)
+from exportdiff.cli.around import chosen_around, drawn_around
+from exportdiff.core.programs import program_source
+
+if TYPE_CHECKING:
+    import argparse
+
+    from exportdiff.cli.types import Subparsers
+
+
+def add(commands: Subparsers) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "show",
+        help="print the program of one example of a campaign",
+        description="Draw one example of a campaign, and print its program as Python source.",
+    )
+    add_seed_option(parser)
+    parser.add_argument(
+        "--example", type=natural, required=True, metavar="K", help="the index of the example"
+    )
+    add_profile_option(parser)
+    add_around_option(parser)
+    parser.add_argument("--features", action="store_true", help="print the tags of the program as well")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the source, with ``--features`` the tags in a comment below; return 0."""
+    if arguments.around:
+        around = chosen_around(arguments.around)
+        source, tags = drawn_around(around, arguments.seed, arguments.example)
+    else:
+        source, tags = program_source(arguments.seed, arguments.example, chosen_profile(arguments.profile))
+    print(source.rstrip("\n"))
+    if arguments.features:
+        print("\n# features: " + " ".join(tags))
+    return 0

@@ -1,0 +1,214 @@
+"""Findings, and the evidence that they carry: plain data, from which signature and message are derived."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from exportdiff.core.path import Path
+
+Kind = Literal["mismatch", "crash", "hang", "abort"]
+Stage = Literal["export", "lower", "run"]
+
+MESSAGE_LINES = 10
+
+
+class Relation(Enum):
+    """How a difference relates to the others of the same path; judge/causes.py holds the rule."""
+
+    INDEPENDENT = "it is a finding of its own, whatever else differs"
+    SPOILS_START = "the same, and with it the state before the first call must differ"
+    SPOILS_CALLS = "the same, and with it the calls must differ"
+    SPOILS_VALUES = "the same, and with it the values in the calls must differ"
+    MISSING_STATE = "it is a finding of its own, unless the path raises: it may be the reason"
+    IN_CALL = "the earliest difference of this kind is the cause of the later ones"
+    IN_CALL_WEAK = "the same, but other differences of the same call say more"
+    POSSIBLE_CAUSE = "it holds without a call, and may be the reason for a difference in a call"
+
+
+class Evidence(ABC):
+    """What a check saw: one frozen dataclass for each sort of difference, in the file of the check.
+
+    The fields are plain data that can be pickled and hashed: names, expected, seen, an exception.
+    """
+
+    kind: Kind
+    stage: Stage
+    call: int | None
+    """The number of the call that shows it; None: it holds without a call."""
+    relation: Relation
+
+    @abstractmethod
+    def words(self) -> tuple[str, ...]:
+        """Return the check's part of the signature: stable words; no values, indices, line numbers."""
+
+    @abstractmethod
+    def lines(self) -> Iterable[str]:
+        """Return the message: first what differs and where, in one line, then the details."""
+
+    @property
+    def aspect(self) -> str:
+        """The property of a tensor that differs, such as ``value`` or ``stride``; else empty."""
+        return ""
+
+    @property
+    def inside(self) -> bool:
+        """Whether no result can differ because of it, although its check is one of results."""
+        return False
+
+    @property
+    def in_deviating_call(self) -> bool:
+        """Whether a call shows it that deviates from what was exported."""
+        return False
+
+    @property
+    def headline(self) -> str:
+        """The first line of the message."""
+        return "\n".join(self.lines()).partition("\n")[0]
+
+    @property
+    def title(self) -> str:
+        """What differs, in one line that stands alone in a list of findings."""
+        return self.headline
+
+
+@dataclass(frozen=True)
+class Consequence:
+    """A difference that follows from a finding, or that has the same signature."""
+
+    check: str
+    evidence: Evidence
+
+    def __str__(self) -> str:
+        """Return one line for people."""
+        return f"{self.check}: {self.evidence.headline}"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One difference between eager and another path, with everything that has the same cause."""
+
+    path: Path
+    """The first path that shows it."""
+    check: str
+    evidence: Evidence
+    probe: bool = False
+    """Whether it shows only in a call with other sizes than the example's."""
+    shown_on: tuple[Path, ...] = ()
+    """All paths that show it, ``path`` first. May be left out where ``path`` is the only one."""
+    consequences: tuple[Consequence, ...] = ()
+    minimal: str = ""
+    """The fingerprint of the minimized program (see core/program_text/canonical.py); empty: not minimized."""
+
+    def __post_init__(self) -> None:
+        """Fill in ``shown_on``."""
+        if not self.shown_on:
+            object.__setattr__(self, "shown_on", (self.path,))
+
+    @property
+    def kind(self) -> Kind:
+        """``mismatch``, ``crash``, ``hang`` or ``abort``."""
+        return self.evidence.kind
+
+    @property
+    def stage(self) -> Stage:
+        """The stage that shows it."""
+        return self.evidence.stage
+
+    @property
+    def call(self) -> int | None:
+        """The number of the call that shows it; None: it holds without a call."""
+        return self.evidence.call
+
+    @property
+    def mode(self) -> str:
+        """The mode of the path."""
+        return self.path.mode
+
+    @property
+    def transforms(self) -> tuple[str, ...]:
+        """The transforms of the path."""
+        return self.path.transforms
+
+    @property
+    def runner(self) -> str:
+        """The runner of the path."""
+        return self.path.runner
+
+    @property
+    def device(self) -> str:
+        """The device of the path."""
+        return self.path.device
+
+    @property
+    def signature(self) -> tuple[str, ...]:
+        """Stable words that separate one cause from another; no values, indices, line numbers."""
+        # What shows with other sizes only has a cause of its own.
+        return (self.check, self.kind, *self.evidence.words(), *(("probe",) if self.probe else ()))
+
+    def matches(self, start: tuple[str, ...]) -> bool:
+        """Whether the signature begins with these words."""
+        return starts_with(self.signature, start)
+
+    @property
+    def message(self) -> str:
+        """At most ten lines for people: what was expected, what was seen, where, by how much."""
+        text = "\n".join(filter(None, self.evidence.lines()))
+        lines = text.splitlines()[: MESSAGE_LINES - self.probe]
+        if self.probe:
+            lines.append(f"call {self.call} is a probe: its sizes are not those of the example")
+        return "\n".join(lines)
+
+    @property
+    def title(self) -> str:
+        """``outputs mismatch: call 0: output differs in value``: the finding in one line."""
+        stage = f" in {self.stage}" if self.kind == "crash" else ""
+        return f"{self.check} {self.kind}{stage}: {self.evidence.title}"
+
+    @property
+    def also(self) -> tuple[str, ...]:
+        """One line for people about each consequence and each further path."""
+        return (*map(str, self.consequences), *map(str, self.shown_on[1:]))
+
+    @property
+    def fingerprint(self) -> str:
+        """Short id of the cause; before minimization, of signature and path without the device."""
+        if self.minimal:
+            return self.minimal
+        cause = json.dumps([self.signature, self.mode, self.transforms, self.runner])
+        return hashlib.sha256(cause.encode()).hexdigest()[:10]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the finding ready for JSON."""
+        return {
+            "fingerprint": self.fingerprint,
+            "path": str(self.path),
+            "mode": self.mode,
+            "transforms": list(self.transforms),
+            "runner": self.runner,
+            "device": self.device,
+            "check": self.check,
+            "kind": self.kind,
+            "stage": self.stage,
+            "signature": list(self.signature),
+            "title": self.evidence.title,
+            "message": self.message,
+            "call": self.call,
+            "also": list(self.also),
+            "minimal": self.minimal,
+            "evidence": type(self.evidence).__name__,
+            "shown_on": list(map(str, self.shown_on)),
+            "consequences": list(map(str, self.consequences)),
+        }
+
+
+def starts_with(signature: tuple[str, ...], start: tuple[str, ...]) -> bool:
+    """Whether a signature begins with these words."""
+    return signature[: len(start)] == start

@@ -1,0 +1,77 @@
+"""From ``FILE.py:NAME`` or ``package.module:NAME`` to the text that a campaign is around."""
+
+from __future__ import annotations
+
+import ast
+import pathlib
+from typing import TYPE_CHECKING
+
+from exportdiff.core.case import FURTHER
+from exportdiff.core.target import Target
+from exportdiff.fuzzing.around.base import IMPORTS, ORIGINAL, Around, Refused
+from exportdiff.fuzzing.around.drawing import around_program, place
+from exportdiff.fuzzing.minimizing.outline import FACTORY
+from exportdiff.fuzzing.minimizing.subject import with_functions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def read_around(written: str) -> Around:
+    """Return the model: of a file its text, of a module its import. Raises UsageError.
+
+    ``dynamic_shapes`` and ``probes`` beside the factory are left out: a parent has other arguments.
+    """
+    target = Target.parse(written)
+    if not target.module.endswith(".py"):
+        here = _import_from(pathlib.Path.cwd())
+        return Around(written, f"{here}{IMPORTS}from {target.module} import {target.name} as {ORIGINAL}\n")
+    file = pathlib.Path(target.module)
+    text = file.read_text(encoding="utf-8")
+    names: dict[str, str | None] = {ORIGINAL: target.name, FACTORY: None, **dict.fromkeys(FURTHER)}
+    carried = with_functions(text, names)
+    folder = _import_from(file.resolve().parent) if _imports_beside(text, file.resolve().parent) else ""
+    return Around(written, _below_future(carried, folder + IMPORTS))
+
+
+def drawn_or_refused(around: Around, seed: int, example: int | None) -> tuple[str, tuple[str, ...]] | Refused:
+    """Draw an example; None: the model without a situation."""
+    try:
+        if example is not None:
+            return around_program(around, seed, example)
+        alone = place(around, ())
+        return alone.source, alone.tags
+    except Exception as error:
+        lines = str(error).strip().splitlines()
+        return Refused(f"it does not run in eager: {type(error).__name__}: {lines[0] if lines else ''}")
+
+
+def _import_from(folder: pathlib.Path) -> str:
+    # Under a name of its own: repro files take "import sys" for their own line.
+    return f"from sys import path as folders\n\nfolders.insert(0, {str(folder)!r})\n"
+
+
+def _imports_beside(text: str, folder: pathlib.Path) -> bool:
+    """Whether the text imports a module that lies in its folder."""
+    return any((folder / f"{name}.py").exists() or (folder / name).is_dir() for name in _imported(text))
+
+
+def _imported(text: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module.partition(".")[0]
+
+
+def _below_future(text: str, lines: str) -> str:
+    """Put lines on top of a text, but below its docstring and its imports from ``__future__``."""
+    body = ast.parse(text).body
+    last = 0
+    for number, node in enumerate(body):
+        doc = number == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if not doc and not (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
+            break
+        last = node.end_lineno or 0
+    above, below = text.splitlines(keepends=True)[:last], text.splitlines(keepends=True)[last:]
+    return f"{''.join(above)}{lines}{''.join(below)}"

@@ -1,0 +1,90 @@
+"""What a situation is, and the table of them.
+
+A situation looks at the facts of the model so far, and returns what it adds to the program: definitions, and
+one statement of ``make()`` that changes ``model``, ``args`` or ``kwargs``; or None, where it means nothing.
+``pick`` chooses among possibilities, always with the numbers that were drawn for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import TypeVar
+
+from exportdiff.fuzzing.around.facts import Facts
+
+T = TypeVar("T")
+
+
+class Pick:
+    """Chooses by numbers that were drawn."""
+
+    def __init__(self, numbers: Sequence[int]) -> None:
+        """Use these numbers, one for each choice, and 0 after them."""
+        self._numbers = list(numbers)
+
+    def __call__(self, options: Sequence[T]) -> T:
+        """Return one of the options; the first for 0. There must be one."""
+        number = self._numbers.pop(0) if self._numbers else 0
+        return options[number % len(options)]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What a situation adds to a program."""
+
+    statement: str
+    """A statement of ``make()``; NAME stands for the class."""
+    definition: str = ""
+    """A class or function called NAME, or nothing."""
+
+
+Build = Callable[[Facts, Pick], Piece | None]
+
+
+@dataclass(frozen=True)
+class Situation:
+    """One entry of the table."""
+
+    name: str
+    meaning: str
+    """What is done with the model, for people."""
+    build: Build
+    features: tuple[str, ...] = ()
+    """Tags of generated programs that a program in this situation deserves as well."""
+
+
+SITUATIONS: dict[str, Situation] = {}
+
+
+def situation(build: Build) -> Build:
+    """Add a function to the table, under its name and with its docstring."""
+    return situation_with()(build)
+
+
+def situation_with(*features: str) -> Callable[[Build], Build]:
+    """Add a function likewise; its programs have these tags too, which triggers of the corpus name."""
+
+    def add(build: Build) -> Build:
+        name = build.__name__.replace("_", "-")
+        SITUATIONS[name] = Situation(name, (build.__doc__ or "").strip().rstrip("."), build, features)
+        return build
+
+    return add
+
+
+def with_one_of(
+    options: Callable[[Facts], Sequence[T]],
+) -> Callable[[Callable[[Facts, Pick, T], Piece | None]], Build]:
+    """Give the function one of these options; where there is none, the situation means nothing."""
+
+    def decorate(build: Callable[[Facts, Pick, T], Piece | None]) -> Build:
+        @wraps(build)
+        def chosen(facts: Facts, pick: Pick) -> Piece | None:
+            found = options(facts)
+            return build(facts, pick, pick(found)) if found else None
+
+        return chosen
+
+    return decorate

@@ -1,0 +1,83 @@
+"""Where a campaign runs its programs: the engines that ``--engine`` names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+from exportdiff.core.errors import UsageError
+from exportdiff.core.programs import IMPORTS
+from exportdiff.fuzzing.campaign.campaign_inputs import Surroundings, difference, surroundings
+from exportdiff.runtime.processes.calls import ReusableWorker
+from exportdiff.runtime.processes.cluster import Cluster
+from exportdiff.runtime.processes.executor import Executor, Places
+from exportdiff.runtime.processes.processors import processors
+
+if TYPE_CHECKING:
+    import pathlib
+
+    from exportdiff.fuzzing.campaign.settings import Settings
+
+Start: TypeAlias = "Callable[[Settings], Executor]"
+
+MODULES = ("exportdiff.fuzzing.campaign.worker", *IMPORTS)
+"""What a worker imports beside torch."""
+
+TASKS = 100
+"""A worker is replaced after so many batches in any case; where its memory can be seen, mostly sooner."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A way to run programs."""
+
+    cores: int
+    """As many programs run at once, unless the user wants another number."""
+    start: Start
+
+
+def local(address: str | None = None) -> Engine:
+    """Run programs in processes of this machine. Raises UsageError if an address is given."""
+    if address is not None:
+        raise UsageError("--address goes with --engine ray")
+    return Engine(processors(), local_workers)
+
+
+def ray(address: str | None = None) -> Engine:
+    """Run programs on a Ray cluster; without an address, on one that is started here. Raises UsageError."""
+    cluster = Cluster(address, processors())
+    return Engine(cluster.cores, partial(_on, cluster))
+
+
+ENGINES: dict[str, Callable[[str | None], Engine]] = {"local": local, "ray": ray}
+
+
+def local_workers(settings: Settings) -> Executor:
+    """Start an executor on this machine."""
+    return Places([ReusableWorker(tasks=TASKS) for _ in range(settings.workers)])
+
+
+def _on(cluster: Cluster, settings: Settings) -> Executor:
+    share = 0.0
+    if any(path.device == "cuda" for path in settings.paths):
+        if not cluster.gpus:
+            raise UsageError("--engine ray: the cluster has no GPU; use --device cpu")
+        share = gpu_share(cluster.gpus, settings.workers)
+    fit = partial(misfit, surroundings(settings.corpora), settings.corpora)
+    places = [cluster.place(share, fit, MODULES, TASKS) for _ in range(settings.workers)]
+    return Places(places, cluster.close)
+
+
+def gpu_share(gpus: int, workers: int) -> float:
+    """Return which share of a GPU each worker gets, so that all of them run at once."""
+    return 1 / -(-workers // gpus)
+
+
+def misfit(expected: Surroundings, corpora: pathlib.Path | None) -> str:
+    """Say why this node would give other results than the one that the campaign was started on."""
+    if corpora is not None and not corpora.is_dir():
+        return f"it has no corpus {corpora}"
+    found = difference(expected, surroundings(corpora))
+    return f"the campaign has {found[0]} {found[1]}, and it has {found[2]}" if found else ""

@@ -1,0 +1,266 @@
+"""Runs the examples of a campaign on worker processes; the results come in the order of the index."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from exportdiff.fuzzing.campaign.batch_queue import POLL, Batch, Feed
+from exportdiff.fuzzing.campaign.engines import Start, local_workers
+from exportdiff.fuzzing.campaign.exposing_fixes import Uncovering
+from exportdiff.fuzzing.campaign.postmortem import post_mortem
+from exportdiff.fuzzing.campaign.schedule import paths_for
+from exportdiff.fuzzing.campaign.worker import ExampleResult, Job, uncovered
+from exportdiff.judging.results import PathResult, Verdict
+from exportdiff.known.attribution.classification import Standing
+from exportdiff.runtime.processes.child import Death, Failure, Stopped
+from exportdiff.runtime.processes.executor import Executor, Task
+
+if TYPE_CHECKING:
+    from threading import Event
+
+    from exportdiff.core.finding import Finding
+    from exportdiff.fuzzing.campaign.clock import Clock
+    from exportdiff.fuzzing.campaign.journal import Journal
+    from exportdiff.fuzzing.campaign.settings import Settings
+    from exportdiff.known.attribution.classification import Kind
+    from exportdiff.known.attribution.explained import Explained
+    from exportdiff.known.attribution.residual import Leftover
+    from exportdiff.runtime.paths import Path
+
+GRACE = 2.0
+"""Seconds that examples in progress may go on when the time is over."""
+PATIENCE = 10
+"""How many times the limit of an example it may take to find out which known bugs an example shows."""
+
+T = TypeVar("T")
+Results: TypeAlias = tuple[ExampleResult, ...]
+Work = Callable[[Job, Sequence[int]], Results]
+Source = Callable[[Job, int], tuple[str, tuple[str, ...]]]
+
+
+class _Asking:
+    """Asks a worker for one answer at a time; the other workers get further examples meanwhile."""
+
+    def __init__(self, workers: Executor, feed: Feed[Results]) -> None:
+        self._workers = workers
+        self._feed = feed
+
+    def ask(self, seconds: float, task: Callable[..., T], *args: object) -> T | Death | Failure:
+        """Return ``task(*args)``. Raises Stopped."""
+        return self._feed.answer(self._workers.submit(seconds, task, *args))
+
+
+class Examples:
+    """The examples of one campaign. Iterate over ``results()`` once."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        work: Work,
+        source: Source,
+        clock: Clock,
+        stop: Event | None,
+        journal: Journal | None = None,
+        start: Start = local_workers,
+    ) -> None:
+        """``work`` runs a batch in a worker, ``source`` draws a program there; ``stop`` asks to stop.
+
+        ``journal``: what an earlier run of the campaign has done; it gets every further result. ``start``:
+        where the workers are.
+        """
+        self._start = start
+        self._journal = journal
+        self._settings = settings
+        self._work = work
+        self._source = source
+        self._clock = clock
+        self._stop = stop
+        self._feed: Feed[Results] | None = None
+        """While workers run."""
+        self.given_up = 0
+        """Examples that a worker had started and that were not done when the time was over."""
+        self._job = Job(
+            settings.seed,
+            settings.paths,
+            settings.profile,
+            settings.corpora,
+            plain=settings.plain,
+            known_every=settings.known_every,
+            compares=settings.against is not None,
+            around=settings.around,
+        )
+
+    def results(self) -> Iterator[ExampleResult]:
+        """Yield the results of the journal; then run until the examples are done or the time is over.
+
+        Raises Stopped.
+        """
+        done = set()
+        for each in self._journal.done() if self._journal is not None else ():
+            # What is accounted for now happened then.
+            self._clock.set(each.at)
+            done.add(each.result.index)
+            yield each.result
+        for result in self._further(done):
+            if self._journal is not None:
+                self._journal.add(self._clock.now(), result)
+            yield result
+
+    def meanwhile(self, function: Callable[..., T]) -> Callable[..., T]:
+        """Return the same function; workers get further examples while it runs."""
+
+        def run(*args: Any, **named: Any) -> T:
+            call = partial(function, *args, **named)
+            return call() if self._feed is None else self._feed.meanwhile(call)
+
+        return run
+
+    def _further(self, done: set[int]) -> Iterator[ExampleResult]:
+        """Run the other examples.
+
+        No worker waits for a slow example: batches are queued by how many are in progress, and results that
+        come early are kept until their turn.
+        """
+        indices = (index for index in self._settings.indices() if index not in done)
+        with closing(self._start(self._settings)) as workers:
+
+            def submit(batch: tuple[int, ...]) -> Task[Results]:
+                return workers.submit(self._settings.example_seconds * 2, self._work, self._job, batch)
+
+            feed = Feed(submit, indices, self._settings.workers, self._clock, self._stop)
+            asking = _Asking(workers, feed)
+
+            def search(source: str, finding: Finding, kind: Kind) -> Explained | Leftover | Death | Failure:
+                seconds = self._settings.example_seconds * PATIENCE
+                task = workers.submit(seconds, uncovered, self._job, source, finding, kind)
+                while not task.is_done(POLL) and not self._stopped:
+                    if self._clock.is_past(GRACE):
+                        return Death("hang", "the end of the campaign")
+                    feed.refill()
+                return task.wait(self._stop)
+
+            uncovering = Uncovering(search, self._journal.remembered) if self._journal else Uncovering(search)
+            self._feed = feed
+            try:
+                for batch in feed.batches():
+                    answer = batch.task.wait(self._stop)
+                    for result in self._results(asking, batch.indices, answer):
+                        yield uncovering.completed(result)
+                for result in self._finished(feed.started()):
+                    if uncovering.knows(result):
+                        yield uncovering.completed(result)
+                    else:
+                        self.given_up += 1
+            finally:
+                self._feed = None
+
+    @property
+    def _stopped(self) -> bool:
+        return self._stop is not None and self._stop.is_set()
+
+    def _finished(self, started: Sequence[Batch[Results]]) -> Iterator[ExampleResult]:
+        """The time is over: yield the results that are there after a short grace, and count the others."""
+        for batch in started:
+            while not batch.task.is_done(POLL) and not self._clock.is_past(GRACE):
+                if self._stopped:
+                    raise Stopped
+            answer = batch.task.wait(self._stop) if batch.task.is_done() else None
+            if isinstance(answer, tuple):
+                yield from answer
+            else:
+                self.given_up += len(batch.indices)
+
+    def _results(
+        self, asking: _Asking, batch: tuple[int, ...], answer: Results | Death | Failure
+    ) -> Iterator[ExampleResult]:
+        if isinstance(answer, tuple):
+            yield from answer
+        elif len(batch) > 1:
+            # One of the examples killed the process. Run each alone, to find out which.
+            for index in batch:
+                yield from self._results(asking, (index,), self._alone(asking, index, self._job))
+        elif isinstance(answer, Failure):
+            yield _failed(batch[0], answer.error)
+        else:
+            yield self._deadly(asking, batch[0])
+
+    def _alone(self, asking: _Asking, index: int, job: Job, patience: int = 1) -> Results | Death | Failure:
+        seconds = self._settings.example_seconds * patience
+        return asking.ask(seconds, self._work, job, (index,))
+
+    def _deadly(self, asking: _Asking, index: int) -> ExampleResult:
+        """Find out which paths kill the process, and judge the others."""
+        job = self._job
+        answer = asking.ask(self._settings.example_seconds, self._source, job, index)
+        if isinstance(answer, Failure):
+            return _failed(index, answer.error)
+        if isinstance(answer, Death):
+            return _failed(index, RuntimeError(f"drawing the program ended in {answer.reason}"))
+        source, tags = answer
+
+        def judge(paths: tuple[Path, ...]) -> Results | Death | Failure:
+            # Attributing findings to known bugs takes time, and a death needs none of it.
+            return self._alone(asking, index, replace(job, paths=paths, attribute=False))
+
+        found = post_mortem(judge, paths_for(index, job.paths, tags))
+        if found.eager is not None:
+            verdict = Verdict(False, f"eager {found.eager.kind}", (), (), 0.0)
+            return ExampleResult(index, verdict, tags)
+        rest = ExampleResult(index, Verdict(True, "", (), (), 0.0))
+        if found.alive:
+            rest = self._judged_together(asking, index, tuple(found.alive))
+        if rest.verdict is None:
+            return rest
+        verdict = rest.verdict
+        deaths = (PathResult(path, "finding", death.kind) for path, death in found.deaths.items())
+        verdict = replace(
+            verdict,
+            valid=True,
+            invalid_reason="",
+            paths=(*verdict.paths, *deaths),
+            findings=(*verdict.findings, *found.findings),
+        )
+        return replace(rest, verdict=verdict, tags=tags, source=source if verdict.findings else "")
+
+    def _judged_together(self, asking: _Asking, index: int, paths: tuple[Path, ...]) -> ExampleResult:
+        """Judge the paths that are alive; without attribution, if that kills the process."""
+        job = replace(self._job, paths=paths)
+        answer = self._alone(asking, index, job, PATIENCE)
+        if isinstance(answer, Death):
+            answer = _with_remark(
+                self._alone(asking, index, replace(job, attribute=False)),
+                f"attribution ended in {answer.reason}",
+            )
+        if isinstance(answer, Failure):
+            return _failed(index, answer.error)
+        if isinstance(answer, Death):
+            reason = f"judging together the paths that survive alone ended in {answer.reason}"
+            return _failed(index, RuntimeError(reason))
+        (result,) = answer
+        return result
+
+
+def _with_remark(answer: Results | Death | Failure, remark: str) -> Results | Death | Failure:
+    """Say of every finding why it may be a known one."""
+    if not isinstance(answer, tuple):
+        return answer
+    return tuple(
+        replace(
+            result,
+            standings={
+                finding.fingerprint: Standing(remark=remark)
+                for finding in (result.verdict.findings if result.verdict else ())
+            },
+        )
+        for result in answer
+    )
+
+
+def _failed(index: int, error: BaseException) -> ExampleResult:
+    text = "".join(traceback.format_exception(error))
+    return ExampleResult(index, None, error=text)

@@ -1,0 +1,78 @@
+"""Finds, once for each fingerprint, the fixes that uncover a finding of mended torch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from exportdiff.known.attribution.explained import Explained
+from exportdiff.known.attribution.residual import Leftover
+from exportdiff.runtime.processes.child import Death, Failure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from exportdiff.core.finding import Finding
+    from exportdiff.fuzzing.campaign.worker import ExampleResult
+    from exportdiff.known.attribution.classification import Kind, Standing
+
+    Search: TypeAlias = Callable[[str, Finding, Kind], Explained | Leftover | Death | Failure]
+    """Searches in a worker: takes the source of the program, the finding and its kind."""
+    Remembered: TypeAlias = Callable[[str, Callable[..., Any]], Callable[..., Any]]
+    """Returns a function that does not ask again what was asked before: see ``Journal.remembered``."""
+
+
+class Uncovering:
+    """What the first program of each fingerprint has shown; later programs with it count as the first.
+
+    Results come in the order of their index, so the answers do not depend on the number of workers.
+    """
+
+    def __init__(self, search: Search, remembered: Remembered = lambda kind, function: function) -> None:
+        """Nothing is known yet. ``remembered`` knows what an earlier run of the campaign has found."""
+        self._search = search
+        self._ask = remembered("uncovered", self._find)
+        self._answers: dict[tuple[str, Kind], Explained | Standing] = {}
+
+    def knows(self, result: ExampleResult) -> bool:
+        """Whether it takes no search to complete the result."""
+        return all((name, kind) in self._answers for name, kind in _open(result))
+
+    def completed(self, result: ExampleResult) -> ExampleResult:
+        """Return the result with the fixes of each finding; what the corpus has recorded becomes known."""
+        if result.verdict is None:
+            return result
+        findings = {finding.fingerprint: finding for finding in reversed(result.verdict.findings)}
+        known, standings = list(result.known), dict(result.standings)
+        for name, kind in _open(result):
+            finding = findings[name]
+            answer = self._answers.get((name, kind))
+            if answer is None:
+                key = f"{name} {kind}"
+                answer = self._ask(key, result.source, finding, standings[name])
+                self._answers[name, kind] = answer
+            if isinstance(answer, Explained):
+                del standings[name]
+                known.append(replace(answer, finding=finding))
+            else:
+                standings[name] = answer
+        return replace(result, known=tuple(known), standings=standings)
+
+    def _find(self, key: str, source: str, finding: Finding, standing: Standing) -> Explained | Standing:
+        answer = self._search(source, finding, standing.kind)
+        if isinstance(answer, Leftover):
+            return answer.standing
+        if isinstance(answer, Death | Failure):
+            reason = (
+                answer.reason if isinstance(answer, Death) else str(answer.error).strip().splitlines()[-1]
+            )
+            remark = f"the search for the fixes that uncover it ended in {reason}"
+            return replace(standing, remark=remark, searched=True)
+        return answer
+
+
+def _open(result: ExampleResult) -> list[tuple[str, Kind]]:
+    """Return the fingerprints and kinds for which nobody has searched."""
+    return [
+        (name, standing.kind) for name, standing in sorted(result.standings.items()) if not standing.searched
+    ]

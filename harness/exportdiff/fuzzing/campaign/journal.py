@@ -1,0 +1,201 @@
+"""What a campaign has done so far, in a file: from it, a campaign that was killed goes on where it was.
+
+The first line holds the settings and what the results depend on; every further line is one result of a
+program, or one answer of a fresh process or of a search. Minimizing is not noted: it begins anew. Whoever
+goes on reads the results in the order in which they came and accounts for each as the first time, so nothing
+depends on where the campaign was killed. A line that was not written to its end counts as not written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pathlib
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+
+from exportdiff.core.errors import UsageError
+from exportdiff.core.plain_data import dumps, loads
+from exportdiff.fuzzing.campaign.campaign_inputs import Surroundings, difference, surroundings
+from exportdiff.fuzzing.campaign.settings import Settings
+from exportdiff.fuzzing.campaign.worker import ExampleResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from types import TracebackType
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Begun:
+    """The first line."""
+
+    settings: Settings
+    surroundings: Surroundings
+    began: str = ""
+    """When: ISO 8601, in UTC."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """One program has its result."""
+
+    at: float
+    """Seconds since the campaign started."""
+    result: ExampleResult
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A question that takes a fresh process, and its answer."""
+
+    question: str
+    answer: Any
+
+
+class Journal:
+    """The journal of one campaign. Leaving the ``with`` block closes the file."""
+
+    def __init__(self, file: pathlib.Path, begun: Begun, stream: TextIO) -> None:
+        """Use ``begin`` or ``read``."""
+        self._file = file
+        self._stream = stream
+        self._answers: dict[str, Any] = {}
+        self.begun = begun
+
+    @classmethod
+    def begin(cls, file: pathlib.Path, settings: Settings) -> Journal:
+        """Begin the journal of a new campaign; empty the file."""
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        return cls.write(file, Begun(settings, surroundings(settings.corpora), now), ())
+
+    @classmethod
+    def write(cls, file: pathlib.Path, begun: Begun, lines: Iterable[Done | Answered]) -> Journal:
+        """Write a journal with these lines, and open it."""
+        journal = cls(file, begun, file.open("w", encoding="utf-8"))
+        for line in (begun, *lines):
+            journal._write(line)
+        return journal
+
+    @classmethod
+    def read(cls, file: pathlib.Path) -> Journal:
+        """Open the journal of a campaign that is to go on; cut off a line without an end.
+
+        Raises UsageError as ``checked`` does, with the file as it was.
+        """
+        begun, size = checked(file)
+        os.truncate(file, size)
+        return cls(file, begun, file.open("a", encoding="utf-8"))
+
+    def __enter__(self) -> Journal:
+        """Do nothing: the file is open."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the file."""
+        self._stream.close()
+
+    def done(self) -> Iterator[Done]:
+        """Yield the results of the campaign so far, in their order; learn the answers between them first."""
+        for each in entries(self._file):
+            if isinstance(each, Answered):
+                self._answers[each.question] = each.answer
+        yield from (each for each in entries(self._file) if isinstance(each, Done))
+
+    def add(self, at: float, result: ExampleResult) -> None:
+        """Note a result, before anybody accounts for it."""
+        self._write(Done(at, result))
+
+    def remembered(self, kind: str, function: Callable[..., T]) -> Callable[..., T]:
+        """Return the same function; what it has answered to the same text it is not asked again.
+
+        Its first argument is the text of a program, on which the answer depends. Answers that are exceptions
+        are not kept.
+        """
+
+        def ask(text: str, *args: Any, **named: Any) -> T:
+            question = f"{kind} {hashlib.sha256(text.encode()).hexdigest()}"
+            if question not in self._answers:
+                self._answers[question] = function(text, *args, **named)
+                self._write(Answered(question, self._answers[question]))
+            answer: T = self._answers[question]
+            return answer
+
+        return ask
+
+    def _write(self, line: Begun | Done | Answered) -> None:
+        self._stream.write(dumps(line) + "\n")
+        self._stream.flush()
+
+
+def checked(file: pathlib.Path) -> tuple[Begun, int]:
+    """Return the first line of a journal, and the bytes of all lines that have an end. Writes nothing.
+
+    Raises UsageError if the file is damaged, or if torch, exportdiff, Python or the corpus are not those
+    that the campaign began with.
+    """
+    begun: Begun | None = None
+    size = 0
+    for number, line in enumerate(_complete_lines(file), 1):
+        each = _read(file, number, line)
+        if begun is None:
+            if not isinstance(each, Begun):
+                raise _damaged(file, number)
+            _check(file.parent, each)
+            begun = each
+        elif not isinstance(each, Done | Answered):
+            raise _damaged(file, number)
+        size += len(line)
+    if begun is None:
+        raise _damaged(file, 1)
+    return begun, size
+
+
+def entries(file: pathlib.Path) -> Iterator[Done | Answered]:
+    """Yield what a journal holds, but for its first line. Raises UsageError for a damaged line."""
+    for number, line in enumerate(_complete_lines(file), 1):
+        if number > 1:
+            yield _read(file, number, line)
+
+
+def _check(folder: pathlib.Path, begun: Begun) -> None:
+    """Raise UsageError if something is not as it was."""
+    corpora = begun.settings.corpora
+    if corpora is not None and not corpora.is_dir():
+        raise UsageError(f"{folder}: its corpus {corpora} is gone")
+    found = difference(begun.surroundings, surroundings(corpora))
+    if found:
+        what, before, here = found
+        raise UsageError(
+            f"{folder}: it was begun with {what} {before}, and here is {here}; "
+            "go on with that one, or begin a new campaign in another folder"
+        )
+
+
+def _complete_lines(file: pathlib.Path) -> Iterator[bytes]:
+    """Yield the lines of a file; the last one only if it was written to its end."""
+    try:
+        with file.open("rb") as stream:
+            yield from (line for line in stream if line.endswith(b"\n"))
+    except OSError as error:
+        raise UsageError(f"{file}: {error.strerror}; name the folder of a campaign") from None
+
+
+def _read(file: pathlib.Path, number: int, line: bytes) -> Any:
+    try:
+        return loads(line.decode())
+    except ValueError:  # no text, or no plain data
+        raise _damaged(file, number) from None
+
+
+def _damaged(file: pathlib.Path, number: int) -> UsageError:
+    advice = (
+        "delete it and the lines below it to lose only these results"
+        if number > 1
+        else "begin a new campaign"
+    )
+    return UsageError(f"{file.parent}: line {number} of {file.name} is damaged; {advice}")

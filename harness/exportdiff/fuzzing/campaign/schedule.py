@@ -1,0 +1,206 @@
+"""Which paths an example runs on: on the cheap ones always, on the others the more rarely the more they cost.
+
+A path that tells something about some programs only runs more often on these (``SUITED``). The index of the
+example and the tags of its program decide, so the same seed gives the same plan on any number of workers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import TYPE_CHECKING
+
+from exportdiff.runtime.paths import all_paths, cost, is_listed, place
+from exportdiff.runtime.paths.catalog import stem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from exportdiff.core.path import Path
+
+RATES: dict[str, int] = {
+    "nonstrict:module": 1,
+    "nonstrict:unflatten": 1,
+    "strict:module": 11,
+    "strict:unflatten": 11,
+    "nonstrict+preserve:unflatten": 7,
+    "nonstrict+preserve+swap:unflatten": 7,
+    "nonstrict+preserve+swap_leaves:unflatten": 7,
+    "nonstrict+preserve+swap_one:unflatten": 7,
+    "nonstrict+preserve_leaves:unflatten": 7,
+    "nonstrict+reload:module": 11,
+    "nonstrict+reload:unflatten": 11,
+    "pipeline:stages": 7,
+    # Many programs have dynamic shapes of their own, and run on neither of these.
+    "nonstrict+dynamic:module": 11,
+    "nonstrict+dynamic:unflatten": 11,
+    "nonstrict+reexport:module": 29,
+    "nonstrict+duplicate:module": 47,
+    "nonstrict+deepcopy:module": 47,
+    "nonstrict+reexport_unflattened:module": 37,
+    "nonstrict+todevice:module": 37,
+    "nonstrict+retie:module": 37,
+    "nonstrict+retie:unflatten": 37,
+    "nonstrict+train:module": 37,
+    "nonstrict+train:unflatten": 37,
+    "nonstrict+decompose:module": 37,
+    "nonstrict+decompose:unflatten": 37,
+    "nonstrict+preserve+decompose:unflatten": 37,
+    "nonstrict+functionalize:module": 37,
+    "nonstrict+functionalize:unflatten": 47,
+    "nonstrict+dynamic+preserve:unflatten": 19,
+    # What unflattened models offer beside being called.
+    "nonstrict+described:unflatten": 47,
+    "nonstrict+preserve+described:unflatten": 17,
+    "nonstrict+adapted:unflatten": 37,
+    "nonstrict+generated:unflatten": 37,
+    "nonstrict+preserve+generated:unflatten": 29,
+    # What is done with a lowered module: what shows on no other path is rare.
+    "nonstrict+converted:module": 47,
+    "nonstrict+converted:unflatten": 47,
+    "nonstrict+preserve+converted:unflatten": 29,
+    "nonstrict+load_strictly:module": 47,
+    "nonstrict+load_strictly:unflatten": 47,
+    "nonstrict+functional:module": 47,
+    "nonstrict+functional:unflatten": 47,
+    "nonstrict+preserve+functional:unflatten": 29,
+    "nonstrict+preserve+children:unflatten": 17,
+    "nonstrict+preserve+swapped:module": 17,
+    "nonstrict+preserve+repeated:unflatten": 97,
+    "nonstrict+rewritten:module": 47,
+    "nonstrict+rewritten:unflatten": 47,
+    "nonstrict+dynamic+reexport:module": 37,
+    "nonstrict+deferred:module": 29,
+    "nonstrict+deferred:unflatten": 37,
+    "strict+deferred:module": 47,
+    "nonstrict+dynamic+deferred:module": 29,
+    "nonstrict+lifted:module": 37,
+    "strict+lifted:module": 47,
+    "draft:module": 19,
+    "draft:unflatten": 19,
+    # The yield of known bugs alone would make this rarer: but only here the guards of Dynamo run.
+    "compile:compiled": 29,
+    "compile:aot_eager": 97,
+    "compile+graph_break:compiled": 97,
+    # On the pinned torch every program is refused.
+    "nonstrict+pickle:unflatten": 79,
+}
+"""``7``: one example in 7 runs on the path. The cost decides for other paths.
+
+These come from yield: 43,804 programs of four campaigns (``everyday``, torch 2.13.0, all candidate fixes in
+place), of which 262 findings were new. Per unit of cost (that of ``nonstrict:module``), a thousand times: 0.3
+on the two paths that every program takes; 34 on draft export, 30 on children, 8 to 20 on what is decomposed,
+converted or called functionally after preserving; 2 to 8 on preserving, decomposing and aot_eager; 1 to 2 on
+strict export, dynamic sizes, reloading and compiling; none on training, retying and other devices. So further
+paths find more than further programs. ``exportdiff bench --only yield --full`` measures the yield
+of known bugs.
+"""
+
+STEPS = ((100.0, 11), (1000.0, 23), (float("inf"), 79))
+"""``(100.0, 11)``: one example in 11 runs on a path that costs up to 100 ms. All numbers are primes, so that
+for any two paths some example runs on both."""
+
+
+WRITES = ("inplace.buffer", "inplace.input", "inplace.parameter", "inplace.constant", "state.rebound*")
+"""Tags of programs that write to their state or inputs: functional graphs must do that at their end."""
+
+READS_METADATA = ("control.*", "inplace.metadata", "input.view_of_another", "hierarchy.*hook")
+"""Tags of programs that Dynamo specializes: it guards what their Python code reads."""
+
+READS_SIZES = ("control.*size*", "control.numel*", "control.length", "control.range", "calls.size")
+
+COMPUTES = ("layer.*", "op.nn", "op.activation", "op.norm")
+"""Tags of programs with operators that have decompositions."""
+
+TIES = (
+    "state.tied",
+    "state.one_storage",
+    "state.view_of_parameter",
+    "hierarchy.shared",
+    "hierarchy.two_parents",
+)
+
+
+@dataclass(frozen=True)
+class Suited:
+    """Programs with one of some tags run on some paths more often than other programs do."""
+
+    paths: str
+    """Glob of paths without their device."""
+    tags: tuple[str, ...]
+    """Globs of tags."""
+    every: int
+    """One suited program in so many runs on the path."""
+    others: int
+    """One of the other programs in so many."""
+
+
+SUITED: tuple[Suited, ...] = (
+    Suited("strict:*", READS_METADATA, every=7, others=19),
+    Suited("compile:compiled", READS_METADATA, every=17, others=79),
+    Suited("compile:aot_eager", WRITES, every=29, others=149),
+    Suited("nonstrict+preserve+decompose:*", WRITES + COMPUTES, every=13, others=59),
+    Suited("nonstrict+*decompose:*", WRITES + COMPUTES, every=23, others=97),
+    Suited("nonstrict+functionalize:*", WRITES, every=23, others=149),
+    Suited("nonstrict+dynamic:*", READS_SIZES, every=7, others=19),
+    Suited("*+deferred:*", READS_SIZES, every=11, others=97),
+    Suited("nonstrict+retie:*", TIES, every=17, others=97),
+)
+"""In place of ``RATES`` for the paths of the first glob that matches, if the tags of the program are known.
+About two programs in five are suited to a path, so that a path costs as much as at its rate in ``RATES``."""
+
+
+def paths_for(index: int, paths: Sequence[Path], tags: Sequence[str] | None = None) -> tuple[Path, ...]:
+    """Choose the paths of one example; ``tags`` are those of its program, None: they are not known.
+
+    Every example runs on the most frequent of ``paths``.
+    """
+    often = min((_rate(path)[0] for path in paths), default=1)
+    chosen = []
+    for path in paths:
+        every, turn = _rate(path)
+        if every > often and tags is not None:
+            every = _suited_rate(path, tuple(tags)) or every
+        if index % max(every // often, 1) == turn % max(every // often, 1):
+            chosen.append(path)
+    return tuple(chosen)
+
+
+def _suited_rate(path: Path, tags: tuple[str, ...]) -> int | None:
+    """Return how rarely a program with these tags runs on the path; None: its tags make no difference."""
+    suited = next((each for each in SUITED if fnmatchcase(path.without_device, each.paths)), None)
+    if suited is None:
+        return None
+    fits = any(fnmatchcase(tag, glob) for tag in tags for glob in suited.tags)
+    return suited.every if fits else suited.others
+
+
+def share(path: Path) -> int:
+    """Return N where one example in N runs on the path, if a campaign has all paths."""
+    return _rate(path)[0]
+
+
+@cache
+def _rate(path: Path) -> tuple[int, int]:
+    """Return ``(every, turn)``: of so many examples, the one with this number runs on the path.
+
+    A path outside the lists is there because ``--paths`` names it: every example runs on it.
+    """
+    if not is_listed(path):
+        return 1, 0
+    every = RATES.get(path.without_device)
+    if every is None:
+        milliseconds = cost(path)
+        every = next(every for most, every in STEPS if milliseconds <= most)
+    return every, _TURN * place(_first_of_stem(path)) % every
+
+
+def _first_of_stem(path: Path) -> Path:
+    """Return the first path that shares an export with this one, unless every example makes that export."""
+    of_stem = [each for each in all_paths([path.device]) if stem(each) == stem(path)]
+    return path if not of_stem or RATES.get(of_stem[0].without_device) == 1 else of_stem[0]
+
+
+_TURN = 5
+"""Different examples run on paths that are neighbours in the list."""

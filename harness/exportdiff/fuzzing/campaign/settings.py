@@ -1,0 +1,83 @@
+"""What a campaign runs: its programs, its paths, its limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import count
+from typing import TYPE_CHECKING
+
+from exportdiff.core.programs import DEFAULT_PROFILE
+from exportdiff.known.corpus.entry import FIXES
+from exportdiff.runtime.processes.limits import Limits
+
+if TYPE_CHECKING:
+    import pathlib
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from exportdiff.fuzzing.around.base import Around
+    from exportdiff.fuzzing.other_torch.probe import Interpreter
+    from exportdiff.runtime.paths import Path
+
+
+KNOWN_EVERY = 40
+"""On one program in so many plain torch is judged too. Finding out what it shows costs about four times as
+much as the program: this keeps the cost at a tenth, and counts every frequent bug within a few minutes."""
+
+MINIMIZED = 3
+"""The time for minimizing all findings is so many times the time for one: workers minimize several at a time,
+and many findings need less than their time."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a campaign."""
+
+    paths: tuple[Path, ...]
+    seed: int = 0
+    examples: int | None = None
+    """None: as many as the time allows."""
+    seconds: float | None = None
+    """None: no time limit."""
+    workers: int = 1
+    device: str = "cpu"
+    profile: str = DEFAULT_PROFILE
+    shard: tuple[int, int] = (1, 1)
+    """``(2, 5)``: the second of five parts."""
+    example_seconds: float = 60.0
+    """A program that takes longer hangs."""
+    memory: int = Limits().memory
+    """MiB. A program that takes more is ended."""
+    minimize_seconds: float = 0.0
+    """Time to minimize the program of each new or masked finding after the examples; 0: minimize none."""
+    minimize_total_seconds: float | None = None
+    """Time to minimize all of them; None: ``MINIMIZED`` times the time for one."""
+    corpora: pathlib.Path | None = None
+    """The corpus of the known bugs; None: every finding is new."""
+    plain: bool = False
+    """Whether to judge plain torch, and not torch with the fixes of the corpus."""
+    known_every: int = KNOWN_EVERY
+    """On one program in so many, find out which known bugs plain torch shows; 0: never."""
+    against: Interpreter | None = None
+    """The interpreter whose torch the findings are compared with; None: they are not."""
+    left_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Names that this torch lacks, and the paths and switches that are left out for each."""
+    around: Around | None = None
+    """The model that all programs put into situations; None: programs are drawn."""
+
+    @property
+    def mends(self) -> bool:
+        """Whether programs are judged with the fixes of the corpus in place; workers drop fixes that do not
+        fit."""
+        return self.corpora is not None and not self.plain and any((self.corpora / FIXES).glob("*.patch"))
+
+    @property
+    def minimize_total(self) -> float:
+        """The seconds for minimizing all findings."""
+        given = self.minimize_total_seconds
+        return MINIMIZED * self.minimize_seconds if given is None else given
+
+    def indices(self) -> Iterator[int]:
+        """Return the indices of the examples in this shard, in order."""
+        part, parts = self.shard
+        indices = count() if self.examples is None else range(self.examples)
+        return (index for index in indices if index % parts == part - 1)

@@ -1,0 +1,203 @@
+"""Decides in a worker process whether a candidate still shows the finding."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
+
+from exportdiff.core.case import case_from_source, sources_forgotten
+from exportdiff.core.errors import UsageError
+from exportdiff.judging.checks.alive import ProcessDied
+from exportdiff.judging.judge_case import judge_case
+from exportdiff.runtime.observing.between_programs import free_programs
+from exportdiff.runtime.observing.caches import forget_predictions
+from exportdiff.runtime.patching.fixes import applied
+from exportdiff.runtime.paths import parse
+from exportdiff.runtime.processes.calls import ReusableWorker
+from exportdiff.runtime.processes.child import Death, Failure
+
+if TYPE_CHECKING:
+    from exportdiff.core.case import Case
+    from exportdiff.core.finding import Finding
+    from exportdiff.judging.results import Verdict
+    from exportdiff.runtime.patching.fixes import Fix
+
+T = TypeVar("T")
+
+FIRST_SECONDS = 120.0
+"""Time limit of the first judgement; its duration decides the limits of the others."""
+AT_LEAST, TIMES = 2.0, 20.0
+"""A candidate may take two seconds, or 20 times as long as the program at the start."""
+ABORT_SECONDS, HANG_SECONDS = 30.0, 10.0
+"""Limits for a finding that a path kills its process, or never ends."""
+WARM_UP = 5.0
+"""Additional time for the first candidate of a process."""
+CANDIDATES_EACH = 500
+"""A fresh worker replaces one that judged so many candidates."""
+COLLECT_EVERY = 40
+"""Candidates between two collections of garbage."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What to look for. Plain data: it crosses a process boundary."""
+
+    path: str
+    check: str
+    kind: str
+    signature: tuple[str, ...]
+    folders: tuple[str, ...] = ()
+    """Further folders to import from: the folder of a user's file."""
+    fixes: tuple[Fix, ...] = ()
+    """Applied while judging, so that a bug that they mend is not taken for the finding."""
+    thorough: bool = False
+    """Whether to try every deviation; else a few, and the source decides which."""
+    finite_only: bool = True
+    """Whether a program with infinities or NaN does not count; a drawn one has none."""
+
+    @classmethod
+    def about(cls, finding: Finding, folders: Collection[str] = (), fixes: Collection[Fix] = ()) -> Question:
+        """Return the question whether a program shows this finding."""
+        return cls(
+            path=str(finding.path),
+            check=finding.check,
+            kind=finding.kind,
+            signature=finding.signature,
+            folders=tuple(folders),
+            fixes=tuple(fixes),
+            thorough=finding.evidence.in_deviating_call,
+        )
+
+    def answered_by(self, finding: Finding) -> bool:
+        """Whether this is the finding to look for."""
+        return (str(finding.path), finding.check, finding.kind, finding.signature) == (
+            self.path,
+            self.check,
+            self.kind,
+            self.signature,
+        )
+
+    @property
+    def of_death(self) -> bool:
+        """Whether the finding is that a path kills its process, or never ends."""
+        return self.check == "alive"
+
+
+class Judge:
+    """Judges candidates in a worker process; one that kills the process does no other harm."""
+
+    def __init__(self, question: Question) -> None:
+        """Start nothing yet; ``begin`` does."""
+        self._question = question
+        self._worker = ReusableWorker()
+        self._limit = FIRST_SECONDS
+        self._asked = 0
+        self._dead: Finding | None = None
+
+    def begin(self, source: str, finding: Finding) -> Finding | None:
+        """Judge the program at the start; its duration sets the time limit of the candidates."""
+        if self._question.of_death:
+            self._dead = finding
+            # A program that survives needs time to answer; one that hangs takes the whole limit.
+            self._limit = ABORT_SECONDS if finding.kind == "abort" else HANG_SECONDS
+            return self(source)
+        if self(source) is None and not self._question.thorough:
+            self._question = replace(self._question, thorough=True)
+            if self(source) is None:  # it may be a user's own, with a mask of -inf
+                self._question = replace(self._question, finite_only=False)
+        # Once more, to measure the time without imports and caches.
+        started = time.monotonic()
+        answer = self(source)
+        self._limit = max(AT_LEAST, TIMES * (time.monotonic() - started))
+        return answer
+
+    def __call__(self, source: str) -> Finding | None:
+        """Return the finding as this source shows it; None if the source does not show it."""
+        self._asked += 1
+        if self._asked % CANDIDATES_EACH == 0:
+            self._worker.stop()
+        if self._dead is not None:
+            return self._dead if self._dies(source, self._dead) else None
+        answer = self._ask(find, source)
+        return None if isinstance(answer, Death | Failure) else answer
+
+    def _dies(self, source: str, finding: Finding) -> bool:
+        if self._ask(runs_in_eager, source) is not True:
+            return False
+        answer = self._ask(find, source)
+        if not isinstance(answer, Death) or answer.kind != finding.kind:
+            return False
+        evidence = finding.evidence
+        same = isinstance(evidence, ProcessDied) and answer.reason == evidence.reason
+        return same or answer.kind == "hang"
+
+    def _ask(self, task: Callable[[Question, str], T], source: str) -> T | Death | Failure:
+        seconds = self._limit + (WARM_UP if self._worker.is_new else 0.0)
+        return self._worker.ask(seconds, task, self._question, source)
+
+    def stop(self) -> None:
+        """End the worker process."""
+        self._worker.stop()
+
+
+def find(question: Question, source: str) -> Finding | None:
+    """Judge a source along the path of the question, in this process."""
+    with _held(question.fixes):
+        verdict = _judged(question, source, (question.path,))
+    if verdict is None or not verdict.valid:
+        return None
+    return next(filter(question.answered_by, verdict.findings), None)
+
+
+def load_source(written: str, source: str, folder: str) -> Case:
+    """Return the case of a source that may import from a folder, with all deviations.
+
+    ``written`` is what the user calls it. Raises UsageError if it cannot be built.
+    """
+    question = Question("", "", "", (), (folder,), thorough=True, finite_only=False)
+    try:
+        case = _case(question, source)
+        case.build()
+    except Exception as error:
+        raise UsageError(f"{written}: {type(error).__name__}: {error}") from None
+    return case
+
+
+def runs_in_eager(question: Question, source: str) -> bool:
+    """Whether eager survives a source, in this process."""
+    return _judged(question, source, ()) is not None
+
+
+_judgements = 0
+
+
+def _judged(question: Question, source: str, paths: Collection[str]) -> Verdict | None:
+    """Judge as in a fresh process: earlier judgements must not influence this one."""
+    global _judgements
+    _judgements += 1
+    if _judgements % COLLECT_EVERY == 0:
+        free_programs()
+    forget_predictions()
+    try:
+        with sources_forgotten():
+            return judge_case(_case(question, source), [parse(path) for path in paths])
+    except Exception:
+        return None
+
+
+def _case(question: Question, source: str) -> Case:
+    for folder in question.folders:
+        if folder not in sys.path:
+            sys.path.insert(0, folder)
+    case = case_from_source(source, finite_only=question.finite_only)
+    if "torch" not in vars(sys.modules[case.make.__module__]):
+        raise KeyError("torch")  # the code that a repro file adds needs it
+    return replace(case, thorough=question.thorough)
+
+
+def _held(fixes: Collection[Fix]) -> AbstractContextManager[None]:
+    return applied(fixes) if fixes else nullcontext()

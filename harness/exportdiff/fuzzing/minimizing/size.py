@@ -1,0 +1,43 @@
+"""The size of a program: the key by which the minimizer compares two texts."""
+
+from __future__ import annotations
+
+import io
+import tokenize
+
+from exportdiff.core.program_text.line_count import code_lines
+
+Size = tuple[int, int, int, str]
+
+PLAIN = frozenset(
+    {"Model", "Child", "Inner", "Other", "child", "other", "weight", "buffer", "x", "y", "z", "self"}
+    | {"make", "ones", "zeros"}
+)
+"""Names that cost a reader nothing."""
+
+_LAYOUT = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+}
+
+
+def size(source: str) -> Size:
+    """Return lines of code, then number of tokens, then their length; the text itself decides ties.
+
+    Texts that differ only in layout have the same size. Raises SyntaxError.
+    """
+    lines = code_lines(source)
+    try:
+        tokens = [
+            token.string
+            for token in tokenize.generate_tokens(io.StringIO(source).readline)
+            if token.type not in _LAYOUT
+        ]
+    except tokenize.TokenError as error:
+        raise SyntaxError(str(error)) from None
+    length = sum(len(token) for token in tokens if token not in PLAIN)
+    return lines, len(tokens), length, " ".join(tokens)

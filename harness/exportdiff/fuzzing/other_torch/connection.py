@@ -1,0 +1,114 @@
+"""A process under the torch of another environment, and the questions that it was asked."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import threading
+from concurrent.futures import Future
+from typing import IO, TYPE_CHECKING
+
+from exportdiff.core.own_code import packages
+from exportdiff.fuzzing.other_torch.messages import Failed, decoded, encoded
+from exportdiff.fuzzing.other_torch.probe import environment
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from exportdiff.fuzzing.other_torch.messages import Answer, Question
+    from exportdiff.fuzzing.other_torch.probe import Interpreter
+
+DOOR = "exportdiff.fuzzing.other_torch.server"
+PATIENCE = 10.0
+"""Seconds in which the process ends by itself."""
+
+
+class OtherTorch:
+    """Answers questions with the torch of another environment.
+
+    Leaving the ``with`` block ends its processes. Questions may come from several threads.
+    """
+
+    def __init__(self, interpreter: Interpreter, workers: int) -> None:
+        """Start nothing yet. ``workers``: how many questions are answered at a time."""
+        self.interpreter = interpreter
+        self._workers = workers
+        self._numbers = itertools.count()
+        self._lock = threading.Lock()
+        self._open: dict[int, Future[Answer]] = {}
+        self._ended = ""
+
+    def __enter__(self) -> OtherTorch:
+        """Start the process; its workers start with the first questions."""
+        # exportdiff's packages alone: beside them, in site-packages, is the torch of this environment.
+        self._links = tempfile.TemporaryDirectory(prefix="exportdiff-")
+        for folder in packages():
+            pathlib.Path(self._links.name, folder.name).symlink_to(folder, target_is_directory=True)
+        self._said = tempfile.TemporaryFile()
+        command = [str(self.interpreter.python), "-m", DOOR, "--workers", str(self._workers)]
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._said,
+            env=environment(PYTHONPATH=self._links.name),
+            cwd=self._links.name,
+            text=True,
+            encoding="utf-8",
+            # A signal to this command must not end it in the middle of an answer.
+            start_new_session=True,
+        )
+        self._reader = threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True)
+        self._reader.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End the process, whatever it is doing."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.close()  # it ends when nobody can ask
+            self._process.wait(0.0 if self._open else PATIENCE)
+        except (OSError, subprocess.TimeoutExpired):
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+        self._reader.join()
+        self._said.close()
+        self._links.cleanup()
+
+    def ask(self, question: Question) -> Future[Answer]:
+        """Ask; the answer comes later, in any order. If the process ends, the answer is Failed."""
+        future: Future[Answer] = Future()
+        with self._lock:
+            number = next(self._numbers)
+            self._open[number] = future
+            try:
+                assert self._process.stdin is not None
+                self._process.stdin.write(encoded(number, question) + "\n")
+                self._process.stdin.flush()
+            except OSError:
+                del self._open[number]
+                future.set_result(Failed(self._ended or "its process ended"))
+        return future
+
+    def _read(self, stream: IO[str]) -> None:
+        for line in stream:
+            number, answer = decoded(line)
+            with self._lock:
+                future = self._open.pop(number)
+            future.set_result(answer)  # type: ignore[arg-type]  # only answers come back
+        self._said.seek(0)
+        last = self._said.read().decode(errors="replace").strip().splitlines()[-1:]
+        with self._lock:
+            self._ended = ": ".join(["its process ended", *last])
+            left, self._open = list(self._open.values()), {}
+        for future in left:
+            future.set_result(Failed(self._ended))

@@ -1,0 +1,64 @@
+"""What a program shows on this torch and on another: where it broke, was fixed, or shows something else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from exportdiff.fuzzing.other_torch.messages import PathShown
+
+Change: TypeAlias = Literal[
+    "torch regression", "in both", "changed", "fixed", "newly refused", "not comparable"
+]
+"""``torch regression``: the path is ok there, and shows a finding here. ``in both``: both show it.
+``changed``: both show findings, of other signatures. ``fixed``: the path shows a finding there, and is ok
+here. ``newly refused``: it is ok there, and torch refuses it here. ``not comparable``: nobody can say."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How a path differs between the two."""
+
+    change: Change
+    path: str
+    here: tuple[str, ...] = ()
+    """The signature here; for ``newly refused``: the reason."""
+    there: tuple[str, ...] = ()
+
+
+def differences(here: PathShown, there: PathShown) -> Iterator[Difference]:
+    """Compare what plain torch shows along one path. What both show yields nothing."""
+    ours, theirs = set(here.signatures), set(there.signatures)
+    if here.status == "finding" and there.status == "ok":
+        for signature in sorted(ours):
+            yield Difference("torch regression", here.path, signature)
+    elif here.status == "ok" and there.status == "finding":
+        for signature in sorted(theirs):
+            yield Difference("fixed", here.path, there=signature)
+    elif here.status == "finding" and there.status == "finding":
+        gone = sorted(theirs - ours)
+        for signature in sorted(ours - theirs):
+            yield Difference("changed", here.path, signature, gone[0] if gone else ())
+    elif here.status == "unsupported" and there.status == "ok":
+        yield Difference("newly refused", here.path, (here.reason,))
+
+
+def change_of(signature: tuple[str, ...], there: PathShown, code: int | None) -> tuple[Change, str]:
+    """Say how a finding of this torch stands on the other one, and why nobody can say.
+
+    ``there``: what its program shows along its path. ``code``: what its repro file exits with there.
+    """
+    if signature in there.signatures:
+        return "in both", ""
+    if there.status == "finding":
+        return "changed", ""
+    if code == 1:
+        return "in both", ""
+    if there.status == "ok" and code == 0:
+        return "torch regression", ""
+    if there.status == "ok":
+        return "not comparable", "its file fails there in another way"
+    return "not comparable", f"{there.status} there: {there.reason}"

@@ -1,0 +1,70 @@
+"""Which entries of a corpus pass on this torch and show their bugs on the other: those that were fixed."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from exportdiff.fuzzing.other_torch.cache import keep, kept
+from exportdiff.fuzzing.other_torch.messages import Ran, RunFile
+from exportdiff.fuzzing.other_torch.probe import this
+from exportdiff.known.corpus.fix_trials import open_entries, subjects
+from exportdiff.runtime.processes.child import Stopped
+from exportdiff.runtime.processes.script import run_file
+from exportdiff.runtime.processes.server import server
+
+if TYPE_CHECKING:
+    import pathlib
+    from threading import Event
+
+    from exportdiff.fuzzing.other_torch.connection import OtherTorch
+    from exportdiff.known.corpus.entry import Entry
+
+SECONDS = 120.0
+"""For each run of an entry."""
+
+
+def fixed_entries(corpora: pathlib.Path, other: OtherTorch, workers: int, stop: Event) -> tuple[str, ...]:
+    """Return the names of the open entries that pass here and show their bugs there. Raises Stopped.
+
+    Runs what nobody has run yet; results are kept by torch and code. What a trial of the fixes has shown of
+    this torch (``exportdiff corpus fit``) is not run again.
+    """
+    entries = open_entries(corpora)
+    tried = {
+        entry.file: entry.file.stem in row.fixed
+        for subject in subjects(corpora, entries)
+        if (row := subject.row) is not None
+        for entry in subject.entries
+    }
+    texts = {entry: entry.file.read_text(encoding="utf-8") for entry in entries}
+    server()  # before the threads
+
+    def passes(entry: Entry) -> bool:
+        if stop.is_set():
+            raise Stopped
+        if entry.file in tried:
+            return tried[entry.file]
+        ran = kept(this(), texts[entry])
+        if ran is None:
+            run = run_file(entry.file, SECONDS)
+            ran = Ran(run.code, run.last_line)
+            keep(this(), texts[entry], ran)
+        return ran.code == 0
+
+    with ThreadPoolExecutor(workers) as threads:
+        passing = [entry for entry, well in zip(entries, threads.map(passes, entries), strict=True) if well]
+    asked = {}
+    there: dict[Entry, Ran] = {}
+    for entry in passing:
+        ran = kept(other.interpreter, texts[entry])
+        if ran is None:
+            asked[entry] = other.ask(RunFile(texts[entry], SECONDS))
+        else:
+            there[entry] = ran
+    for entry, future in asked.items():
+        answer = future.result()
+        if isinstance(answer, Ran):
+            there[entry] = answer
+            keep(other.interpreter, texts[entry], answer)
+    return tuple(sorted(entry.file.stem for entry, ran in there.items() if ran.code == 1))

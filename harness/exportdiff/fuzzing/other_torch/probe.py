@@ -1,0 +1,110 @@
+"""Which torch does the interpreter of another environment have, and can it run exportdiff's code?"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from exportdiff.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+LIBRARIES = ("hypothesis", "numpy", "rich", "unidiff", "libcst", "platformdirs")
+"""What exportdiff needs besides torch; the names of the modules are those of the packages."""
+OLDEST_PYTHON = (3, 11)
+SECONDS = 60.0
+
+# Runs in an interpreter that may have nothing: the standard library alone, and importing no torch.
+_QUESTION = """
+import importlib.metadata, importlib.util, json, sys
+def version(name):
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+names = sys.argv[1:]
+print(json.dumps({
+    "python": list(sys.version_info[:3]),
+    "torch": version("torch"),
+    "missing": [name for name in names if importlib.util.find_spec(name) is None],
+}))
+"""
+
+
+@dataclass(frozen=True)
+class Interpreter:
+    """An interpreter with a torch."""
+
+    python: pathlib.Path
+    torch: str
+    """The version of its torch, with the build: ``2.14.1+cpu``."""
+
+    @property
+    def release(self) -> str:
+        """The version without the build."""
+        return self.torch.partition("+")[0]
+
+
+def interpreter(python: pathlib.Path, option: str, *, judges: bool = True) -> Interpreter:
+    """Ask an interpreter for its torch.
+
+    ``option`` is what the user calls it. ``judges``: whether it is to judge programs; else it only runs
+    files. Raises UsageError if it does not exist, has no torch, is too old, or lacks a library.
+    """
+    said = _asked(python, option, LIBRARIES if judges else ())
+    found = f"{option} {python}"
+    if not said["torch"]:
+        raise UsageError(f"{found} has no torch; name the interpreter of an environment that has one")
+    if tuple(said["python"]) < OLDEST_PYTHON:
+        written = ".".join(map(str, said["python"]))
+        raise UsageError(f"{found} is Python {written}; exportdiff needs 3.11 or newer")
+    if said["missing"]:
+        names = " ".join(said["missing"])
+        raise UsageError(f"{found} lacks what exportdiff needs: {python} -m pip install {names}")
+    return Interpreter(python.absolute(), said["torch"])
+
+
+def this() -> Interpreter:
+    """Return the running interpreter."""
+    return Interpreter(pathlib.Path(sys.executable), version("torch"))
+
+
+def another(python: pathlib.Path, option: str) -> Interpreter:
+    """Return an interpreter that can judge programs with another torch. Raises UsageError."""
+    found = interpreter(python, option)
+    if found.torch == this().torch:
+        raise UsageError(f"{option} {python} has torch {found.torch}, as this environment has")
+    return found
+
+
+def _asked(python: pathlib.Path, option: str, names: Sequence[str]) -> dict[str, Any]:
+    command = [str(python.absolute()), "-c", _QUESTION, *names]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=SECONDS, check=False, env=environment()
+        )
+    except FileNotFoundError:
+        raise UsageError(f"{option} {python}: there is no such interpreter") from None
+    except (OSError, subprocess.TimeoutExpired) as error:
+        reason = error.strerror if isinstance(error, OSError) else f"no answer within {SECONDS:g} s"
+        raise UsageError(f"{option} {python}: cannot be run: {reason}") from None
+    try:
+        said = json.loads(done.stdout)
+    except ValueError:
+        said = None
+    if done.returncode or not isinstance(said, dict):
+        last = (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
+        raise UsageError(f"{option} {python} is no Python interpreter: {last}")
+    return said
+
+
+def environment(**further: str) -> Mapping[str, str]:
+    """Return environment variables for another interpreter: PYTHONPATH names packages of this one."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | further

@@ -1,0 +1,152 @@
+"""The process in another environment that answers questions.
+
+``python -m exportdiff.fuzzing.other_torch.server`` starts it.
+
+It reads a question a line on standard input, and writes an answer a line on standard output, in the order in
+which the answers are there. It ends when its input ends. Each of its threads has a process that judges, and
+starts a fresh one for each file to run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pathlib
+import sys
+import tempfile
+import threading
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+from exportdiff.fuzzing.other_torch.messages import (
+    Answer,
+    Failed,
+    Judged,
+    JudgeProgram,
+    PathShown,
+    Question,
+    Ran,
+    RunFile,
+    WriteRepro,
+    Written,
+    decoded,
+    encoded,
+)
+from exportdiff.runtime.processes.calls import ReusableWorker
+from exportdiff.runtime.processes.child import Death, Failure
+from exportdiff.runtime.processes.script import run_file
+from exportdiff.runtime.processes.server import server
+
+JUDGING = 120.0
+"""Seconds for a program; along all its paths, and then again along each alone if that kills the process."""
+QUESTIONS_EACH = 200
+"""A fresh process replaces one that judged so many programs: caches never build up."""
+
+
+def main() -> None:
+    """Answer until the input ends."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--workers", type=int, required=True)
+    workers = parser.parse_args().workers
+    # Only answers go to the pipe: whatever else is printed goes to standard error.
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    server("exportdiff.fuzzing.other_torch.judging")  # before the threads start
+    lock = threading.Lock()
+    mine = threading.local()
+    judges: list[_Judge] = []
+
+    def reply(line: str) -> None:
+        number, question = decoded(line)
+        if not hasattr(mine, "judge"):
+            mine.judge = _Judge()
+            judges.append(mine.judge)
+        try:
+            answer = _answer(question, mine.judge)  # type: ignore[arg-type]  # only questions come in
+        except Exception:
+            answer = Failed(traceback.format_exc())
+        with lock:
+            print(encoded(number, answer), file=answers, flush=True)
+
+    with ThreadPoolExecutor(workers) as pool:
+        for line in sys.stdin:
+            pool.submit(reply, line)
+    for judge in judges:
+        judge.stop()
+
+
+class _Judge:
+    """A process that judges programs one after the other."""
+
+    def __init__(self) -> None:
+        self._worker = ReusableWorker()
+        self._asked = 0
+
+    def ask(self, question: JudgeProgram) -> Judged | Death | Failure:
+        # Here, so that files can be run where the libraries that judging needs are not installed.
+        from exportdiff.fuzzing.other_torch.judging import judged
+
+        self._asked += 1
+        if self._asked % QUESTIONS_EACH == 0:
+            self.stop()
+        return self._worker.ask(JUDGING, judged, question)
+
+    def write(self, question: WriteRepro) -> Written | Death | Failure:
+        from exportdiff.fuzzing.other_torch.judging import written
+
+        return self._worker.ask(JUDGING, written, question)
+
+    def stop(self) -> None:
+        self._worker.stop()
+
+
+def _answer(question: Question, judge: _Judge) -> Answer:
+    if isinstance(question, RunFile):
+        return _run(question)
+    answer = _judged(question, judge) if isinstance(question, JudgeProgram) else judge.write(question)
+    if isinstance(answer, Failure):
+        return Failed(str(answer.error))
+    if isinstance(answer, Death):
+        return Failed(answer.reason)
+    return answer
+
+
+def _judged(question: JudgeProgram, judge: _Judge) -> Judged | Failure:
+    """Judge along all paths; where that kills the process, or never ends, along each path alone."""
+    answer = judge.ask(question)
+    if not isinstance(answer, Death):
+        return answer
+    shown: list[PathShown] = []
+    for path in question.paths:
+        alone = judge.ask(
+            JudgeProgram(question.source, (path,), fixes=question.fixes, corpora=question.corpora)
+        )
+        if isinstance(alone, Failure):
+            return alone
+        if isinstance(alone, Death):
+            shown.append(PathShown(path, "finding", alone.reason, (("alive", alone.kind, alone.reason),)))
+        elif not alone.valid:
+            return alone
+        else:
+            shown.append(alone.on(path))
+    return Judged(True, "", tuple(shown))
+
+
+def _run(question: RunFile) -> Ran:
+    from contextlib import nullcontext
+
+    within = nullcontext
+    if question.fixes:
+        from exportdiff.fuzzing.other_torch.judging import holding
+
+        within = partial(holding, question.fixes, question.corpora)  # type: ignore[assignment]
+    with tempfile.TemporaryDirectory(prefix="exportdiff-") as folder:
+        file = pathlib.Path(folder, "repro.py")
+        file.write_text(question.text, encoding="utf-8")
+        run = run_file(file, question.seconds, within)
+    return Ran(run.code, run.last_line)
+
+
+if __name__ == "__main__":
+    main()

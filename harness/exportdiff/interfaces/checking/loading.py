@@ -1,0 +1,212 @@
+"""From the name of a factory, or from a live model, to a Case. What is wrong with it is said in one line."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import importlib.util
+import pathlib
+import sys
+import traceback
+from collections.abc import Mapping
+from types import NoneType
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from exportdiff.core.case import FURTHER, Built, Case, InvalidFactory
+from exportdiff.core.errors import UsageError
+from exportdiff.core.torch_versions.running import SHAPES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from exportdiff.core.target import Target
+
+
+_SHAPES: tuple[type, ...] = (NoneType, Mapping, tuple, list, *SHAPES)
+"""What ``torch.export.export`` takes as dynamic shapes."""
+
+
+def load(target: Target) -> Case:
+    """Import the target, and build it. Raises UsageError, which names the exception and its line."""
+    module = _import(target)
+    file = getattr(module, "__file__", None)
+    if not hasattr(module, target.name):
+        raise UsageError(f"{target.module} defines no {target.name!r}")
+    factory = getattr(module, target.name)
+    if isinstance(factory, nn.Module) or not callable(factory):
+        kind = type(factory).__name__
+        raise UsageError(f"{target.written} is a {kind}; name a callable that returns (model, args)")
+    source = pathlib.Path(file).read_text(encoding="utf-8") if file and file.endswith(".py") else ""
+    shapes, probes = (_function(getattr(module, name, None)) for name in FURTHER)
+    case = Case(target.written, source, factory, shapes, probes, thorough=True, may_ask=True)
+    check(case, file)
+    return case
+
+
+def case_of(
+    model: nn.Module | Callable[[], object],
+    args: tuple[Any, ...] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    dynamic_shapes: object = None,
+    probes: object = None,
+    name: str = "",
+) -> Case:
+    """Make a Case of a live model, which is copied and stays as it is, or of a factory.
+
+    A factory returns a model, ``(model, args)`` or ``(model, args, kwargs)``. ``dynamic_shapes`` and
+    ``probes`` are values, or functions that return them. Raises UsageError.
+    """
+    if not isinstance(args, tuple):
+        raise UsageError(f"args is a {type(args).__name__}, not a tuple; one argument is written (x,)")
+    if kwargs is not None and not isinstance(kwargs, dict):
+        raise UsageError(f"kwargs is a {type(kwargs).__name__}, not a dict")
+    if isinstance(model, nn.Module):
+        refuse_wrapped(model, "the model")
+        written = name or type(model).__name__
+        make = _copier(model, args, dict(kwargs or {}))
+    elif callable(model):
+        written = name or getattr(model, "__name__", type(model).__name__)
+        make = _completed(model, args, dict(kwargs or {}))
+    else:
+        raise UsageError(
+            f"the model is a {type(model).__name__}; give an nn.Module or a function that returns one"
+        )
+    case = Case(written, "", make, _function(dynamic_shapes), _function(probes), thorough=True, may_ask=True)
+    check(case, None)
+    return case
+
+
+def _function(given: object) -> Callable[[], object] | None:
+    """Return a function that returns the value; of a function, the function itself."""
+    if given is None:
+        return None
+    if callable(given):
+        return given
+    return lambda: copy.deepcopy(given)
+
+
+def _copier(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[[], object]:
+    def make() -> object:
+        # In one go: what model and arguments share stays shared.
+        return copy.deepcopy((model, args, kwargs))
+
+    try:
+        make()
+    except Exception as error:
+        text = str(error).partition("\n")[0]
+        raise UsageError(
+            f"the model or its inputs cannot be copied ({type(error).__name__}: {text}); give a function "
+            "that builds a fresh model"
+        ) from None
+    return make
+
+
+def _completed(
+    factory: Callable[[], object], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Callable[[], object]:
+    def make() -> object:
+        made = factory()
+        return (made, *copy.deepcopy((args, kwargs))) if isinstance(made, nn.Module) else made
+
+    return make
+
+
+def check(case: Case, file: str | None) -> None:
+    """Build the case twice, and raise UsageError if it cannot be judged: what is wrong, and where."""
+    try:
+        first, second = case.build(), case.build()
+        shapes = case.shapes()
+    except InvalidFactory as error:
+        raise UsageError(str(error)) from None
+    except UsageError:
+        raise
+    except Exception as error:
+        raise UsageError(f"{case.name} raised {described(error, file)}") from None
+    refuse_wrapped(first.model, f"{case.name}: the model")
+    if not isinstance(shapes, _SHAPES):
+        kind = type(shapes).__name__
+        raise UsageError(f"{case.name}: dynamic_shapes is a {kind}; torch.export takes a dict, tuple or list")
+    _refuse_without_values(first, case.name)
+    if _shared(first.model, second.model):
+        raise UsageError(
+            f"{case.name} returns the same model each time, or one with the same parameters: build a fresh "
+            "model inside it"
+        )
+
+
+def refuse_wrapped(model: nn.Module, what: str) -> None:
+    """Raise UsageError for a model that ``torch.export`` does not take."""
+    if isinstance(model, torch.jit.ScriptModule):
+        raise UsageError(f"{what} is a ScriptModule, and torch.export takes none: do not script it")
+    if isinstance(model, torch._dynamo.eval_frame.OptimizedModule):
+        raise UsageError(f"{what} is wrapped by torch.compile: give the module itself")
+    for name, module in model.named_modules():
+        if module._compiled_call_impl is not None:
+            part = f"its submodule {name}" if name else "it"
+            raise UsageError(f"{what} is compiled, {part} by Module.compile(): do not compile it")
+
+
+def _refuse_without_values(built: Built, name: str) -> None:
+    """Raise UsageError where there are no values to compare: lazy and meta tensors."""
+    from torch.nn.parameter import is_lazy
+    from torch.utils import _pytree as pytree
+
+    named = [*built.model.named_parameters(), *built.model.named_buffers()]
+    for written, tensor in named:
+        if is_lazy(tensor):
+            raise UsageError(
+                f"{name}: {written} of the model is not initialized: call the model once in the factory"
+            )
+    given = [(f"input {n}", leaf) for n, leaf in enumerate(pytree.tree_leaves((built.args, built.kwargs)))]
+    for written, value in [*((f"{written} of the model", tensor) for written, tensor in named), *given]:
+        if isinstance(value, torch.Tensor) and value.is_meta:
+            raise UsageError(f"{name}: {written} is on the meta device, where it has no values to compare")
+
+
+def _shared(one: nn.Module, other: nn.Module) -> bool:
+    ours, theirs = (
+        {id(each) for each in (*model.modules(), *model.parameters(), *model.buffers())}
+        for model in (one, other)
+    )
+    return not ours.isdisjoint(theirs)
+
+
+def _import(target: Target) -> ModuleType:
+    file = pathlib.Path(target.module)
+    # ``python FILE`` can import from the folder of FILE; a child of the fork server cannot.
+    sys.path.insert(0, str(file.resolve().parent) if target.module.endswith(".py") else "")
+    try:
+        if not target.module.endswith(".py"):
+            return importlib.import_module(target.module)
+        name = f"exportdiff_target_{file.stem}"
+        spec = importlib.util.spec_from_file_location(name, file)
+        if spec is None or spec.loader is None:
+            raise UsageError(f"{file} cannot be imported")
+        module = importlib.util.module_from_spec(spec)
+        # Dynamo imports the module of every function that it inlines.
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+    except UsageError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise UsageError(f"{target.module} does not import: {described(error, str(file))}") from None
+    return module
+
+
+def described(error: BaseException, file: str | None) -> str:
+    """Return ``NameError: name 'x' is not defined (line 3)``."""
+    lines = str(error).strip().splitlines()
+    text = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+    if isinstance(error, SyntaxError):
+        return f"{type(error).__name__}: {error.msg} (line {error.lineno})"
+    inside = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if file is not None and pathlib.Path(frame.filename).resolve() == pathlib.Path(file).resolve()
+    ]
+    return f"{text} (line {inside[-1]})" if inside else text

@@ -1,0 +1,231 @@
+"""The report on one model: which paths ran, which did not and why, and what every finding means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+from exportdiff.core.errors import UsageError
+from exportdiff.interfaces.checking.deployed import DEPLOYED
+from exportdiff.judging.results import Unjudged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from exportdiff.core.finding import Finding
+    from exportdiff.core.path import Path
+    from exportdiff.judging.results import PathResult
+    from exportdiff.known.attribution.explained import Cause
+
+Meaning: TypeAlias = Literal["wrong", "breaks", "inside", "harmless"]
+"""What a finding means for the owner of the model.
+
+``wrong``: a caller gets another result, or finds the model, the inputs or a setting such as grad mode
+changed, and no error.
+``breaks``: an exception, or the end of the process.
+``inside``: results are right, and what was exported differs from eager where a caller does not see it.
+``harmless``: the same, and the corpus knows the bug.
+"""
+
+FailOn: TypeAlias = Literal["any", "new", "silent"]
+"""Which findings fail. ``any``: all that are not harmless; ``new``: of these, those that the corpus does not
+know; ``silent``: those that are wrong without an error."""
+
+FAIL_ON: tuple[FailOn, ...] = get_args(FailOn)
+
+
+def read_fail_on(argument: str, text: str) -> FailOn:
+    """Return the value that the text of an argument names. Raises UsageError."""
+    for each in FAIL_ON:
+        if each == text:
+            return each
+    raise UsageError(f"{argument}: {text!r} is none of {', '.join(FAIL_ON)}")
+
+
+MORE_LINES = 6
+"""How many lines of a refusal are told: the first one may only say which constraint is violated."""
+
+INSIDE = frozenset({"structure", "fake"})
+"""The checks of what a caller of the exported model does not see."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A finding on the paths that have the same root causes, and what is known about it."""
+
+    finding: Finding
+    causes: tuple[Cause, ...] = ()
+    """The known bugs of torch that explain it; empty: it is new."""
+    remark: str = ""
+    """Why this is not the whole answer: a time limit."""
+    accepted: bool = False
+    """Whether the baseline of the model's owner has it."""
+
+    @property
+    def known(self) -> bool:
+        """Whether the corpus explains it."""
+        return bool(self.causes)
+
+    @property
+    def deployed(self) -> bool:
+        """Whether a path shows it that people deploy."""
+        return any(path.without_device in DEPLOYED for path in self.finding.shown_on)
+
+    @property
+    def meaning(self) -> Meaning:
+        """What it means for the owner of the model."""
+        if self.finding.kind != "mismatch":
+            return "breaks"
+        if self.finding.check not in INSIDE and not self.finding.evidence.inside:
+            return "wrong"
+        return "harmless" if self.known else "inside"
+
+    def fails(self, fail_on: FailOn) -> bool:
+        """Whether it makes the verdict fail."""
+        if self.accepted or self.meaning == "harmless":
+            return False
+        if fail_on == "silent":
+            return self.meaning == "wrong"
+        return fail_on == "any" or not self.known
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it ready for JSON."""
+        return {
+            **self.finding.as_dict(),
+            "meaning": self.meaning,
+            "deployed": self.deployed,
+            "known": self.known,
+            "accepted": self.accepted,
+            "root_causes": [cause.root for cause in self.causes],
+            "entries": [cause.entry for cause in self.causes if cause.entry],
+            "remark": self.remark,
+        }
+
+
+@dataclass(frozen=True)
+class Report:
+    """What judging one model gave. Plain data."""
+
+    name: str
+    """The model, as its owner wrote it."""
+    torch: str
+    """The version of torch."""
+    paths: tuple[PathResult, ...] = ()
+    """The paths that ran, or that torch refused."""
+    unjudged: tuple[Unjudged, ...] = ()
+    """The other paths, each with the reason."""
+    found: tuple[Found, ...] = ()
+    invalid: str = ""
+    """Why the model cannot be judged on any path; empty: it can."""
+    unconfirmed: int = 0
+    """How many differences a second process did not show."""
+    stopped: str = ""
+    """Why judging ended early: the time limit, an interruption. Empty: it did not."""
+
+    @property
+    def judged(self) -> bool:
+        """Whether eager was compared with at least one path, and none was cut off."""
+        return (
+            not self.invalid and not self.stopped and any(each.status != "unsupported" for each in self.paths)
+        )
+
+    def with_found(self, found: tuple[Found, ...]) -> Report:
+        """Return the report with other findings."""
+        return replace(self, found=found)
+
+    def failing(self, fail_on: FailOn = "any") -> tuple[Found, ...]:
+        """Return the findings that make the verdict fail."""
+        return tuple(each for each in self.found if each.fails(fail_on))
+
+    def exit_code(self, fail_on: FailOn = "any") -> int:
+        """Return 1 if a finding fails, 2 if the model was not judged, else 0."""
+        if self.failing(fail_on):
+            return 1
+        return 0 if self.judged else 2
+
+    def why_unjudged(self) -> str:
+        """Say in a line why the model was not judged; empty if it was."""
+        if self.judged:
+            return ""
+        if self.invalid or self.stopped:
+            return self.invalid or self.stopped
+        if self._refusal:
+            return f"torch refuses it on all paths that were tried: {self._refusal[0]}"
+        if self.unjudged:
+            return f"no path can judge it: {self.unjudged[0].reason}"
+        return "no path was chosen"
+
+    def more_of_refusal(self) -> tuple[str, ...]:
+        """Return the next lines of the refusal that ``why_unjudged`` begins to tell."""
+        return () if self.judged or self.invalid or self.stopped else self._refusal[1:MORE_LINES]
+
+    @property
+    def _refusal(self) -> tuple[str, ...]:
+        refused = next((each for each in self.paths if each.status == "unsupported"), None)
+        return () if refused is None else tuple(filter(str.strip, refused.message.splitlines()))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it ready for JSON."""
+        ran = {
+            str(each.path): {
+                "status": each.status,
+                "reason": each.reason,
+                "message": each.message,
+                "excused": list(each.excused),
+            }
+            for each in self.paths
+        }
+        left = {
+            str(each.path): {
+                "status": "unjudged",
+                "reason": each.reason,
+                "message": each.reason,
+                "excused": [],
+            }
+            for each in self.unjudged
+        }
+        return {
+            "name": self.name,
+            "torch": self.torch,
+            "judged": self.judged,
+            "reason": self.why_unjudged(),
+            "paths": {**ran, **left},
+            "findings": [each.as_dict() for each in self.found],
+            "unconfirmed": self.unconfirmed,
+        }
+
+
+def assembled(
+    name: str,
+    asked: Sequence[Path],
+    paths: tuple[PathResult, ...] = (),
+    findings: Sequence[Finding] = (),
+    unjudged: tuple[Unjudged, ...] = (),
+    *,
+    invalid: str = "",
+    stopped: str = "",
+) -> Report:
+    """Make the report on one pass over the paths, with nothing confirmed or explained.
+
+    What of ``asked`` is in neither list was not judged for the reason that ended the pass.
+    """
+    known = {*(each.path for each in paths), *(each.path for each in unjudged)}
+    left = tuple(Unjudged(path, invalid or stopped) for path in asked if path not in known)
+    found = tuple(map(Found, findings))
+    return Report(name, version("torch"), paths, (*unjudged, *left), found, invalid, stopped=stopped)
+
+
+def confirmed(report: Report, again: Callable[[tuple[Path, ...], int], Sequence[Finding]]) -> Report:
+    """Keep what a second judgement shows as well.
+
+    ``again`` judges some paths, which show so many findings. That a path ends its process was seen twice
+    already: first together with the others, then alone.
+    """
+    once = [each for each in report.found if each.finding.kind not in ("abort", "hang")]
+    if not once:
+        return report
+    paths = tuple(dict.fromkeys(path for each in once for path in each.finding.shown_on))
+    seen = {finding.fingerprint for finding in again(paths, len(once))}
+    kept = tuple(each for each in report.found if each not in once or each.finding.fingerprint in seen)
+    return replace(report, found=kept, unconfirmed=len(report.found) - len(kept))

@@ -1,0 +1,298 @@
+"""The pytest plugin: the fixture ``export_equivalence``, the marker ``export_paths``, the options.
+
+pytest loads it in every project that has exportdiff installed, so it imports nothing else when it is loaded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import logging
+import os
+import pathlib
+import re
+import traceback
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from exportdiff.core.durations import seconds_of
+from exportdiff.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator, Mapping
+
+    from torch import nn
+
+    from exportdiff.interfaces.checking.accepting import Accept, Accepted
+    from exportdiff.interfaces.checking.choosing import Paths
+    from exportdiff.interfaces.checking.report import FailOn, Found, Report
+    from exportdiff.interfaces.checking.reproducing import Written
+
+MARKER = "export_paths"
+TITLE = "exportdiff"
+"""The title of the section in the report of a failed test."""
+SLUG = 80
+"""The characters of a test's name in the name of its repro file."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options. Their values are read in ``pytest_configure``, where a mistake is one line."""
+    group = parser.getgroup("exportdiff", "exportdiff: exported models against eager")
+    group.addoption(
+        "--export-paths",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="paths that export_equivalence judges, e.g. 'nonstrict:*', 'all'; repeat it for more (default: "
+        "those that people deploy)",
+    )
+    group.addoption("--export-device", metavar="DEVICE", help="cpu or cuda (default: all devices there are)")
+    group.addoption(
+        "--export-accept",
+        metavar="FILE",
+        help="findings in this baseline do not fail; 'exportdiff check --write-baseline' writes one",
+    )
+    group.addoption(
+        "--export-fail-on",
+        default="any",
+        metavar="KIND",
+        help="which findings fail: any; new: those that the corpus does not know; silent: those that are "
+        "wrong without an error (default: any)",
+    )
+    group.addoption(
+        "--export-minimize",
+        default="30s",
+        metavar="TIME",
+        help="time for making the program of a failed test smaller; 0 writes no repro files (default: 30s)",
+    )
+    group.addoption(
+        "--export-repros",
+        metavar="DIR",
+        help="folder for repro files (default: exportdiff-repros in the rootdir)",
+    )
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of a session, read."""
+
+    paths: tuple[str, ...]
+    device: str | None
+    accepted: tuple[Accepted, ...]
+    fail_on: FailOn
+    seconds: float
+    """The time for minimizing; 0: write no repro files."""
+    repros: pathlib.Path
+
+
+_OPTIONS = pytest.StashKey[Options]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the marker, and read the options."""
+    config.addinivalue_line(
+        "markers", f"{MARKER}(*globs): the paths that export_equivalence judges, e.g. 'nonstrict:*'"
+    )
+    try:
+        config.stash[_OPTIONS] = _read(config)
+    except (UsageError, ValueError) as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def _read(config: pytest.Config) -> Options:
+    """Read the options; what a mistake is checked with is imported only where an option is given."""
+    paths, device = tuple(config.getoption("--export-paths")), config.getoption("--export-device")
+    if paths or device is not None:
+        from exportdiff.interfaces.checking.choosing import chosen
+
+        try:
+            chosen(_one(paths or ("default",)), device)
+        except UsageError as error:
+            raise UsageError(f"--export-{error}") from None
+    folder = config.invocation_params.dir
+    accepted: tuple[Accepted, ...] = ()
+    if file := config.getoption("--export-accept"):
+        from exportdiff.interfaces.checking.accepting import read_accepted
+
+        try:
+            accepted = read_accepted(folder / file)
+        except UsageError as error:
+            raise UsageError(f"--export-accept: {error}") from None
+    try:
+        seconds = seconds_of(config.getoption("--export-minimize"))
+    except ValueError as error:
+        raise UsageError(f"--export-minimize: {error}") from None
+    given = config.getoption("--export-repros")
+    repros = folder / given if given else config.rootpath / "exportdiff-repros"
+    return Options(paths, device, accepted, _fail_on(config.getoption("--export-fail-on")), seconds, repros)
+
+
+def _fail_on(text: str) -> FailOn:
+    if text == "any":
+        return "any"
+    from exportdiff.interfaces.checking.report import read_fail_on
+
+    return read_fail_on("--export-fail-on", text)
+
+
+class ExportDifference(AssertionError):  # noqa: N818 - named like what it is: a failed assertion
+    """A model that does not behave like eager once exported, or that was not judged."""
+
+    def __init__(
+        self, text: str, report: Report, failing: tuple[Found, ...], given: tuple[object, ...]
+    ) -> None:
+        """Carry what the report of the test needs; ``given``: model, dynamic shapes, probes."""
+        super().__init__(text)
+        self.report = report
+        self.failing = failing
+        self.given = given
+
+
+@dataclass(frozen=True)
+class ExportEquivalence:
+    """The value of the fixture ``export_equivalence``."""
+
+    options: Options
+    marked: tuple[str, ...]
+    """The paths of the marker; empty: there is none."""
+
+    def __call__(
+        self,
+        model: nn.Module | Callable[[], object],
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        *,
+        dynamic_shapes: object = None,
+        paths: Paths | None = None,
+        probes: object = None,
+        device: str | None = None,
+        accept: Accept = (),
+        fail_on: FailOn | None = None,
+    ) -> None:
+        """Raise AssertionError if the exported model does not behave like eager, or could not be judged.
+
+        The arguments are those of ``exportdiff.assert_export_equivalent``. What the call leaves out, the
+        marker ``export_paths`` and the options of pytest say. A baseline of the options counts in any case.
+        """
+        __tracebackhide__ = True
+        from exportdiff.interfaces.checking.accepting import with_accepted
+        from exportdiff.interfaces.checking.asserting import compare, explanation
+        from exportdiff.interfaces.checking.report import read_fail_on
+
+        options = self.options
+        fail_on = read_fail_on("fail_on", fail_on or options.fail_on)
+        with _without_trace():
+            report = compare(
+                model,
+                args,
+                kwargs,
+                dynamic_shapes=dynamic_shapes,
+                paths=_one(paths if paths is not None else self.marked or options.paths or "default"),
+                probes=probes,
+                device=device or options.device,
+                accept=accept,
+            )
+        report = report.with_found(with_accepted(report.found, options.accepted))
+        if report.exit_code(fail_on):
+            given = (model, dynamic_shapes, probes)
+            raise ExportDifference(explanation(report, fail_on), report, report.failing(fail_on), given)
+
+
+@contextlib.contextmanager
+def _without_trace() -> Iterator[None]:
+    """Keep the log for TORCH_TRACE, which exporting fills, out of the logs that pytest shows for a test."""
+    log = logging.getLogger("torch.__trace")
+    before = log.level
+    if not os.environ.get("TORCH_TRACE"):
+        log.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
+
+
+def _one(paths: Paths) -> Paths:
+    """Take a list of one word for the word: ``all`` and ``default`` are no patterns."""
+    return paths[0] if not isinstance(paths, str) and len(paths) == 1 else paths
+
+
+@pytest.fixture
+def export_equivalence(request: pytest.FixtureRequest) -> ExportEquivalence:
+    """Compare a model with what torch.export makes of it: ``export_equivalence(model, args)``."""
+    marker = request.node.get_closest_marker(MARKER)
+    globs: tuple[object, ...] = marker.args if marker is not None else ()
+    if marker is not None and (not globs or marker.kwargs or not all(isinstance(g, str) for g in globs)):
+        pytest.fail(f"@pytest.mark.{MARKER} takes patterns, such as 'nonstrict:*'", pytrace=False)
+    return ExportEquivalence(request.config.stash[_OPTIONS], tuple(map(str, globs)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Add to the report of a failed test how to see the finding again."""
+    report = yield
+    error = call.excinfo.value if call.excinfo is not None else None
+    if report.failed and isinstance(error, ExportDifference) and error.failing:
+        _add(report, _how_to_see_it_again(item, error))
+    return report
+
+
+def _add(report: pytest.TestReport, text: str) -> None:
+    # In the text of the failure, which JUnit files and xdist keep, and --show-capture=no does not hide.
+    add = getattr(report.longrepr, "addsection", None)
+    if add is not None:
+        add(TITLE, text)
+    else:
+        report.sections.append((TITLE, text))
+
+
+def _how_to_see_it_again(item: pytest.Item, error: ExportDifference) -> str:
+    """Write a repro file; return the text of the section: where it is, or why there is none."""
+    from exportdiff.interfaces.checking.reproducing import NoSourceError, source_of, write_repro
+
+    options = item.config.stash[_OPTIONS]
+    # What nobody knows yet comes first.
+    found = min(error.failing, key=lambda each: each.known)
+    finding = found.finding
+    left = len(error.failing) - 1
+    others = f"\nnot minimized: {left} more, see above" if left else ""
+    try:
+        source = source_of(*error.given)
+        if not options.seconds:
+            where = f"{_shown(source.file, item)}:{source.factory}"
+            command = f"exportdiff minimize {where} --path {finding.path} --check {finding.check}"
+            return f"no repro file (--export-minimize 0); to write one: {command}"
+        file = options.repros / _file_name(item, finding.fingerprint)
+        written = write_repro(source, finding, file, options.seconds)
+    except NoSourceError as reason:
+        return f"no repro file: {reason}"
+    except Exception:
+        # The result of the test counts, whatever happens here.
+        return f"no repro file, because exportdiff itself failed; please report it\n{traceback.format_exc()}"
+    if written.interrupted:
+        raise KeyboardInterrupt
+    return _about(written, f"{finding.check} {finding.kind} on {finding.path}", item) + others
+
+
+def _about(written: Written, what: str, item: pytest.Item) -> str:
+    file = _shown(written.file, item)
+    smaller = "" if written.finished else " (more time makes it smaller: --export-minimize)"
+    if written.problem:
+        return f"repro file of {what}: {file}\nit does not show the finding when run alone: {written.problem}"
+    return f"repro file of {what}: {file}{smaller}\nrun it: python {file}"
+
+
+def _shown(file: pathlib.Path, item: pytest.Item) -> pathlib.Path:
+    """Return the file as seen from where pytest was started."""
+    folder = item.config.invocation_params.dir
+    return file.relative_to(folder) if file.is_relative_to(folder) else file
+
+
+def _file_name(item: pytest.Item, fingerprint: str) -> str:
+    """Return a name that no other test has, whichever worker runs it, and that the next run writes again."""
+    slug = re.sub(r"\W+", "_", item.nodeid)[-SLUG:].strip("_")
+    digest = hashlib.sha256(item.nodeid.encode()).hexdigest()[:6]
+    return f"{slug}-{digest}-{fingerprint}.py"

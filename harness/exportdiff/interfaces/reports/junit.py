@@ -1,0 +1,118 @@
+"""Verdicts as JUnit XML, a test case for each path, as CI systems show them: on models, and of a campaign."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from typing import TYPE_CHECKING
+
+from exportdiff.core.errors import UsageError
+
+if TYPE_CHECKING:
+    import pathlib
+    from collections.abc import Iterable, Sequence
+
+    from exportdiff.interfaces.checking.report import FailOn, Found, Report
+    from exportdiff.interfaces.reports.campaign_report import Night
+    from exportdiff.interfaces.reports.cards import Card
+
+
+def write_junit(file: pathlib.Path, reports: Sequence[Report], fail_on: FailOn) -> None:
+    """Write one test suite for each model. Raises UsageError if the file cannot be written."""
+    write_suites(file, (suite(report, fail_on) for report in reports))
+
+
+def write_suites(file: pathlib.Path, suites: Iterable[ET.Element]) -> None:
+    """Write test suites. Raises UsageError if the file cannot be written."""
+    root = ET.Element("testsuites", name="exportdiff")
+    root.extend(suites)
+    ET.indent(root)
+    try:
+        ET.ElementTree(root).write(file, encoding="utf-8", xml_declaration=True)
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {error.strerror or error}") from None
+
+
+def suite(report: Report, fail_on: FailOn) -> ET.Element:
+    """Return the test suite of one model.
+
+    A finding that fails is a failure on each of its paths; a path that torch refuses, or that cannot
+    be judged, is skipped; a model that was not judged is an error.
+    """
+    element = _suite(report.name, torch=report.torch)
+    failing = report.failing(fail_on)
+    for result in report.paths:
+        case = ET.SubElement(element, "testcase", classname=report.name, name=str(result.path))
+        for found in failing:
+            if result.path in found.finding.shown_on:
+                _add(case, "failure", _headline(found), found.finding.message)
+        if result.status == "unsupported":
+            _add(case, "skipped", f"torch refuses it: {result.reason}", result.message)
+    for left in report.unjudged:
+        case = ET.SubElement(element, "testcase", classname=report.name, name=str(left.path))
+        _add(case, "skipped", f"not judged: {left.reason}", left.reason)
+    if not report.judged:
+        case = ET.SubElement(element, "testcase", classname=report.name, name="judged")
+        _add(case, "error", f"not judged: {report.why_unjudged()}", report.why_unjudged())
+    return _counted(element)
+
+
+def campaign_suite(night: Night, found: Sequence[Card]) -> ET.Element:
+    """Return the test suite of a campaign.
+
+    Every finding that makes the campaign fail is a failure on each of its paths; a path that ran on no
+    program, or that torch refused on all of them, is skipped; an error of exportdiff itself is an error.
+    """
+    tally = night.tally
+    seed = tally.started.seed if tally.started is not None else 0
+    name = f"exportdiff fuzz --seed {seed}"
+    element = _suite(name, torch=night.torch, programs=str(tally.examples))
+    element.set("time", f"{night.last:.3f}")
+    shown = {path for card in found for path in card.paths}
+    for path in dict.fromkeys((*tally.paths, *sorted(shown))):
+        case = ET.SubElement(element, "testcase", classname=name, name=path)
+        for card in found:
+            if path in card.paths:
+                text = f"{card.message}\n$ {card.command}\n\n{card.source}"
+                _add(case, "failure", f"{card.kind}: {card.title}", text)
+        counts = tally.paths.get(path)
+        if path not in shown and (counts is None or counts.runs == counts.unsupported):
+            why = "torch refuses every program" if counts and counts.runs else "no program ran on it"
+            _add(case, "skipped", why, why)
+    if tally.harness_errors or not tally.examples:
+        case = ET.SubElement(element, "testcase", classname=name, name="campaign")
+        failed = "exportdiff itself failed: see events.ndjson"
+        why = failed if tally.harness_errors else "no program was judged"
+        _add(case, "error", why, why)
+    return _counted(element)
+
+
+def _suite(name: str, **properties: str) -> ET.Element:
+    element = ET.Element("testsuite", name=name)
+    parent = ET.SubElement(element, "properties")
+    for each, value in properties.items():
+        ET.SubElement(parent, "property", name=each, value=value)
+    return element
+
+
+def _counted(element: ET.Element) -> ET.Element:
+    """Say in the attributes of a test suite how many cases it has, and of which sort."""
+    cases = element.findall("testcase")
+    element.set("tests", str(len(cases)))
+    for kind, name in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
+        element.set(name, str(sum(case.find(kind) is not None for case in cases)))
+    return element
+
+
+def _headline(found: Found) -> str:
+    finding = found.finding
+    known = ", known bug of torch" if found.known else ""
+    return f"{finding.check} {finding.kind}{known}: {finding.evidence.headline}"
+
+
+def _add(case: ET.Element, kind: str, message: str, text: str) -> None:
+    ET.SubElement(case, kind, message=_printable(message)).text = _printable(text)
+
+
+def _printable(text: str) -> str:
+    """Leave out the characters that XML 1.0 forbids."""
+    return "".join(each for each in text if each in "\t\n\r" or each >= " ")

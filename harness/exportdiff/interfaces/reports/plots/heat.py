@@ -1,0 +1,103 @@
+"""Feature by path: how often programs with a feature ran on a path, and how many findings they show there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from exportdiff.interfaces.reports.plots.theme import BAD, FAINT, SAYS, SOFT, Spec, category, plot, quantity
+
+if TYPE_CHECKING:
+    from exportdiff.interfaces.reports.timeline import Course
+
+CELL = 17
+"""Pixels."""
+
+
+def heat(course: Course, rows: int, columns: int, width: int, angle: int) -> Spec | None:
+    """Return the plot of the features and paths with most findings; None: nothing ran.
+
+    A cell of a stronger colour ran more often; a larger circle has more findings. ``angle``: of the names of
+    the paths, in degrees.
+    """
+    tags, paths = shown(course, rows, columns)
+    cells: list[Spec] = []
+    for path in paths:
+        short = path.partition("@")[0]
+        for tag in tags:
+            runs, bad = course.runs[path][tag], course.findings[path][tag]
+            says = f"{tag} on {short}: {runs:,} programs, {bad:,} with a finding"
+            if runs:
+                cells.append({"tag": tag, "path": short, "runs": runs, "findings": bad, "says": says})
+    if not cells:
+        return None
+    most = max(1, *(cell["findings"] for cell in cells))
+    x = category("path", axis={"orient": "top", "labelAngle": angle, "labelLimit": 230, "domain": False})
+    y = category("tag", axis={"labelLimit": 200, "domain": False})
+    return plot(
+        width,
+        CELL * len(tags),
+        cells,
+        layer=[
+            {
+                "mark": {"type": "rect", "color": FAINT, "cornerRadius": 2, "stroke": "var(--card)"},
+                "encoding": {
+                    "x": x,
+                    "y": y,
+                    "description": SAYS,
+                    "fillOpacity": quantity(
+                        "runs",
+                        None,
+                        scale={"type": "symlog", "constant": 1, "range": [0.06, 1]},
+                        legend=None,
+                    ),
+                },
+            },
+            {
+                "transform": [{"filter": "datum.findings > 0"}],
+                "mark": {"type": "circle", "color": BAD, "opacity": 0.9, "stroke": None},
+                "encoding": {
+                    "x": x,
+                    "y": y,
+                    "description": SAYS,
+                    "size": quantity(
+                        "findings",
+                        "findings",
+                        scale={"type": "sqrt", "range": [10, 170]},
+                        legend=_legend(most),
+                    ),
+                },
+            },
+        ],
+    )
+
+
+def _legend(most: int) -> Spec:
+    return {
+        "orient": "bottom",
+        "values": sorted({1, (1 + most) // 2, most}),
+        "symbolFillColor": BAD,
+        "symbolStrokeColor": BAD,
+        "titleColor": SOFT,
+        "titleFontWeight": "normal",
+        "format": "d",
+    }
+
+
+def shown(course: Course, rows: int, columns: int) -> tuple[list[str], list[str]]:
+    """Return the features and the paths with most findings, then those that ran most often."""
+    tags: Counter[str] = Counter()
+    found: Counter[str] = Counter()
+    for path, counts in course.runs.items():
+        tags.update(counts)
+        found.update(course.findings[path])
+    paths = sorted(
+        course.runs,
+        key=lambda path: (
+            -max(course.findings[path].values(), default=0),
+            -max(course.runs[path].values(), default=0),
+            path,
+        ),
+    )
+    order = sorted(tags, key=lambda tag: (-found[tag], -tags[tag], tag))
+    return order[:rows], paths[:columns]

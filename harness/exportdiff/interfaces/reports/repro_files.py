@@ -1,0 +1,51 @@
+"""findings/<fingerprint>.py: the repro file of each finding."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exportdiff.fuzzing.campaign.events import (
+    CampaignStarted,
+    Event,
+    FindingFound,
+    FindingMinimized,
+    FindingShrunk,
+    TorchesCompared,
+)
+from exportdiff.known.corpus.affected import with_versions
+
+if TYPE_CHECKING:
+    from exportdiff.interfaces.reports.folder import Folder
+
+
+class ReproFiles:
+    """Writes the text of each confirmed repro file; a smaller one replaces it."""
+
+    def __init__(self, folder: Folder) -> None:
+        """Write to ``folder``."""
+        self._folder = folder
+        self._torch = self._other = ""
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        if isinstance(event, CampaignStarted):
+            self._torch, self._other = event.torch.partition("+")[0], event.against
+        elif isinstance(event, FindingFound | FindingShrunk):
+            self._folder.repro(event.finding.fingerprint).write_text(event.repro, encoding="utf-8")
+        elif isinstance(event, FindingMinimized):
+            # The console has already printed this name.
+            self._folder.repro(event.was).write_text(event.repro, encoding="utf-8")
+        elif isinstance(event, TorchesCompared) and event.finding is not None:
+            self._compared(event)
+
+    def _compared(self, event: TorchesCompared) -> None:
+        """Write into the header of the file which of the two versions show the bug."""
+        file = self._folder.repro(event.fingerprint)
+        text = event.repro or file.read_text(encoding="utf-8")
+        if event.change == "in both":
+            text = with_versions(text, [self._torch, self._other], [], "")
+        elif event.change == "torch regression":
+            text = with_versions(text, [self._torch], [self._other], self._torch)
+        else:
+            text = with_versions(text, [self._torch], [], "")
+        file.write_text(text, encoding="utf-8")

@@ -1,0 +1,233 @@
+"""Adds up the events of a campaign."""
+
+from __future__ import annotations
+
+import pathlib
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, get_args
+
+from exportdiff.fuzzing.campaign.events import (
+    CampaignFinished,
+    CampaignStarted,
+    EntriesFixed,
+    Event,
+    ExampleDone,
+    FindingFound,
+    FindingMinimized,
+    FindingShrunk,
+    FindingUnconfirmed,
+    HarnessError,
+    KnownSeen,
+    NotMinimized,
+    TorchesCompared,
+)
+from exportdiff.known.attribution.classification import NEW, Kind, Standing
+from exportdiff.known.attribution.explained import By
+
+if TYPE_CHECKING:
+    from exportdiff.core.finding import Finding
+    from exportdiff.fuzzing.other_torch.differences import Change
+    from exportdiff.judging.results import PathResult
+
+
+@dataclass
+class PathTally:
+    """The results of one path over all programs."""
+
+    runs: int = 0
+    ok: int = 0
+    unsupported: int = 0
+    findings: int = 0
+
+
+@dataclass
+class ExportTally:
+    """The results of export in one mode: one export for each program, however many paths use it."""
+
+    programs: int = 0
+    refused: int = 0
+    refusals: Counter[str] = field(default_factory=Counter)
+    """How often export refused, by the short name of the documented refusal."""
+
+
+@dataclass
+class Shown:
+    """A finding, and the programs that show it."""
+
+    finding: Finding
+    first_example: int
+    first_seconds: float
+    example: int
+    """The example that now stands for the finding: the first, or a smaller program."""
+    standing: Standing = NEW
+    """Whether plain torch shows it, or only torch with some fixes."""
+    entry: str = ""
+    """Of a known one: the corpus entry of its root cause; empty: there is none."""
+    remark: str = ""
+    """Why it may not be the whole answer whether the finding is known."""
+    by: By = "fix"
+    """Of a known one: how that was found out."""
+
+    @classmethod
+    def first(cls, event: FindingFound | KnownSeen) -> Shown:
+        """Return the finding of its first event."""
+        shown = cls(event.finding, event.example, event.at, event.example)
+        if isinstance(event, KnownSeen):
+            shown.entry, shown.remark, shown.by = event.entry, event.remark, event.by
+        else:
+            shown.standing, shown.remark = event.standing, event.standing.remark
+        return shown
+
+
+@dataclass
+class Tally:
+    """The sums. The console and summary.json both read them; feed the tally before these listeners."""
+
+    folder: pathlib.Path = pathlib.Path()
+    """The folder of summary.json: the paths of the repro files in it are relative to this folder."""
+    corpora: pathlib.Path = pathlib.Path("corpora")
+    started: CampaignStarted | None = None
+    finished: CampaignFinished | None = None
+    examples: int = 0
+    valid: int = 0
+    unsupported: int = 0
+    torch_seconds: float = 0.0
+    harness_errors: int = 0
+    paths: dict[str, PathTally] = field(default_factory=dict)
+    tags: Counter[str] = field(default_factory=Counter)
+    """How many programs have each tag."""
+    invalid_reasons: Counter[str] = field(default_factory=Counter)
+    exports: dict[str, ExportTally] = field(default_factory=dict)
+    occurrences: Counter[str] = field(default_factory=Counter)
+    """How many programs show a finding: by the keys of ``shown`` and ``known``."""
+    shown: dict[str, Shown] = field(default_factory=dict)
+    """The findings that the corpus does not explain, by the fingerprint of their first event."""
+    known: dict[str, Shown] = field(default_factory=dict)
+    """The findings that the corpus explains, by the name of the root cause."""
+    sampled: int = 0
+    """On how many programs plain torch was judged, to count the known bugs."""
+    lifted: Counter[str] = field(default_factory=Counter)
+    """On how many programs a fix raised an error of its own, by the name of the fix."""
+    not_minimized: dict[str, str] = field(default_factory=dict)
+    """Why findings of ``shown`` keep the program that showed them, by the same keys."""
+    dropped: dict[str, Standing] = field(default_factory=dict)
+    """What no fresh process has confirmed so far, by fingerprint."""
+    compared: list[TorchesCompared] = field(default_factory=list)
+    """What differs between this torch and the other one."""
+    fixed_entries: tuple[str, ...] | None = None
+    """The entries of the corpus that pass here and not there; None: nobody has looked."""
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        if isinstance(event, CampaignStarted):
+            self.started = event
+            self.paths = {path: PathTally() for path in event.paths}
+        elif isinstance(event, ExampleDone):
+            self._example(event)
+        elif isinstance(event, FindingFound):
+            self.shown[event.finding.fingerprint] = Shown.first(event)
+            self.dropped.pop(event.finding.fingerprint, None)
+        elif isinstance(event, KnownSeen):
+            self.known[event.cause] = Shown.first(event)
+        elif isinstance(event, FindingShrunk):
+            shown = self.shown[event.finding.fingerprint]
+            shown.finding, shown.example = event.finding, event.example
+            shown.standing, shown.remark = event.standing, event.standing.remark
+        elif isinstance(event, FindingMinimized):
+            self._minimized(event)
+        elif isinstance(event, FindingUnconfirmed):
+            self.dropped[event.finding.fingerprint] = event.standing
+        elif isinstance(event, NotMinimized):
+            self.not_minimized[event.fingerprint] = event.reason
+        elif isinstance(event, TorchesCompared):
+            self.compared.append(event)
+        elif isinstance(event, EntriesFixed):
+            self.fixed_entries = event.entries
+        elif isinstance(event, HarnessError):
+            self.harness_errors += 1
+        elif isinstance(event, CampaignFinished):
+            self.finished = event
+
+    def _minimized(self, event: FindingMinimized) -> None:
+        same = [
+            key
+            for key, shown in self.shown.items()
+            if key != event.was and shown.finding.fingerprint == event.finding.fingerprint
+        ]
+        if same:
+            # Minimizing showed that two findings have the same cause.
+            self.occurrences[same[0]] += self.occurrences.pop(event.was)
+            del self.shown[event.was]
+        else:
+            self.shown[event.was].finding = event.finding
+            self.shown[event.was].example = event.example
+            self.shown[event.was].standing = event.standing
+
+    def _example(self, event: ExampleDone) -> None:
+        self.examples += 1
+        self.sampled += event.sampled
+        self.lifted.update(event.lifted)
+        self.torch_seconds += event.torch_seconds
+        self.tags.update(event.features)
+        self.occurrences.update(event.fingerprints)
+        self.occurrences.update(event.known)
+        if event.valid:
+            self.valid += 1
+        else:
+            # What follows the colon differs between programs.
+            self.invalid_reasons[event.invalid_reason.partition(":")[0]] += 1
+        self._count_paths(event.paths)
+        self._count_exports(event.paths)
+
+    def _count_paths(self, results: tuple[PathResult, ...]) -> None:
+        for result in results:
+            tally = self.paths.setdefault(str(result.path), PathTally())
+            tally.runs += 1
+            tally.ok += result.status == "ok"
+            tally.unsupported += result.status == "unsupported"
+            tally.findings += result.status == "finding"
+
+    def _count_exports(self, results: tuple[PathResult, ...]) -> None:
+        refusals: dict[str, set[str]] = {}
+        for result in results:
+            reasons = refusals.setdefault("+".join((result.path.mode, *result.path.transforms)), set())
+            if result.status == "unsupported":
+                reasons.add(result.reason)
+        for mode, reasons in refusals.items():
+            exports = self.exports.setdefault(mode, ExportTally())
+            exports.programs += 1
+            exports.refused += bool(reasons)
+            exports.refusals.update(reasons)
+        self.unsupported += bool(refusals.get("nonstrict"))
+
+    @property
+    def unconfirmed(self) -> int:
+        """How many causes no fresh process confirmed."""
+        return len(self.occurrences.keys() - self.shown.keys() - self.known.keys())
+
+    @property
+    def unconfirmed_by_standing(self) -> dict[Kind, int]:
+        """How many causes of each kind were tried in a fresh process, none with success."""
+        kinds = [standing.kind for standing in self.dropped.values()]
+        return {kind: kinds.count(kind) for kind in get_args(Kind)}
+
+    @property
+    def known_by(self) -> dict[By, int]:
+        """How many root causes of ``known`` a fix has shown, and how many only resemble an entry."""
+        found = [shown.by for shown in self.known.values()]
+        return {by: found.count(by) for by in get_args(By)}
+
+    def of_kind(self, kind: Kind) -> dict[str, Shown]:
+        """Return those of ``shown`` that plain torch shows, that a known bug masks, or that a fix causes."""
+        return {key: shown for key, shown in self.shown.items() if shown.standing.kind == kind}
+
+    def changed(self, change: Change) -> list[TorchesCompared]:
+        """Return what differs in this way from the other torch, first what most programs show."""
+        found = (each for each in self.compared if each.change == change)
+        return sorted(found, key=lambda each: (-each.programs, each.example, each.path))
+
+    @property
+    def new(self) -> int:
+        """How many findings of plain torch no open bug of the corpus explains."""
+        return len(self.of_kind("new"))

@@ -1,0 +1,93 @@
+"""Findings and tables as text for a console."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from exportdiff.core.programs import DEFAULT_PROFILE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from exportdiff.core.finding import Finding
+
+PLAIN_WIDTH = 160
+"""The width of lines where standard output is not a terminal."""
+
+
+PATHS_SHOWN = 7
+"""Further paths in the block of a finding: all that people deploy. JSON has all."""
+
+
+def headline(finding: Finding) -> str:
+    """Return ``outputs mismatch on nonstrict:unflatten@cpu  [0123456789]``."""
+    stage = f" in {finding.stage}" if finding.kind == "crash" else ""
+    return f"{finding.check} {finding.kind}{stage} on {finding.path}  [{finding.fingerprint}]"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return ``1 path``, ``2 paths``."""
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def finding_block(finding: Finding, commands: Iterable[str]) -> Text:
+    """Return the whole text of a finding: its headline, the difference, how to reproduce it.
+
+    Print it with ``soft_wrap``: readers copy the commands.
+    """
+    block = Text(f"{headline(finding)}\n", style="")
+    block.stylize("bold red")
+    block.append(finding.message.strip() + "\n")
+    if further := finding.shown_on[1:]:
+        more = ", …" if len(further) > PATHS_SHOWN else ""
+        named = ", ".join(path.without_device for path in further[:PATHS_SHOWN])
+        block.append(f"also on {named}{more}\n", style="dim")
+    for consequence in finding.consequences[:3]:
+        block.append(f"also: {consequence}\n", style="dim")
+    for command in commands:
+        block.append(f"$ {command}\n", style="cyan")
+    return block
+
+
+def show_command(seed: int, example: int, profile: str, around: str = "") -> str:
+    """Return the command that prints the program of an example."""
+    chosen = f" --profile {profile}" if profile != DEFAULT_PROFILE else ""
+    chosen += f" --around {shlex.quote(around)}" if around else ""
+    return f"exportdiff show --seed {seed} --example {example}{chosen}"
+
+
+def left_out_line(torch: str, left_out: Mapping[str, Sequence[str]]) -> str:
+    """Return a line that names what this torch lacks, and what is left out for it; empty if it has all."""
+    parts = [f"{name} ({', '.join(users)})" for name, users in left_out.items()]
+    return f"torch {torch} has no {', no '.join(parts)}: left out" if parts else ""
+
+
+def table(*headers: str) -> Table:
+    """Return an empty table, in the style of all commands."""
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    for header in headers:
+        made.add_column(header, overflow="fold")
+    return made
+
+
+AS_WRITTEN: dict[str, Any] = {"emoji": False, "markup": False}
+"""What users wrote is shown as it is: rich would see an emoji in "model.py:one", and markup in "s[bold]"."""
+
+
+def make_error_console() -> Console:
+    """Return a console on stderr, for progress; what users wrote is shown as it is."""
+    return Console(stderr=True, **AS_WRITTEN)
+
+
+def make_console(*, quiet: bool = False) -> Console:
+    """Return a console on stdout; lines may be long where stdout is not a terminal.
+
+    A ``quiet`` one prints nothing.
+    """
+    console = Console(quiet=quiet, **AS_WRITTEN)
+    return console if console.is_terminal else Console(width=PLAIN_WIDTH, quiet=quiet, **AS_WRITTEN)

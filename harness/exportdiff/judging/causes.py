@@ -1,0 +1,130 @@
+"""Which differences are findings, and which are consequences of another one: the rule, in one place.
+
+Each evidence class declares its relation to the other differences of its path (``core.finding.Relation``).
+On one path:
+
+1. INDEPENDENT, SPOILS_* and MISSING_STATE: each difference is a finding of its own.
+2. IN_CALL and IN_CALL_WEAK: the first difference is a finding, and the others are its consequences. The
+   first is the one of the earliest call; one before the first call is earlier still. Within a call the order
+   of the checks decides, with the weak ones last.
+3. POSSIBLE_CAUSE: if a call shows a difference, these are consequences of that one, listed before the others
+   because they may be the reason. If no call shows any, the first is a finding, and the others are its
+   consequences. Such a consequence is no finding on other paths of the same mode either: these share the
+   export.
+4. If the path raises (the first difference of rule 2 is an exception), MISSING_STATE is a consequence: a
+   missing name may well be the reason, but the exception says more.
+5. If a SPOILS_* difference plainly causes the first difference of rule 2, that is no finding: it is, with
+   all the others of rules 2 and 3, a consequence of the difference that spoils. State that export changed
+   (SPOILS_START) starts out wrong. What happens to one tensor no longer happens to all its names
+   (SPOILS_CALLS), or at least not to the values (SPOILS_VALUES). No exception is explained in this way.
+
+Findings of one signature are one finding: on one path, the further ones are consequences of the first; on
+several paths, the first path has the finding, which lists the others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from exportdiff.core.finding import Consequence, Finding, Relation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from exportdiff.core.path import Path
+
+Seen = Consequence
+"""A difference, with the name of the check, before it is known what it follows from."""
+
+_SHOWN_IN_CALLS = (Relation.IN_CALL, Relation.IN_CALL_WEAK, Relation.POSSIBLE_CAUSE)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the differences of one path amount to."""
+
+    findings: tuple[Finding, ...]
+    possible_causes: frozenset[tuple[str, ...]]
+    """Signatures of rule 3's consequences: no findings on other paths of the same mode."""
+
+
+def judged(differences: Iterable[Seen], path: Path, probes: frozenset[int] = frozenset()) -> Judged:
+    """Sort the differences of one path into findings and consequences.
+
+    ``differences`` are in the order of the checks; ``probes`` are the numbers of the calls with other sizes.
+    """
+    seen = list(differences)
+    alone = [each for each in seen if each.evidence.relation not in _SHOWN_IN_CALLS]
+    in_calls = sorted((each for each in seen if each.evidence.relation in _SHOWN_IN_CALLS), key=_order)
+    if in_calls and in_calls[0].evidence.kind == "crash":
+        in_calls += [each for each in alone if _relation(each) is Relation.MISSING_STATE]
+        alone = [each for each in alone if _relation(each) is not Relation.MISSING_STATE]
+    findings = [_finding(each, path, probes) for each in alone]
+    possible: tuple[Seen, ...] = ()
+    if in_calls:
+        first, *rest = in_calls
+        possible = tuple(each for each in rest if _relation(each) is Relation.POSSIBLE_CAUSE)
+        others = tuple(each for each in rest if _relation(each) is not Relation.POSSIBLE_CAUSE)
+        spoiler = next((n for n, each in enumerate(alone) if _spoils(_relation(each), first)), None)
+        if spoiler is None:
+            found = _finding(first, path, probes)
+            findings.insert(0, replace(found, consequences=(*possible, *others)))
+        else:
+            findings[spoiler] = replace(findings[spoiler], consequences=(first, *possible, *others))
+        possible = tuple(each for each in possible if each.evidence.words() != first.evidence.words())
+    signatures = frozenset(_finding(each, path, probes).signature for each in possible)
+    return Judged(folded(findings), signatures)
+
+
+def _relation(seen: Seen) -> Relation:
+    return seen.evidence.relation
+
+
+def _order(seen: Seen) -> tuple[bool, int, bool]:
+    """Sort by rules 2 and 3; what is equal keeps the order of the checks."""
+    call = -1 if seen.evidence.call is None else seen.evidence.call
+    relation = _relation(seen)
+    return relation is Relation.POSSIBLE_CAUSE, call, relation is Relation.IN_CALL_WEAK
+
+
+def _spoils(relation: Relation, first: Seen) -> bool:
+    """Whether a difference of this relation is plainly the cause of the first one in a call (rule 5)."""
+    evidence = first.evidence
+    if evidence.kind != "mismatch" or evidence.relation is Relation.POSSIBLE_CAUSE:
+        return False
+    if evidence.call is None:
+        return relation is Relation.SPOILS_START
+    if relation is Relation.SPOILS_VALUES:
+        return evidence.aspect == "value" or first.check == "aliasing"
+    return relation is Relation.SPOILS_CALLS
+
+
+def _finding(seen: Seen, path: Path, probes: frozenset[int]) -> Finding:
+    return Finding(path, seen.check, seen.evidence, probe=seen.evidence.call in probes)
+
+
+def folded(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Make one finding of those with one signature: the first, with the paths or evidence of the others."""
+    kept: dict[tuple[str, ...], Finding] = {}
+    for finding in findings:
+        first = kept.setdefault(finding.signature, finding)
+        if first is finding:
+            continue
+        if finding.path == first.path:
+            more = (Consequence(finding.check, finding.evidence), *finding.consequences)
+            kept[finding.signature] = replace(first, consequences=(*first.consequences, *more))
+        else:
+            kept[finding.signature] = replace(first, shown_on=(*first.shown_on, *finding.shown_on))
+    return tuple(kept.values())
+
+
+def over_paths(judgements: Sequence[tuple[Path, Judged]]) -> tuple[Finding, ...]:
+    """Fold the findings of all paths, in the order of the paths, without those that rule 3 leaves out."""
+    left_out = {(path.mode, *words) for path, each in judgements for words in each.possible_causes}
+    return folded(_kept(judgements, left_out))
+
+
+def _kept(judgements: Sequence[tuple[Path, Judged]], left_out: set[tuple[str, ...]]) -> Iterator[Finding]:
+    for path, each in judgements:
+        yield from (found for found in each.findings if (path.mode, *found.signature) not in left_out)

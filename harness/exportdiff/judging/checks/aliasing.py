@@ -1,0 +1,193 @@
+"""aliasing: outputs share memory as in eager, and a write to one changes the same other tensors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from exportdiff.core.finding import Evidence, Relation
+from exportdiff.judging.checks.compare.groups import listed, not_together
+from exportdiff.judging.checks.compare.leaves import compare_leaf
+from exportdiff.judging.checks.evidence import InCall, OfLeaf
+from exportdiff.judging.checks.state import sort_of
+from exportdiff.runtime.observing.aliasing import INPUT, OUTPUT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from exportdiff.judging.checks.compare.leaves import LeafDifference
+    from exportdiff.runtime.observing.aliasing import MutationProbe
+    from exportdiff.runtime.observing.observation import Observation
+
+
+@dataclass(frozen=True)
+class OutputMemory(InCall):
+    """Outputs share memory with something in eager and not on the path, or the reverse."""
+
+    call: int
+    names: frozenset[str]
+    """Outputs, inputs and state that share memory on one side."""
+    sorts: tuple[str, ...]
+    """What these are: ``output``, ``input``, ``parameter``, ``buffer``, ``constant``."""
+    new: bool
+    """Whether they share memory on the path only; else in eager only."""
+
+    relation = Relation.IN_CALL_WEAK
+
+    def words(self) -> tuple[str, ...]:
+        """Return on which side they share memory, and the sorts."""
+        return ("became-shared" if self.new else "no-longer-shared", *self.sorts)
+
+    def lines(self) -> Iterator[str]:
+        """Say which names share memory on which side."""
+        one, two = ("here", "in eager") if self.new else ("in eager", "here")
+        yield f"call {self.call}: {listed(self.names)} share memory {one}, {two} they do not"
+
+
+@dataclass(frozen=True)
+class WriteRefused(InCall):
+    """An output can be written to on one side only."""
+
+    call: int
+    """The call after which the write is tried."""
+    output: str
+    in_eager: bool
+    """Whether it is eager's output that cannot be written to."""
+
+    relation = Relation.IN_CALL_WEAK
+
+    def words(self) -> tuple[str, ...]:
+        """Return fixed words."""
+        return ("write", "refused")
+
+    def lines(self) -> Iterator[str]:
+        """Say on which side the write fails."""
+        here, there = ("works", "fails") if self.in_eager else ("fails", "works")
+        yield f"after call {self.call}: a write to {self.output} {here} here, in eager it {there}"
+
+
+@dataclass(frozen=True)
+class WriteShows(InCall):
+    """A write to an output changes another tensor on one side only."""
+
+    call: int
+    """The call after which the write is made."""
+    output: str
+    name: str
+    """The other tensor."""
+    sorts: tuple[str, ...]
+    """What the other tensor is."""
+    in_eager: bool
+    """Whether it changes in eager only; else on the path only."""
+
+    relation = Relation.IN_CALL_WEAK
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Both names."""
+        return frozenset((self.output, self.name))
+
+    def words(self) -> tuple[str, ...]:
+        """Return what the other tensor is."""
+        return ("write", *self.sorts)
+
+    def lines(self) -> Iterator[str]:
+        """Say on which side the write shows."""
+        here, there = ("does not show", "shows") if self.in_eager else ("shows", "does not show")
+        write = f"after call {self.call}: a write to {self.output}"
+        yield f"{write} {here} in {self.name} here, in eager it {there}"
+
+
+@dataclass(frozen=True)
+class WriteDiffers(OfLeaf, InCall):
+    """A write to an output changes another tensor on both sides, but differently."""
+
+    call: int
+    """The call after which the write is made."""
+    output: str
+    name: str
+    """The other tensor."""
+    sorts: tuple[str, ...]
+    """What the other tensor is."""
+    leaf: LeafDifference
+    """The other tensor after the write."""
+
+    relation = Relation.IN_CALL_WEAK
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Both names."""
+        return frozenset((self.output, self.name))
+
+    def words(self) -> tuple[str, ...]:
+        """Return what the other tensor is, and the property that differs."""
+        return ("write", *self.sorts, self.leaf.word)
+
+    def lines(self) -> Iterator[str]:
+        """Say how the other tensor differs."""
+        yield (
+            f"after call {self.call}: a write to {self.output} shows in {self.name}, "
+            "but in another way than in eager"
+        )
+        yield self.leaf.details()
+
+
+def aliasing(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
+    """Compare who shares memory with an output, call by call, and what writing to an output shows."""
+    known = known_names(reference, candidate)
+    for number, (ours, theirs) in enumerate(zip(reference.calls, candidate.calls, strict=False)):
+        if ours.failure is not None or theirs.failure is not None:
+            return
+        for names in not_together(ours.memory.shared, theirs.memory.shared, known):
+            yield OutputMemory(number, names, sorts_of(names, reference), new=False)
+        for names in not_together(theirs.memory.shared, ours.memory.shared, known):
+            yield OutputMemory(number, names, sorts_of(names, reference), new=True)
+    probed = {probe.output: probe for probe in candidate.mutation_probes}
+    for probe in reference.mutation_probes:
+        if probe.output in probed:
+            yield from _compare_writes(probe, probed[probe.output], known, reference)
+
+
+def _compare_writes(
+    ours: MutationProbe, theirs: MutationProbe, known: frozenset[str], reference: Observation
+) -> Iterator[Evidence]:
+    call, output = len(reference.calls), ours.output
+    if ours.refused != theirs.refused:
+        yield WriteRefused(call, output, in_eager=ours.refused)
+        return
+    for name in sorted((ours.shows.keys() | theirs.shows.keys()) & known):
+        expected, seen = ours.shows.get(name), theirs.shows.get(name)
+        sorts = sorts_of((name,), reference)
+        if expected is None or seen is None:
+            yield WriteShows(call, output, name, sorts, in_eager=seen is None)
+        elif (found := compare_leaf(expected, seen)) is not None:
+            yield WriteDiffers(call, output, name, sorts, found)
+
+
+def known_names(reference: Observation, candidate: Observation) -> frozenset[str]:
+    """Return the names that both sides have: a path may keep state under fewer names, or swap them."""
+    state: frozenset[str] = frozenset()
+    if reference.before is not None and candidate.before is not None:
+        state = reference.before.names & candidate.before.names
+    calls = zip(reference.calls, candidate.calls, strict=False)
+    memories = [call.memory for pair in calls for call in pair]
+    groups = [group for memory in memories for group in (*memory.same, *memory.shared)]
+    mutation_probes = [
+        {probe.output, *probe.shows} for probe in (*reference.mutation_probes, *candidate.mutation_probes)
+    ]
+    mentioned = frozenset().union(*groups, *mutation_probes)
+    return frozenset(name for name in mentioned if name.startswith((OUTPUT, INPUT))) | state
+
+
+def sorts_of(names: Iterable[str], reference: Observation) -> tuple[str, ...]:
+    """Return the sorts of tensors in a group of names, in stable words."""
+    return tuple(sorted({_sort(name, reference) for name in names}))
+
+
+def _sort(name: str, reference: Observation) -> str:
+    if name.startswith((OUTPUT, INPUT)):
+        return "output" if name.startswith(OUTPUT) else "input"
+    state = reference.before
+    if state is None or name not in state.tensors:
+        return "constant"
+    return sort_of(state.tensors[name])

@@ -1,0 +1,124 @@
+"""How the elements of two tensors of one dtype and shape differ. Infinities and NaN are values like others.
+
+An element equals another if all its parts do: they are equal numbers, or infinities of one sign, or both
+NaN. A complex number has two parts. Large tensors are read and compared piece by piece.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from exportdiff.runtime.observing.values import parts
+
+if TYPE_CHECKING:
+    from exportdiff.runtime.observing.values import Array, Values
+
+UNITS = 4
+"""So many units in the last place are rounding, whatever eager itself loses."""
+
+
+@dataclass(frozen=True)
+class Furthest:
+    """The elements of two tensors that are furthest apart."""
+
+    ours: str
+    theirs: str
+    place: tuple[int, ...]
+    apart: float
+    """Infinite between an infinity, or NaN, and anything else."""
+    differing: int
+    """The number of elements that differ."""
+
+
+def furthest(a: Values, b: Values) -> Furthest | None:
+    """Return where two tensors are furthest apart, the first such place; None if no element differs."""
+    found: tuple[str, str, int, float] | None = None
+    differing = 0
+    for start, (ours, theirs) in parts(a, b):
+        differs = ~_same(ours, theirs)
+        if not differs.any():
+            continue
+        differing += int(differs.sum())
+        apart = np.where(differs, _distance(_wide(ours), _wide(theirs)), -1.0)
+        place = int(np.argmax(apart))
+        if found is None or apart[place] > found[3]:
+            found = str(ours[place]), str(theirs[place]), start + place, float(apart[place])
+    if found is None:
+        return None
+    index = tuple(int(i) for i in np.unravel_index(found[2], a.shape))
+    return Furthest(found[0], found[1], index, found[3], differing)
+
+
+def is_rounding(a: Values, b: Values, exact: Values | None, eps: float) -> bool:
+    """Tell rounding from a wrong value: by the float64 reference, or else by the size of the values.
+
+    ``a`` is eager's tensor, ``eps`` the step of its dtype at 1. An infinity, or NaN, is never the
+    rounding of another value.
+    """
+    if exact is None or exact.shape != a.shape:
+        largest = max((_largest(np.abs(_wide(ours))) for _, (ours, _) in parts(a, b)), default=0.0)
+        return _within(a, b, None, 16 * eps * largest, 0.0)
+    # What eager itself may lose at its worst place, and a few units in the last one.
+    losses = (_distance(_wide(ours), _target(true, ours)) for _, (ours, true) in parts(a, exact))
+    lost = max(map(_largest, losses), default=0.0)
+    return _within(a, b, exact, 2 * lost, UNITS * eps)
+
+
+def _within(a: Values, b: Values, exact: Values | None, absolute: float, relative: float) -> bool:
+    for _, (ours, theirs, *given) in parts(a, b, *(() if exact is None else (exact,))):
+        finite = np.isfinite(ours) & np.isfinite(theirs)
+        if not (_same(ours, theirs) | finite).all():
+            return False
+        aim = _target(given[0], ours) if given else _wide(ours)
+        near = _distance(_wide(theirs), aim) <= absolute + relative * np.abs(aim)
+        if not (near | ~finite).all():
+            return False
+    return True
+
+
+def signs_of_zero_differ(a: Values, b: Values) -> bool:
+    """Tell 0.0 from -0.0, but no NaN from another, in tensors that are equal otherwise.
+
+    The same operators on the same device give the same sign, and 1/x shows it: it is a difference.
+    """
+    if a.dtype.kind not in "fc":
+        return False
+    pairs = ((_real(ours), _real(theirs)) for _, (ours, theirs) in parts(a, b))
+    return any(bool(((np.signbit(x) != np.signbit(y)) & ~np.isnan(x)).any()) for x, y in pairs)
+
+
+def _same(a: Array, b: Array) -> Any:
+    if a.dtype.kind not in "fc":
+        return a == b
+    x, y = _real(a), _real(b)
+    same = (x == y) | (np.isnan(x) & np.isnan(y))
+    return same.reshape(-1, 2).all(axis=1) if a.dtype.kind == "c" else same
+
+
+def _real(a: Array) -> Array:
+    """Return the parts of complex numbers one after the other; real numbers as they are."""
+    return a.view(a.real.dtype) if a.dtype.kind == "c" else a
+
+
+def _wide(a: Array) -> Array:
+    return a.astype(np.complex128 if a.dtype.kind == "c" else np.float64)
+
+
+def _target(exact: Array, ours: Array) -> Array:
+    """Return the float64 reference; where it is not finite, it says nothing, and eager is the reference."""
+    wide = _wide(exact)
+    return np.where(np.isfinite(wide), wide, _wide(ours))
+
+
+def _distance(a: Array, b: Array) -> Array:
+    with np.errstate(all="ignore"):
+        apart = np.abs(a - b)
+    return np.where(_same(a, b), 0.0, np.where(np.isnan(apart), np.inf, apart))
+
+
+def _largest(values: Array) -> float:
+    """Return the largest finite number; 0 if there is none."""
+    return float(np.max(values, where=np.isfinite(values), initial=0.0))

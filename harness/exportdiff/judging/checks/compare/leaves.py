@@ -1,0 +1,160 @@
+"""How two leaves differ: one stable word, and what was expected and seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from exportdiff.judging.checks.compare.elements import furthest, is_rounding, signs_of_zero_differ
+from exportdiff.runtime.observing.tensors import TensorSnapshot
+from exportdiff.runtime.observing.values import identical
+
+if TYPE_CHECKING:
+    from exportdiff.runtime.observing.tensors import Size
+
+
+@dataclass(frozen=True)
+class LeafDifference:
+    """How one leaf differs from another, in the property that differs worst."""
+
+    word: str
+    """The name of the property: one of SEVERITY."""
+    expected: str
+    seen: str
+
+    @property
+    def aspect(self) -> str:
+        """The name of the property, for people."""
+        return self.word.replace("-", " ")
+
+    def details(self, ours: str = "eager", theirs: str = "here") -> str:
+        """Say what was expected and seen; the arguments name the two sides."""
+        if self.word == "sign-of-zero":
+            return "equal, but for 0.0 on one side and -0.0 on the other"
+        return f"{ours}: {_LABELS.get(self.word, '')}{self.expected}; {theirs}: {self.seen}"
+
+
+_LABELS = {
+    "dtype": "dtype ",
+    "device": "device ",
+    "shape": "shape ",
+    "requires-grad": "requires_grad ",
+    "stride": "stride ",
+    "conj-bit": "conj bit ",
+    "neg-bit": "neg bit ",
+    "offset": "storage offset ",
+}
+
+
+@dataclass(frozen=True)
+class ValuesDiffer(LeafDifference):
+    """Elements differ: ``expected`` and ``seen`` are the two that are furthest apart."""
+
+    tensor: str
+    """Dtype and shape."""
+    differing: int
+    """The number of elements that differ."""
+    elements: int
+    place: tuple[int, ...]
+    """The index of the elements that are furthest apart."""
+    apart: float
+
+    def details(self, ours: str = "eager", theirs: str = "here") -> str:
+        """Say how many elements differ, and by how much."""
+        return (
+            f"{self.tensor}, values differ at {self.differing} of {self.elements} places\n"
+            f"largest difference at {list(self.place)}: {ours} {self.expected}, {theirs} {self.seen} "
+            f"({self.apart:.3g} apart)"
+        )
+
+
+# From worst to mildest: where several leaves differ, the worst is reported first.
+SEVERITY = (
+    "kind",
+    "dtype",
+    "device",
+    "shape",
+    "python-value",
+    "value",
+    "requires-grad",
+    "stride",
+    "offset",
+    "conj-bit",
+    "neg-bit",
+    "identity",
+    "sign-of-zero",
+    "rounding",
+)
+
+_EPS = {"float64": 2.0**-52, "complex128": 2.0**-52, "bfloat16": 2.0**-7, "float16": 2.0**-10}
+
+
+def compare_leaf(
+    expected: TensorSnapshot | str, seen: TensorSnapshot | str, *, metadata: bool = False
+) -> LeafDifference | None:
+    """Compare two leaves; ``metadata`` asks for storage offset and requires_grad as well."""
+    if isinstance(expected, str) or isinstance(seen, str):
+        if expected == seen:
+            return None
+        word = "python-value" if isinstance(expected, str) and isinstance(seen, str) else "kind"
+        return LeafDifference(word, str(expected), str(seen))
+    for word, ours, theirs in (
+        ("dtype", expected.dtype, seen.dtype),
+        ("device", expected.device, seen.device),
+        ("shape", expected.shape, seen.shape),
+    ):
+        if ours != theirs:
+            return LeafDifference(word, written(ours), written(theirs))
+    if (unlike := _compare_values(expected, seen)) is not None:
+        return unlike
+    if metadata and expected.requires_grad != seen.requires_grad:
+        return LeafDifference("requires-grad", str(expected.requires_grad), str(seen.requires_grad))
+    if meaningful_stride(expected) != meaningful_stride(seen):
+        return LeafDifference("stride", written(expected.stride), written(seen.stride))
+    for word, bit, other in (("conj-bit", expected.conj, seen.conj), ("neg-bit", expected.neg, seen.neg)):
+        if bit != other:
+            return LeafDifference(word, str(bit), str(other))
+    if metadata and expected.offset != seen.offset:
+        return LeafDifference("offset", str(expected.offset), str(seen.offset))
+    return None
+
+
+def meaningful_stride(tensor: TensorSnapshot) -> tuple[Size, ...]:
+    """Return the strides of dimensions with more than one element: the others have no effect."""
+    if 0 in tensor.shape:
+        return ()
+    places = zip(tensor.shape, tensor.stride, strict=False)
+    return tuple(stride for size, stride in places if size not in (0, 1))
+
+
+def written(value: object) -> str:
+    """Write sizes as torch does, as a list; anything else as it is."""
+    return str(list(value) if isinstance(value, tuple) else value)
+
+
+def _compare_values(expected: TensorSnapshot, seen: TensorSnapshot) -> LeafDifference | None:
+    a, b = expected.values, seen.values
+    if a is None or b is None:
+        if (a is None) == (b is None):
+            return None
+        return LeafDifference("kind", f"{expected.type} {expected}", f"{seen.type} {seen}")
+    if identical(a, b):
+        return None
+    with np.errstate(all="ignore"):
+        found = furthest(a, b)
+        if found is None:
+            return LeafDifference("sign-of-zero", "", "") if signs_of_zero_differ(a, b) else None
+        eps = _EPS.get(expected.dtype, 2.0**-23)
+        close = a.dtype.kind in "fc" and is_rounding(a, b, expected.exact, eps)
+    return ValuesDiffer(
+        "rounding" if close else "value",
+        found.ours,
+        found.theirs,
+        tensor=str(expected),
+        differing=found.differing,
+        elements=int(a.size),
+        place=found.place,
+        apart=found.apart,
+    )

@@ -1,0 +1,42 @@
+"""Recognize by its message that a call was refused because of its inputs, before anything ran."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from exportdiff.runtime.observing.failure import Failure
+    from exportdiff.runtime.observing.observation import Call
+
+# How torch says that the inputs of a call do not fit what was exported, by what does not fit
+# (torch/export/_unlift.py, torch/_export/utils.py, torch/export/unflatten.py).
+_REFUSALS = {
+    "size": re.compile(
+        r"Guard failed: .*\.size\(\)|Expected input (at )?(\*args|'\w+'|\w+)\S*\.shape\S* (to be|= )"
+        r"|Unexpected number of dimensions in input"
+    ),
+    "value": re.compile(r"Guard failed: |Expected input (at )?(\*args|'\w+'|\w+)\S* (to be|= )"),
+    "structure": re.compile(
+        r"Unexpected number of inputs|Trying to flatten user inputs with exported input tree spec"
+        r"|There is no flat args adapter specified"
+    ),
+}
+
+
+# What export could not decide for all sizes, it asserts in the graph (torch/fx/passes/runtime_assert.py).
+_ASSERTION = re.compile(r"Runtime assertion failed for expression ")
+
+
+def misfit(failure: Failure, *, probe: bool) -> str | None:
+    """Return what does not fit, by the message of the refusal; None if it is no refusal."""
+    if failure.stage != "run":
+        return None
+    if probe and _ASSERTION.match(failure.message):
+        return "assertion"
+    return next((word for word, rule in _REFUSALS.items() if rule.match(failure.message)), None)
+
+
+def is_guard_failure(call: Call) -> bool:
+    """Whether a call was refused because of its inputs, before anything ran."""
+    return call.failure is not None and misfit(call.failure, probe=call.probe) is not None

@@ -1,0 +1,182 @@
+"""Part of the guards check: a deviating call is refused, or answered as eager answers it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from exportdiff.judging.checks.compare.deviating import Altered
+from exportdiff.judging.checks.compare.leaves import SEVERITY, LeafDifference, compare_leaf
+from exportdiff.judging.checks.compare.ordinary import STRUCTURE, beyond_ordinary, unlike_calls, unlike_states
+from exportdiff.judging.checks.compare.refusals import is_guard_failure
+from exportdiff.judging.checks.evidence import InCall
+from exportdiff.runtime.observing.aliasing import INPUT
+from exportdiff.runtime.observing.tensors import argument
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from exportdiff.core.finding import Evidence
+    from exportdiff.judging.checks.compare.ordinary import Unlike
+    from exportdiff.runtime.observing.observation import DeviatingCall, Observation
+
+    Beyond = Callable[[Iterable[Unlike]], list[Unlike]]
+
+
+@dataclass(frozen=True)
+class WrongAnswer(InCall):
+    """A deviating call is not refused, and its answer is wrong."""
+
+    call: int
+    altered: Altered
+    where: str
+    """What differs: ``output[0]``, ``input args[0]``, or the name of a tensor of the state."""
+    leaf: LeafDifference
+    as_example: bool = False
+    """Whether it is the answer that eager gives to an ordinary call."""
+
+    @property
+    def is_input(self) -> bool:
+        """Whether an argument differs after the call."""
+        return self.where.startswith(INPUT)
+
+    @property
+    def in_deviating_call(self) -> bool:
+        """It is always one."""
+        return True
+
+    def words(self) -> tuple[str, ...]:
+        """Return the name of the deviation."""
+        return ("accepted", self.altered.deviation)
+
+    def lines(self) -> Iterator[str]:
+        """Show what differs."""
+        yield f"a call in which {self.altered.description} is not refused, and the answer is wrong"
+        yield f"{self.where} differs in {self.leaf.aspect}"
+        yield self.leaf.details()
+
+
+@dataclass(frozen=True)
+class RefusedButChanged(InCall):
+    """A deviating call is refused, but has changed something."""
+
+    call: int
+    altered: Altered
+    name: str
+    """What has changed: an argument, or a tensor of the state."""
+
+    @property
+    def in_deviating_call(self) -> bool:
+        """It is always one."""
+        return True
+
+    def words(self) -> tuple[str, ...]:
+        """Return the name of the deviation."""
+        return ("refused-but-changed", self.altered.deviation)
+
+    def lines(self) -> Iterator[str]:
+        """Say what has changed."""
+        yield f"a call in which {self.altered.description} is refused, but has changed {self.name}"
+
+
+@dataclass(frozen=True)
+class BrokenByRefusal(InCall):
+    """An ordinary call is wrong because it follows a deviating call that raised."""
+
+    call: int
+    altered: Altered
+    where: str
+    """What differs: ``output[0]``, ``input args[0]``, or a tensor of the state; empty if it raises."""
+    leaf: LeafDifference
+
+    @property
+    def in_deviating_call(self) -> bool:
+        """It takes one to show it."""
+        return True
+
+    def words(self) -> tuple[str, ...]:
+        """Return what differs, and the name of the deviation."""
+        return ("after-refusal", self.leaf.word, self.altered.deviation)
+
+    def lines(self) -> Iterator[str]:
+        """Show what differs."""
+        yield f"an ordinary call after a call in which {self.altered.description}, which raises, is wrong"
+        yield f"{self.where} differs in {self.leaf.aspect}" if self.where else "it raises"
+        yield self.leaf.details()
+
+
+def deviations(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
+    """Compare each deviating call that both made; where eager raises, there is no right answer.
+
+    But an ordinary call after one that raised has a right answer, if that one changed nothing.
+    """
+    number = len(reference.calls)
+
+    def beyond(unlike: Iterable[Unlike]) -> list[Unlike]:
+        # What the ordinary calls show as well is theirs to report, or a documented limit.
+        if rounds:  # other operators do (the documented limit other-operators-round)
+            unlike = (each for each in unlike if each[1].word not in ("rounding", "sign-of-zero"))
+        return beyond_ordinary(unlike, reference, candidate)
+
+    ours = {made.key: made for made in reference.deviations}
+    rounds = not candidate.same_operators
+    for made in candidate.deviations:
+        expected = ours.get(made.key)
+        if expected is None:
+            continue
+        yield from _afterwards(expected, made, number, beyond)
+        if expected.call.failure is not None:
+            continue
+        if made.call.failure is None:
+            yield from _answered(expected, made, number, beyond)
+        elif is_guard_failure(made.call):
+            yield from _changed(made, number)
+
+
+def _answered(
+    expected: DeviatingCall, made: DeviatingCall, number: int, beyond: Beyond
+) -> Iterator[Evidence]:
+    for where, difference in _worst(beyond(unlike_calls(expected.call, made.call))):
+        yield WrongAnswer(number, Altered.of(made), where, difference, _is_ordinary(expected, made))
+
+
+def _worst(unlike: list[Unlike]) -> Iterator[Unlike]:
+    """Yield the difference of structure, which may be a documented limit, and the worst of the others."""
+    yield from (each for each in unlike if each[0] == STRUCTURE)
+    others = [each for each in unlike if each[0] != STRUCTURE]
+    yield from sorted(others, key=lambda each: SEVERITY.index(each[1].word))[:1]
+
+
+def _is_ordinary(expected: DeviatingCall, made: DeviatingCall) -> bool:
+    """Ask whether outputs and state are those of eager's ordinary call in the place of the deviating one."""
+    ordinary = expected.then
+    if ordinary is None or ordinary.outputs is None:
+        return False
+    return not any(not where.startswith(INPUT) for where, _ in unlike_calls(ordinary, made.call))
+
+
+def _afterwards(
+    expected: DeviatingCall, made: DeviatingCall, number: int, beyond: Beyond
+) -> Iterator[Evidence]:
+    """Compare the ordinary calls after a deviating call that raised here, and changed nothing anywhere."""
+    ours, theirs = expected.then, made.then
+    if ours is None or theirs is None or made.call.failure is None or ours.failure is not None:
+        return
+    for each in (made, expected) if expected.call.failure is not None else (made,):
+        if any(unlike_states(each.state_before, each.call.state)):
+            return
+    if theirs.failure is not None:
+        raised = f"{theirs.failure.name}: {theirs.failure.message.strip().partition(chr(10))[0]}"
+        yield BrokenByRefusal(number, Altered.of(made), "", LeafDifference("kind", "returns", raised))
+        return
+    for where, difference in _worst(beyond(unlike_calls(ours, theirs))):
+        yield BrokenByRefusal(number, Altered.of(made), where, difference)
+
+
+def _changed(made: DeviatingCall, number: int) -> Iterator[Evidence]:
+    """Look for what a refused call has changed nevertheless."""
+    before = zip(made.inputs_before.leaves, made.call.inputs.leaves, strict=True)
+    changed = [argument(leaf.where) for leaf, later in before if compare_leaf(leaf.value, later.value)]
+    changed += [name for name, _ in unlike_states(made.state_before, made.call.state)]
+    if changed:
+        yield RefusedButChanged(number, Altered.of(made), changed[0])

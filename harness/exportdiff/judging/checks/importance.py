@@ -1,0 +1,21 @@
+"""Which findings matter most to somebody who uses the model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exportdiff.judging.checks import OF_CALLS
+
+if TYPE_CHECKING:
+    from exportdiff.core.finding import Finding
+
+
+def harmlessness(finding: Finding) -> int:
+    """Return how harmless a finding is: 0 is the worst.
+
+    0: a call does something else, and nothing says so. 1: the process ends or hangs. 2: something that a path
+    promises does not hold. 3: an exception tells the user.
+    """
+    if finding.kind == "mismatch":
+        return 0 if finding.check in OF_CALLS else 2
+    return 3 if finding.kind == "crash" else 1

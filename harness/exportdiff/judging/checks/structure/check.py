@@ -1,0 +1,190 @@
+"""structure: eager's modules are there, each call runs its own graph, and all comes in eager's order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from exportdiff.judging.checks.structure.call_order import made_calls, recorded_calls
+from exportdiff.judging.checks.structure.common import OfStructure, listed
+from exportdiff.judging.checks.structure.enumeration import (
+    buffers_in_order,
+    modules_in_order,
+    parameters_in_order,
+)
+from exportdiff.judging.checks.structure.signature import names, signature
+from exportdiff.judging.checks.structure.translation import translation
+from exportdiff.runtime.observing.observation import ExportedObservation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from exportdiff.core.finding import Evidence, Stage
+    from exportdiff.runtime.observing.graphs import Exported, Hierarchy, Rebuilt
+    from exportdiff.runtime.observing.observation import EagerObservation, Observation
+
+NOT_PROMISED = {
+    "a call that leaves no operators has no graph": "torch/export/unflatten.py, _sink_params: 'Not all "
+    "modules have graphs defined, if they are empty modules with no operations'",
+    "an operator on sizes alone is filed under whoever asked first, or nobody": "pytorch issue 132930; "
+    "torch/_export/passes/_node_metadata_hook.py",
+    "a module whose signature is preserved reads the sizes that it needs itself, even if the exported graph "
+    "reads them once and earlier": "torch/export/unflatten.py, _ModuleFrame.copy_sym_call_function: 'we "
+    "deduplicate sym_size nodes in the flat export graph ... we copy these call_function nodes'",
+    "a call of a module that is not below its caller is part of the caller's graph": "pytorch PR 159418, "
+    "torch/export/unflatten.py, _fix_nn_module_stacks",
+    "a call inside no_grad, autocast or a control-flow operator is part of the graph that the operator "
+    "holds, and has none of its own": "pytorch PR 138978",
+    "a fx.GraphModule is traced like a function": "torch/fx/experimental/proxy_tensor.py, "
+    "_ModuleStackTracer.call_module: 'For now, we just inline them'",
+    "strict mode takes one name for all of a tensor": "pytorch PRs 124892 and 125758; "
+    "torch/export/unflatten.py, UnflattenedModule.__init__, on aliasing",
+}
+"""What torch.export does not promise, and where it says so: the check reports none of it."""
+
+
+@dataclass(frozen=True)
+class GraphBroken(OfStructure):
+    """The exported graph, or what unflatten made from it, cannot run."""
+
+    stage: Stage
+    reason: str
+
+    def words(self) -> tuple[str, ...]:
+        """Return fixed words."""
+        return ("graph", "broken")
+
+    def lines(self) -> Iterator[str]:
+        """Show the reason."""
+        what = "the exported graph is broken" if self.stage == "export" else "calling it cannot work"
+        yield f"{what}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class ModuleCycle(OfStructure):
+    """A rebuilt module is among its own children's children."""
+
+    name: str
+
+    stage = "lower"
+
+    def words(self) -> tuple[str, ...]:
+        """Return fixed words."""
+        return ("modules", "cycle")
+
+    def lines(self) -> Iterator[str]:
+        """Name the module."""
+        yield f"{self.name} is a module that it is itself below"
+
+
+@dataclass(frozen=True)
+class ModulesMissing(OfStructure):
+    """Modules of eager are not in the rebuilt module."""
+
+    names: tuple[str, ...]
+    called: bool
+    """Whether eager calls one of them."""
+
+    stage = "lower"
+
+    def words(self) -> tuple[str, ...]:
+        """Return fixed words."""
+        return ("modules", "missing")
+
+    def lines(self) -> Iterator[str]:
+        """List the modules."""
+        yield f"{listed(self.names)}, {'called by eager' if self.called else 'of eager'}, is not there"
+
+
+@dataclass(frozen=True)
+class ModulesUnknown(OfStructure):
+    """The rebuilt module has modules that eager does not have."""
+
+    names: tuple[str, ...]
+
+    stage = "lower"
+
+    def words(self) -> tuple[str, ...]:
+        """Return fixed words."""
+        return ("modules", "unknown")
+
+    def lines(self) -> Iterator[str]:
+        """List the modules."""
+        yield f"eager has no {listed(self.names)}"
+
+
+@dataclass(frozen=True)
+class NeedlessVariant(OfStructure):
+    """Two calls of a module have a graph each, and the two are the same."""
+
+    names: tuple[str, str]
+    graph: str
+
+    stage = "lower"
+
+    def words(self) -> tuple[str, ...]:
+        """Return fixed words."""
+        return ("variants", "needless")
+
+    def lines(self) -> Iterator[str]:
+        """Show the beginning of the graph."""
+        yield f"{self.names[0]} and {self.names[1]} have a graph each, and the two are the same"
+        yield from self.graph.splitlines()[:6]
+
+
+def structure(reference: EagerObservation, candidate: Observation) -> Iterator[Evidence]:
+    """Compare modules, calls and graphs with those of eager and of the exported program."""
+    if not isinstance(candidate, ExportedObservation):
+        return
+    hierarchy, program, rebuilt = reference.hierarchy, candidate.exported, candidate.rebuilt
+    if hierarchy is None or program is None:
+        return
+    of_signature = list(signature(program))
+    yield from of_signature
+    if reference.before is not None:
+        yield from names(hierarchy, reference.before, program)
+    if program.listing is None:
+        yield GraphBroken("export", str(program.broken))
+        return
+    of_graph = list(recorded_calls(hierarchy, program.listing.without_idle()))
+    yield from of_graph
+    if rebuilt is not None:
+        yield from _modules(hierarchy, program, rebuilt)
+        if rebuilt.listing is not None and not of_graph:  # it can only repeat what the graph says
+            yield from made_calls(hierarchy, rebuilt)
+        yield from translation(program, rebuilt, reference.before)
+        yield from modules_in_order(hierarchy, rebuilt)
+    # The state is in the order of the signature.
+    if reference.before is not None and candidate.before is not None and not of_signature:
+        yield from parameters_in_order(reference.before, candidate.before)
+        if rebuilt is not None:
+            yield from buffers_in_order(reference.before, candidate.before)
+
+
+def _modules(hierarchy: Hierarchy, program: Exported, rebuilt: Rebuilt) -> Iterator[Evidence]:
+    """Look for modules that are missing, unknown, below themselves, or there twice for no reason."""
+    if rebuilt.cycle:
+        yield ModuleCycle(rebuilt.cycle)
+        return
+    called = {visit.module for visit in hierarchy.visits}
+    if missing := [name for name in hierarchy.first if name not in rebuilt.modules]:
+        yield ModulesMissing(tuple(missing), any(hierarchy.first[name] in called for name in missing))
+    if unknown := rebuilt.modules - hierarchy.first.keys() - _recorded_names(program):
+        yield ModulesUnknown(tuple(sorted(unknown)))
+    for graphs in rebuilt.variants.values():
+        first: dict[str, str] = {}
+        for name, text in graphs:
+            if first.setdefault(text, name) is not name:
+                yield NeedlessVariant((first[text], name), text)
+                return
+    if rebuilt.broken:
+        yield GraphBroken("lower", rebuilt.broken)
+
+
+def _recorded_names(program: Exported) -> set[str]:
+    """Return the modules that the graph names, and their parents."""
+    names: set[str] = set()
+    for step in program.listing.without_idle().steps if program.listing else ():
+        for frames in (step.frames or (), *step.inside):
+            names.update(frame.module for frame in frames)
+    return names | {name[:dot] for name in names for dot, each in enumerate(name) if each == "."}

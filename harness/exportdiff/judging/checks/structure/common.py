@@ -1,0 +1,32 @@
+"""What the parts of the structure check share: the base of their evidence, and how they write names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exportdiff.core.finding import Relation
+from exportdiff.judging.checks.evidence import WithoutCall
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class OfStructure(WithoutCall):
+    """A mismatch of modules, calls or graphs; subclasses set ``stage``, or have it as a field."""
+
+    # Where a call differs as well, that is what a reader wants to see.
+    relation = Relation.POSSIBLE_CAUSE
+
+
+def two_lists(expected: Sequence[str], seen: Sequence[str]) -> tuple[str, str]:
+    """Return a line for eager's names and one for the path's."""
+    return f"eager: {listed(expected)}", f"here: {listed(seen)}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names in a row, cut off where there are too many."""
+    text = ", ".join(repr(name) if name == "" else name for name in names)
+    return text if len(text) <= _WIDTH else f"{text[:_WIDTH]}…"
+
+
+_WIDTH = 300

@@ -1,0 +1,63 @@
+"""The result of judging, as plain data. Nothing here imports torch: a command prints results without it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from exportdiff.core.finding import Finding
+    from exportdiff.core.path import Path
+
+Status = Literal["ok", "unsupported", "finding"]
+
+
+@dataclass(frozen=True)
+class PathResult:
+    """The result of one path."""
+
+    path: Path
+    status: Status
+    reason: str = ""
+    """For ``unsupported``: the short name of the refusal, or the name of the fix that declares it. For a
+    process that died: how. Else empty."""
+    excused: tuple[str, ...] = ()
+    """The names of the documented limits that differences of this path fall under."""
+    message: str = ""
+    """For ``unsupported``: what torch said, its first lines. For a finding: its headline. Else empty."""
+    first_call_because: str = ""
+    """Why nothing but the first call was compared; empty: all calls were, or torch refused the model."""
+    refused: str = ""
+    """For a finding: the name of the refusal, where torch refuses the model and leaves something changed."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the result ready for JSON."""
+        return {
+            "path": str(self.path),
+            "status": self.status,
+            "reason": self.reason,
+            "excused": list(self.excused),
+        }
+
+
+@dataclass(frozen=True)
+class Unjudged:
+    """A path that nothing was compared on."""
+
+    path: Path
+    reason: str
+    """Why, for people."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The result of one case over all paths and checks. Plain data."""
+
+    valid: bool
+    invalid_reason: str
+    paths: tuple[PathResult, ...]
+    findings: tuple[Finding, ...]
+    torch_seconds: float
+    """Time spent inside torch: exporting, lowering, running."""
+    unjudged: tuple[Unjudged, ...] = ()
+    """The paths that were asked for and are not in ``paths``."""

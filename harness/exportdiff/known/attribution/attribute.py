@@ -1,0 +1,236 @@
+"""Find out which known bugs explain a finding, before the finding is reported.
+
+From outside, two silent wrong values look alike. So fixes explain a finding on a path if and only if, with
+them in place, the path no longer shows it, and shows no finding that plain torch does not show (nor one that
+the corpus records as uncovered by the fix). A fix that merely changes how a crash looks explains nothing; a
+refusal that the fix declares counts as clean, and so does that of plain torch; any other does not. Where no
+fix works, a finding belongs to the entry that it resembles; see ``resemblance``.
+
+The root cause has the name of its entry; other files that show it are variants. Nothing is remembered from
+one program to the next: which of several sufficient fixes is named must not depend on what a worker ran
+before.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from exportdiff.judging.judge_case import judge_case
+from exportdiff.known.attribution.explained import UNRESOLVED, Cause, Explained, on_paths
+from exportdiff.known.attribution.knowledge import Knowledge, knowledge
+from exportdiff.known.attribution.resemblance import resembling, shows_as
+from exportdiff.known.attribution.smallest import LADDER, Smallest
+from exportdiff.known.attribution.trial import Budget, OutOfBudget, Trial
+from exportdiff.runtime.paths import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from exportdiff.core.case import Case
+    from exportdiff.core.finding import Finding
+    from exportdiff.core.path import Path
+    from exportdiff.judging.judge_case import Judge
+    from exportdiff.judging.results import Verdict
+    from exportdiff.known.corpus.entry import Entry
+
+__all__ = ["Cause", "Explained", "Knowledge", "explain", "knowledge", "likely_order"]
+
+JUDGEMENTS = 20
+"""For each finding. To find one fix among 153 takes 13 at most: five larger and larger sets, of which the
+last holds all fixes, then seven to halve the last step, then one to verify the fix alone."""
+SECONDS = 20.0
+"""Of CPU, for each program."""
+BLOCKS = 12
+"""The fixes are split into so many parts if all of them together do not mend a finding: one of them may
+itself cause a finding of the same signature."""
+
+
+def explain(
+    case: Case,
+    verdict: Verdict,
+    features: Collection[str],
+    known: Knowledge,
+    judge: Judge = judge_case,
+    *,
+    mended: Verdict | None = None,
+    judgements: int | None = None,
+    each: int = JUDGEMENTS,
+    seconds: float = SECONDS,
+) -> tuple[Explained, ...]:
+    """Say which root causes explain the findings that plain torch shows.
+
+    Each finding of the verdict comes back once, or once for each part of its paths that has other causes.
+    ``features``: the tags of the program. ``mended``: the verdict with all fixes in place, if there is one.
+    ``judgements``: how often the case may be judged again, for all findings together; None: no limit but
+    ``each``, that for each finding. It takes at most so many ``seconds`` of CPU.
+    """
+    if not verdict.findings:
+        return ()
+    trial = Trial(case, known, judge)
+    paths = tuple(dict.fromkeys(path for finding in verdict.findings for path in finding.shown_on))
+    trial.put(frozenset(), paths, verdict)
+    if mended is not None:
+        trial.put(frozenset(known.together), [result.path for result in mended.paths], mended)
+    search = _Search(trial, features, judgements, each, seconds)
+    return tuple(part for finding in verdict.findings for part in search.parts(finding))
+
+
+def likely_order(finding: Finding, case: Case, known: Knowledge) -> list[str]:
+    """Return the names of all fixes that can be held together, those of the most similar entries first."""
+    order = [entry.fix for entry in _likely_entries(finding, case, known)]
+    together = set(known.together)
+    return [name for name in dict.fromkeys([*order, *known.together]) if name in together]
+
+
+def recorded(finding: Finding, fixes: Collection[str], known: Knowledge) -> Entry | None:
+    """Return an entry of one of these fixes that says: the fix uncovers what this finding shows."""
+    owners = (entry for entry in known.entries if entry.fix in fixes)
+    return next((entry for entry in owners if any(map(finding.matches, entry.unmasked))), None)
+
+
+class _Search:
+    """Looks for the causes of the findings of one program, one finding after the other."""
+
+    def __init__(
+        self, trial: Trial, features: Collection[str], judgements: int | None, each: int, seconds: float
+    ) -> None:
+        self._trial = trial
+        self._left = judgements
+        self._each = each
+        self._known = trial.known
+        self._features = features
+        self._until = time.process_time() + seconds
+        self._answers: list[tuple[str, ...]] = []
+        """What explained the other findings of this program: one bug mostly shows in several ways."""
+
+    def parts(self, finding: Finding) -> Iterator[Explained]:
+        """Yield the finding with its causes; in parts, if its paths have other causes."""
+        while True:
+            part = self._part(finding)
+            yield part
+            rest = tuple(path for path in finding.shown_on if path not in part.finding.shown_on)
+            if not rest:
+                return
+            finding = on_paths(finding, rest)
+
+    def _part(self, finding: Finding) -> Explained:
+        """Explain a finding on as many of its paths as have one explanation."""
+        order = likely_order(finding, self._trial.case, self._known)
+        judgements = self._each if self._left is None else min(self._each, self._left)
+        budget = Budget(judgements, self._until - time.process_time())
+        best = _Sufficient()
+        remark = ""
+        try:
+            self._find(finding, order, budget, best)
+            if best.names:
+                self._reduce(finding, budget, best)
+        except OutOfBudget as spent:
+            remark = f"attribution {spent}"
+        finally:
+            if self._left is not None:
+                self._left -= budget.spent
+        if not best.names:
+            alike = resembling(finding, self._trial.case, self._features, self._known)
+            return alike or Explained(finding, remark=remark)
+        part = on_paths(finding, best.paths)
+        if remark and len(best.names) > 1:
+            # The fixes mend it, that is verified; it is open which of them it takes.
+            remark = f"{remark}: it is one of {len(best.names)} fixes that mend it, or several"
+            return Explained(part, (UNRESOLVED,), remark)
+        self._answers.append(best.names)
+        return Explained(part, self._causes(part, best.names))
+
+    def _find(self, finding: Finding, order: Sequence[str], budget: Budget, best: _Sufficient) -> None:
+        """Find fixes that mend the finding on all paths, or on as many as possible."""
+        size = -(-len(order) // BLOCKS) or 1
+        if self._trial.knows(frozenset(order), finding.shown_on):
+            self._try(finding, tuple(order), budget, best)
+            if best.paths == finding.shown_on:
+                return
+        for names in (
+            *self._answers,
+            *(tuple(order[:size]) for size in LADDER if size < len(order)),
+            tuple(order),
+        ):
+            self._try(finding, names, budget, best)
+            if best.paths == finding.shown_on:
+                return
+        for start in range(0, len(order), size):
+            if best.names:
+                return
+            self._try(finding, tuple(order[start : start + size]), budget, best)
+
+    def _try(self, finding: Finding, names: tuple[str, ...], budget: Budget, best: _Sufficient) -> None:
+        mended = self._mended(finding, names, budget)
+        if len(mended) > len(best.paths):
+            best.paths, best.names = mended, names
+
+    def _reduce(self, finding: Finding, budget: Budget, best: _Sufficient) -> None:
+        """Leave out the fixes that it does not take, and the paths that one of the fixes does not mend."""
+        part = on_paths(finding, best.paths)
+        search = Smallest(best.names, lambda names: self._mended(part, names, budget) == part.shown_on)
+        try:
+            search.run()
+        finally:
+            best.names = search.verified
+        if len(best.names) > 1 and len(best.paths) > 1:
+            # Two bugs may show alike on two paths: then these are two findings.
+            for name in best.names:
+                mended = self._mended(part, (name,), budget)
+                if mended:
+                    best.paths, best.names = mended, (name,)
+                    return
+
+    def _mended(self, finding: Finding, names: Collection[str], budget: Budget) -> tuple[Path, ...]:
+        """Return the paths of the finding that are clean with these fixes in place."""
+        if not names:
+            return ()
+        before = self._trial.on(frozenset(), finding.shown_on, budget)
+        after = self._trial.on(frozenset(names), finding.shown_on, budget)
+        return tuple(
+            path
+            for path in finding.shown_on
+            if after[path].status != "invalid"
+            and (after[path].status != "unsupported" or after[path].reason in (*names, before[path].refused))
+            and finding.signature not in after[path].signatures
+            and all(
+                each.signature in before[path].signatures | before[path].consequences
+                or recorded(each, names, self._known) is not None
+                or resembling(each, self._trial.case, self._features, self._known) is not None
+                for each in after[path].findings
+            )
+        )
+
+    def _causes(self, finding: Finding, names: Collection[str]) -> tuple[Cause, ...]:
+        entries = _likely_entries(finding, self._trial.case, self._known)
+        first = {entry.fix: entry.root for entry in reversed(entries)}
+        return tuple(Cause(name, first.get(name, "")) for name in sorted(names))
+
+
+@dataclass
+class _Sufficient:
+    """Fixes that mend a finding together on some paths, as a trial has shown."""
+
+    names: tuple[str, ...] = ()
+    paths: tuple[Path, ...] = ()
+
+
+def on_first_paths(verdict: Verdict) -> Verdict:
+    """Return a verdict with each finding on its first path alone: to count known bugs, one is enough."""
+    findings = tuple(on_paths(finding, (finding.path,)) for finding in verdict.findings)
+    return replace(verdict, findings=findings)
+
+
+def _likely_entries(finding: Finding, case: Case, known: Knowledge) -> list[Entry]:
+    """Return all entries: those first that show as the finding does; of these the programs most alike."""
+    scores = dict(zip(known.entries, known.likeness.of(case.source), strict=True))
+    return sorted(
+        known.entries,
+        key=lambda entry: (
+            not shows_as(entry, finding),
+            parse(entry.path).transforms != finding.transforms,
+            -scores[entry],
+        ),
+    )

@@ -1,0 +1,127 @@
+"""What a corpus knows: its open entries, the fixes that fit this torch, and which programs are alike."""
+
+from __future__ import annotations
+
+import hashlib
+import pathlib
+import pickle
+import sys
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from exportdiff.known.attribution.likeness import Likeness
+from exportdiff.known.corpus.entry import FIXES, Entry, find_files
+from exportdiff.known.corpus.fix_trials import cache_folder, open_entries, subjects
+from exportdiff.runtime.patching.fixes import Fix, FixError, applied, chosen, find_functions, remember
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """The open bugs of a corpus, and the fixes that fit this torch."""
+
+    entries: tuple[Entry, ...]
+    fixes: Mapping[str, Fix]
+    """By name: each fits when it is applied alone."""
+    together: tuple[str, ...]
+    """The names of the fixes that a process can hold at the same time."""
+    without: frozenset[str] = frozenset()
+    """The names of the fixes that cannot be used on this torch. Their entries explain by resemblance."""
+
+    @cached_property
+    def likeness(self) -> Likeness:
+        """Compares programs with those of the entries."""
+        return Likeness([entry.file.read_text(encoding="utf-8") for entry in self.entries])
+
+    @cached_property
+    def held(self) -> tuple[Fix, ...]:
+        """The fixes that a process can hold at the same time."""
+        return tuple(self.fixes[name] for name in self.together)
+
+
+@cache
+def knowledge(corpora: pathlib.Path) -> Knowledge:
+    """Read a corpus; leave out the fixes that are of no use on this torch, and the entries that pass there.
+
+    A fix that was not tried there counts as useful if it fits.
+
+    A process reads it once. What was read is kept on disk too, by content: parsing takes most of a second.
+    """
+    corpora = corpora.resolve()
+    file = cache_folder() / f"{_digest(corpora)}.knowledge"
+    with suppress(OSError, pickle.UnpicklingError, EOFError, AttributeError, ImportError, ValueError):
+        known = pickle.loads(file.read_bytes())
+        if isinstance(known, Knowledge):
+            return known
+    known = _read(corpora)
+    # With the words of all programs, which take as long to find.
+    known.likeness, known.held  # noqa: B018  # computes them
+    with suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as written:
+            written.write(pickle.dumps(known))
+        # Nobody ever reads half a file.
+        pathlib.Path(written.name).replace(file)
+    return known
+
+
+def _read(corpora: pathlib.Path) -> Knowledge:
+    entries = open_entries(corpora)
+    found = subjects(corpora, entries)
+    rows = {each.name: row for each in found if (row := each.row) is not None}
+    passing = {stem for row in rows.values() for stem in row.fixed}
+    entries = tuple(entry for entry in entries if entry.file.stem not in passing)
+    wanted = [each for each in found if each.name not in rows or rows[each.name].status == "usable"]
+    fixes = {each.name: chosen(each.candidates) for each in wanted}
+    if not _fit(tuple(fixes.values())):
+        find_functions(fixes.values())
+        fixes = {name: fix for name, fix in fixes.items() if _fit((fix,))}
+    without = frozenset(each.name for each in found if each.name not in fixes)
+    return Knowledge(entries, fixes, tuple(_together(fixes)), without)
+
+
+def _fit(fixes: tuple[Fix, ...]) -> bool:
+    try:
+        if len(fixes) > 1:
+            remember(fixes, cache_folder())
+        with applied(fixes):
+            return True
+    except FixError:
+        return False
+
+
+def _together(fixes: Mapping[str, Fix]) -> Iterator[str]:
+    """Choose fixes that fit together: all if they do; else each that fits with those before it."""
+    if _fit(tuple(fixes.values())):
+        yield from fixes
+        return
+    fitting: tuple[Fix, ...] = ()
+    for name, fix in fixes.items():
+        try:
+            with applied((*fitting, fix)):
+                pass
+        except FixError:
+            continue
+        fitting = (*fitting, fix)
+        yield name
+
+
+def _digest(corpora: pathlib.Path) -> str:
+    """Return a digest of everything that the knowledge depends on."""
+    digest = hashlib.sha256(f"{sys.version}\0{version('torch')}\0{corpora}\0".encode())
+    here = pathlib.Path(__file__).parent
+    own = [here / f"{name}.py" for name in ("knowledge", "entry", "fit", "likeness")]
+    own += sorted((here.parent / "patching").glob("*.py"))
+    for file in (*own, *find_files([corpora]), *sorted((corpora / FIXES).glob("*.patch"))):
+        with suppress(OSError):
+            content = file.read_bytes()
+            digest.update(f"{file}\0{len(content)}\0".encode() + content)
+    # The rows of trials: the name of each is a digest of what it is about.
+    digest.update("\0".join(sorted(file.name for file in (cache_folder() / "fit").glob("*.json"))).encode())
+    return digest.hexdigest()

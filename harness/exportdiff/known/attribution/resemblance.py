@@ -1,0 +1,74 @@
+"""Which entries a finding resembles: what explains it where no fix can be put in place to see.
+
+An entry without a fix has a trigger: the finding must show as the entry does (mode, signature) on a program
+that has these tags, on a path with the transforms of the entry's: a bug of swapping needs a swap. An entry
+whose fix does not work on this torch has no trigger. There a signature alone would hide new bugs, since
+hundreds of bugs end in the same few signatures ("outputs, mismatch, value"). So
+
+- mode, transforms and signature must agree;
+- the program must have ``ALIKE`` of the words of the entry's program, where rare words count more
+  (see ``likeness``). Which operators and attributes an entry needs are its rare words: a program without
+  them cannot show its bug.
+
+An entry that passes on this torch, as a trial has shown, explains nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exportdiff.known.attribution.explained import Cause, Explained
+from exportdiff.runtime.paths import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from exportdiff.core.case import Case
+    from exportdiff.core.finding import Finding
+    from exportdiff.known.attribution.knowledge import Knowledge
+    from exportdiff.known.corpus.entry import Entry
+
+ALIKE = 0.9
+"""The share of its words, weighted, that a program must have in common with the program of an entry."""
+
+
+def resembling(finding: Finding, case: Case, features: Collection[str], known: Knowledge) -> Explained | None:
+    """Return the finding with the entries that it resembles and no fix mends; None if there is none."""
+    owners = {entry.name: entry.root for entry in known.entries if _triggered(entry, finding, features)}
+    if owners:
+        causes = tuple(Cause(name, root) for name, root in sorted(owners.items()))
+        return Explained(finding, causes, by="resemblance")
+    entry = _most_alike(finding, case, known)
+    if entry is None:
+        return None
+    return Explained(finding, (Cause(entry.fix, entry.root),), by="resemblance")
+
+
+def shows_as(entry: Entry, finding: Finding) -> bool:
+    """Whether mode and signature agree. The runner may differ: the corpus names one path of several."""
+    return parse(entry.path).mode == finding.mode and any(map(finding.matches, entry.signatures))
+
+
+def _triggered(entry: Entry, finding: Finding, features: Collection[str]) -> bool:
+    if entry.fix:
+        return False
+    if not entry.trigger:
+        return entry.fingerprint == finding.fingerprint
+    on_path = set(parse(entry.path).transforms) <= set(finding.transforms)
+    return on_path and set(entry.trigger) <= set(features) and shows_as(entry, finding)
+
+
+def _most_alike(finding: Finding, case: Case, known: Knowledge) -> Entry | None:
+    """Return the entry of a fix that does not work here whose program is most alike; None: none is enough."""
+    owners = [
+        (number, entry)
+        for number, entry in enumerate(known.entries)
+        if entry.fix in known.without
+        and shows_as(entry, finding)
+        and parse(entry.path).transforms == finding.transforms
+    ]
+    if not owners:
+        return None
+    scores = known.likeness.of(case.source)
+    number, entry = max(owners, key=lambda owner: (scores[owner[0]], -owner[0]))
+    return entry if scores[number] >= ALIKE else None

@@ -1,0 +1,160 @@
+"""What mended torch still shows: a new bug, one that a known bug hid, or a mistake of a fix.
+
+Only findings that are left with all fixes in place come here, so there are few. Plain torch is judged on
+their paths:
+
+- it shows the same there: the bug is **new**;
+- it is right there: a fix is wrong, and the finding is a **regression** of that fix;
+- it shows something else there, or refuses: a known bug hid this one. It is **masked**.
+
+To find the fixes that uncover a finding takes up to 50 judgements. A campaign asks for that once for each
+fingerprint (``uncover``), not on each program that shows it.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from exportdiff.judging.judge_case import judge_case
+from exportdiff.known.attribution.attribute import (
+    Cause,
+    Explained,
+    likely_order,
+    recorded,
+)
+from exportdiff.known.attribution.classification import NEW, Standing
+from exportdiff.known.attribution.explained import on_paths
+from exportdiff.known.attribution.resemblance import resembling
+from exportdiff.known.attribution.smallest import Smallest
+from exportdiff.known.attribution.trial import Budget, OutOfBudget, Shown, Trial
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from exportdiff.core.case import Case
+    from exportdiff.core.finding import Finding
+    from exportdiff.core.path import Path
+    from exportdiff.judging.judge_case import Judge
+    from exportdiff.judging.results import Verdict
+    from exportdiff.known.attribution.classification import Kind
+    from exportdiff.known.attribution.knowledge import Knowledge
+
+JUDGEMENTS = 50
+"""For each finding, to find the fixes that uncover it. Each of them takes about 13, among 190 fixes."""
+SECONDS = 20.0
+"""Of CPU, for each program; a third of the time after which a program counts as hanging."""
+
+
+FIRST = 4
+"""How many fixes to try first for each finding that may hide this one."""
+
+
+@dataclass(frozen=True)
+class Leftover:
+    """A finding of mended torch that no entry explains."""
+
+    finding: Finding
+    standing: Standing
+
+
+def sort_leftovers(
+    case: Case,
+    mended: Verdict,
+    features: Collection[str],
+    known: Knowledge,
+    judge: Judge = judge_case,
+    *,
+    plain: Verdict | None = None,
+    search: bool = True,
+) -> tuple[Explained | Leftover, ...]:
+    """Sort the findings that show with all fixes in place.
+
+    An entry that no fix mends explains a finding that resembles it; then it is known. ``plain``: the
+    verdict on plain torch along the same paths, if there is one. ``search``: whether to look for the fixes
+    that uncover what plain torch does not show.
+    """
+    if not mended.findings:
+        return ()
+    trial = Trial(case, known, judge)
+    everything = frozenset(known.together)
+    trial.put(everything, [result.path for result in mended.paths], mended)
+    if plain is not None:
+        trial.put(frozenset(), [result.path for result in mended.paths], plain)
+    alike = {finding: resembling(finding, case, features, known) for finding in mended.findings}
+    left = [finding for finding, answer in alike.items() if answer is None]
+    paths = dict.fromkeys(path for finding in left for path in finding.shown_on)
+    shown = trial.on(frozenset(), paths, Budget(1, SECONDS)) if left else {}
+    sorting = _Sorting(trial, shown, search)
+    answers: list[Explained | Leftover] = []
+    for finding in mended.findings:
+        explained = alike[finding]
+        answers += [explained] if explained is not None else sorting.parts(finding)
+    return tuple(answers)
+
+
+def uncover(
+    case: Case, finding: Finding, kind: Kind, known: Knowledge, judge: Judge = judge_case
+) -> Explained | Leftover:
+    """Find the fewest fixes that show a finding which plain torch does not show."""
+    trial = Trial(case, known, judge)
+    plain = trial.on(frozenset(), (finding.path,), Budget(1, SECONDS))
+    return _Sorting(trial, plain, search=True).uncovered(finding, kind)
+
+
+class _Sorting:
+    """Sorts the findings of one program."""
+
+    def __init__(self, trial: Trial, plain: Mapping[Path, Shown], search: bool) -> None:
+        self._trial = trial
+        self._search = search
+        self._known = trial.known
+        self._plain = plain
+        self._until = time.process_time() + SECONDS
+
+    def parts(self, finding: Finding) -> Iterator[Explained | Leftover]:
+        """Yield the finding; in parts, if a fix is wrong on some of its paths and right on others."""
+        plain = {path: self._plain[path] for path in finding.shown_on}
+        if any(finding.signature in shown.signatures for shown in plain.values()):
+            yield Leftover(finding, NEW)
+            return
+        if any(shown.status == "invalid" for shown in plain.values()):
+            yield Leftover(finding, Standing(remark="plain torch does not run the program"))
+            return
+        right = tuple(path for path, shown in plain.items() if shown.status == "ok")
+        other = tuple(path for path in finding.shown_on if path not in right)
+        if right:
+            yield self.uncovered(on_paths(finding, right), "regression")
+        if other:
+            yield self.uncovered(on_paths(finding, other), "masked")
+
+    def uncovered(self, finding: Finding, kind: Kind) -> Explained | Leftover:
+        """Find the fewest fixes that show the finding on its first path, if that is asked for."""
+        if not self._search:
+            return Leftover(finding, Standing(kind, searched=False))
+        budget = Budget(JUDGEMENTS, self._until - time.process_time())
+
+        def shows(names: frozenset[str]) -> bool:
+            shown = self._trial.on(names, (finding.path,), budget)[finding.path]
+            return finding.signature in shown.signatures
+
+        search = Smallest(self._order(finding), shows)
+        remark = ""
+        try:
+            search.run()
+        except OutOfBudget as spent:
+            remark = f"the search for the fixes that uncover it {spent}"
+        fixes = tuple(sorted(search.verified))
+        # The corpus may have recorded already what a fix uncovers.
+        entry = recorded(finding, fixes, self._known) if kind == "masked" else None
+        if entry is not None:
+            return Explained(finding, (Cause(entry.fix, entry.file.stem),))
+        return Leftover(finding, Standing(kind, fixes, remark))
+
+    def _order(self, finding: Finding) -> list[str]:
+        """Return all fixes by name, first those of what plain torch shows on the path instead."""
+        others = self._plain[finding.path].findings
+        likely = (likely_order(each, self._trial.case, self._known)[:FIRST] for each in others)
+        rest = likely_order(finding, self._trial.case, self._known)
+        return list(dict.fromkeys([*(name for names in likely for name in names), *rest]))

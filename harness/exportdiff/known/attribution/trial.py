@@ -1,0 +1,138 @@
+"""Judges one case with chosen fixes in place, within a budget, and remembers what each path showed."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from exportdiff.judging.declared_refusals import declared_by
+from exportdiff.judging.judge_case import judge_case
+from exportdiff.runtime.patching.fixes import FixError, blamed
+from exportdiff.runtime.patching.installed import only
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from exportdiff.core.case import Case
+    from exportdiff.core.finding import Finding
+    from exportdiff.core.path import Path
+    from exportdiff.judging.judge_case import Judge
+    from exportdiff.judging.results import Verdict
+    from exportdiff.known.attribution.knowledge import Knowledge
+
+Signature: TypeAlias = "tuple[str, ...]"
+
+
+class OutOfBudget(Exception):  # noqa: N818  # it is no error: a search ends here
+    """The budget of a search is spent; the text says what ran out, for people."""
+
+
+@dataclass
+class Budget:
+    """How often a search may judge, and for how long."""
+
+    judgements: int
+    seconds: float
+    """Of CPU: on a busy machine, the answer must not be another one."""
+    spent: int = 0
+    """Judgements so far."""
+    _started: float = field(default_factory=time.process_time)
+
+    def spend(self) -> None:
+        """Count one judgement. Raises OutOfBudget if there is none left, or no time."""
+        if self.spent >= self.judgements:
+            raise OutOfBudget("ran out of judgements")
+        if time.process_time() - self._started > self.seconds:
+            raise OutOfBudget("ran out of time")
+        self.spent += 1
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What one path shows."""
+
+    status: str
+    """``ok``, ``unsupported`` or ``finding``; ``invalid`` where the case cannot be judged; empty: the path
+    does not apply."""
+    findings: tuple[Finding, ...] = ()
+    reason: str = ""
+    """For ``unsupported``: the name of the fix that declares the refusal, or of the documented refusal."""
+    refused: str = ""
+    """For ``finding``: the name of such a refusal, which leaves something changed."""
+    consequences: frozenset[Signature] = frozenset()
+    """Of the differences that follow from the findings of its mode, or are no findings because of these."""
+
+    @property
+    def signatures(self) -> frozenset[Signature]:
+        """The signatures of its findings."""
+        return frozenset(finding.signature for finding in self.findings)
+
+
+@dataclass
+class Trial:
+    """One case, and what its paths show under each set of fixes."""
+
+    case: Case
+    known: Knowledge
+    judge: Judge = judge_case
+    _seen: dict[tuple[frozenset[str], Path], Shown] = field(default_factory=dict)
+
+    def put(self, names: frozenset[str], paths: Iterable[Path], verdict: Verdict | None) -> None:
+        """Enter what is known already of the case with these fixes in place."""
+        for path, shown in shown_by_path(paths, verdict).items():
+            self._seen[names, path] = shown
+
+    def knows(self, names: frozenset[str], paths: Iterable[Path]) -> bool:
+        """Whether it takes no judgement to say what the paths show with these fixes in place."""
+        return all((names, path) in self._seen for path in paths)
+
+    def on(self, names: frozenset[str], paths: Iterable[Path], budget: Budget) -> Mapping[Path, Shown]:
+        """Return what the paths show with these fixes in place and no others. Raises OutOfBudget."""
+        paths = tuple(paths)
+        missing = tuple(path for path in paths if (names, path) not in self._seen)
+        if missing:
+            budget.spend()
+            self.put(names, missing, self._judged(names, missing))
+        return {path: self._seen[names, path] for path in paths}
+
+    def _judged(self, names: frozenset[str], paths: tuple[Path, ...]) -> Verdict | None:
+        fixes = [self.known.fixes[name] for name in sorted(names)]
+        try:
+            with only(fixes):
+                return self.judge(self.case, paths, declared_by(fixes))
+        except FixError:
+            return None  # each of them fits alone, but not all of them together
+        except Exception as error:
+            if not blamed(error, fixes):
+                raise
+            return None  # with them, the model cannot even be built
+
+
+def shown_by_path(paths: Iterable[Path], verdict: Verdict | None) -> dict[Path, Shown]:
+    """Return what each of these paths shows in a verdict; None: the case could not be judged."""
+    if verdict is None or not verdict.valid:
+        return {path: Shown("invalid") for path in paths}
+    results = {result.path: result for result in verdict.paths}
+    return {
+        path: Shown(
+            results[path].status if path in results else "",
+            tuple(each for each in verdict.findings if path in each.shown_on),
+            results[path].reason if path in results else "",
+            results[path].refused if path in results else "",
+            frozenset(
+                words
+                for each in verdict.findings
+                if any(one.mode == path.mode for one in each.shown_on)
+                for words in _consequences(each)
+            ),
+        )
+        for path in paths
+    }
+
+
+def _consequences(finding: Finding) -> Iterable[Signature]:
+    for each in finding.consequences:
+        words = (each.check, each.evidence.kind, *each.evidence.words())
+        yield words
+        yield (*words, "probe")

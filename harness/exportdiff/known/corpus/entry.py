@@ -1,0 +1,259 @@
+"""Finding corpus files, and reading the metadata in their headers."""
+
+from __future__ import annotations
+
+import ast
+import pathlib
+import re
+import sys
+import tomllib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+from exportdiff.core import own_code
+from exportdiff.core.program_text.parsing import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+CORPORA = pathlib.Path("corpora")
+"""The default folder of the corpus, relative to the current folder."""
+
+FIXES = "fixes"
+"""The folder of the candidate fixes, inside the folder of a corpus."""
+
+
+def default_corpora() -> pathlib.Path | None:
+    """Return the corpus in the current folder, or else the one that was installed; None: there is none."""
+    return next((folder for folder in (CORPORA, *own_code.corpora()) if (folder / FIXES).is_dir()), None)
+
+
+OPEN, VARIANTS = "open", "variants"
+"""The folders of the root causes, and of the other programs that show them, inside the folder of a corpus."""
+
+Severity: TypeAlias = Literal["A", "B", "C"]
+"""A: everyday code, wrong silently or broken plainly. B: occasional code. C: contrived code."""
+
+UpstreamMatch: TypeAlias = Literal["mechanism", "place", "symptom"]
+"""``mechanism``: the thread is about the same cause. ``place``: the same function does something else wrong.
+``symptom``: it looks alike, and the thread does not say why."""
+
+EXPECTED = {"seed": 0, "fixed": 0, "open": 1}
+"""The exit code that a file must have, by its status."""
+
+RENAMED_KEYS = {"behind": "unmasked", "unseen": "undetected-because"}
+"""Keys of ``[tool.exportdiff]`` in old files, and their names now."""
+
+HEADER = re.compile(r"^# /// script\n(?P<toml>(#( .*)?\n)+?)# ///$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The metadata of one corpus file."""
+
+    file: pathlib.Path
+    status: str = ""
+    fingerprint: str = ""
+    signatures: tuple[tuple[str, ...], ...] = ()
+    """The beginnings of the signatures of the findings that the bug causes."""
+    path: str = ""
+    """The path that shows the bug."""
+    check: str = ""
+    kind: str = ""
+    title: str = ""
+    severity: Severity | None = None
+    """How much the root cause matters; None: nobody has said so, or the entry is a variant."""
+    severity_because: str = ""
+    """Which code meets it, in a few words."""
+    cause: str = ""
+    """One sentence: the mechanism."""
+    variant_of: str = ""
+    """The entry of the root cause that this file shows as well; empty: the file is such an entry."""
+    at_fault: str = ""
+    """The place of the bug in torch: the file, the function, and what the function does wrong."""
+    fix: str = ""
+    """The name of the candidate fix in corpora/fixes; empty: there is no fix."""
+    trigger: tuple[str, ...] = ()
+    """If there is no fix: the feature tags that a program needs to show the bug."""
+    upstream: str | None = None
+    """The PyTorch thread about the bug; empty: a search found none; None: nobody has searched yet."""
+    upstream_match: UpstreamMatch | None = None
+    """How much the thread has in common with the bug; None: nobody has compared them."""
+    upstream_fix: str = ""
+    """The pull request that mends it, merged or not."""
+    affected: tuple[str, ...] = ()
+    """The versions of torch that were tried and have the bug; ``exportdiff corpus bisect`` writes this."""
+    unaffected: tuple[str, ...] = ()
+    """The versions that were tried and do not have it."""
+    undecided: tuple[str, ...] = ()
+    """The versions that were tried and on which the file fails in another way."""
+    regression_since: str = ""
+    """The first version with the bug after one without it; empty: the oldest that was tried has it."""
+    unmasked: tuple[tuple[str, ...], ...] = ()
+    """The beginnings of the signatures of findings that appear only with the fix in place."""
+    undetected_because: str = ""
+    """Why the checks cannot show the bug, although the file shows it; empty: the checks show it."""
+    unmasked_by: tuple[str, ...] = ()
+    """The fixes of known bugs without which this bug does not show. Only files of campaigns have this key."""
+    caused_by: tuple[str, ...] = ()
+    """The fixes that are wrong: torch without them is right. Only files of campaigns have this key."""
+    problem: str = ""
+    """Why the file cannot be replayed; empty: it can be."""
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return self.file.stem
+
+    @property
+    def root(self) -> str:
+        """The name of its root cause: that of the entry which stands for it."""
+        return self.variant_of or self.name
+
+    @property
+    def silent(self) -> bool:
+        """Whether the bug shows in what comes out, and raises nothing."""
+        return self.kind == "mismatch"
+
+    @property
+    def shows_after_refusal(self) -> bool:
+        """Whether it shows in an ordinary call after one that raised; a campaign makes few of these."""
+        return any("after-refusal" in words for words in self.signatures)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The fixes that have to be in place when the file is run."""
+        return (*self.unmasked_by, *self.caused_by)
+
+
+def find_files(names: Iterable[pathlib.Path]) -> Iterator[pathlib.Path]:
+    """Yield the given files, and all Python files below the given folders, sorted."""
+    for name in names:
+        yield from sorted(name.rglob("*.py")) if name.is_dir() else (name,)
+
+
+def read_entry(file: pathlib.Path) -> Entry:
+    """Read the ``[tool.exportdiff]`` table of a file without running the file.
+
+    Never raises: ``Entry.problem`` says what is wrong with the file.
+    """
+    try:
+        source = file.read_text(encoding="utf-8")
+        match = HEADER.search(source)
+    except FileNotFoundError:
+        return Entry(file, problem="there is no such file")
+    except (OSError, UnicodeDecodeError) as error:
+        return Entry(file, problem=f"cannot be read: {error}")
+    if match is None:
+        return Entry(file, problem="has no '# /// script' header")
+    try:
+        table = _table(match["toml"])
+    except tomllib.TOMLDecodeError as error:
+        return Entry(file, problem=f"has a broken header: {error}")
+    status = str(table.get("status", ""))
+    if status not in EXPECTED:
+        known = ", ".join(EXPECTED)
+        return Entry(file, problem=f"has status {status!r} in [tool.exportdiff]; expected {known}")
+    if problem := _renamed_key(table) or _wrong_fixes(table) or _wrong_word(table) or problem_in(source):
+        return Entry(file, status, problem=problem)
+    return Entry(
+        file,
+        status,
+        fingerprint=str(table.get("fingerprint", "")),
+        signatures=_signatures(table),
+        path=str(table.get("path", "")),
+        check=str(table.get("check", "")),
+        kind=str(table.get("kind", "")),
+        title=str(table.get("title", "")),
+        severity=table.get("severity"),
+        severity_because=str(table.get("severity-because", "")),
+        cause=" ".join(str(table.get("cause", "")).split()),
+        variant_of=str(table.get("variant-of", "")),
+        at_fault=str(table.get("at-fault", "")),
+        fix=str(table.get("fix", "")),
+        trigger=tuple(map(str, table.get("trigger", ()))),
+        upstream=str(table["upstream"]) if "upstream" in table else None,
+        upstream_match=table.get("upstream-match"),
+        upstream_fix=str(table.get("upstream-fix", "")),
+        affected=_versions(table.get("affected", ())),
+        unaffected=_versions(table.get("unaffected", ())),
+        undecided=_versions(table.get("undecided", ())),
+        regression_since=str(table.get("regression-since", "")),
+        unmasked=tuple(tuple(map(str, words)) for words in table.get("unmasked", ())),
+        undetected_because=str(table.get("undetected-because", "")),
+        unmasked_by=tuple(table.get("unmasked-by", ())),
+        caused_by=tuple(table.get("caused-by", ())),
+    )
+
+
+def _versions(value: object) -> tuple[str, ...]:
+    """Read a list of versions; old files have one version, or a range, as text."""
+    return tuple(map(str, value)) if isinstance(value, list) else tuple(filter(None, (str(value or ""),)))
+
+
+def _renamed_key(table: dict[str, Any]) -> str:
+    """Return a message about the first key that has a new name; empty if there is no such key."""
+    for old, new in RENAMED_KEYS.items():
+        if old in table:
+            return f"has the key {old!r} in [tool.exportdiff]; it is called {new!r} now"
+    return ""
+
+
+def _wrong_fixes(table: dict[str, Any]) -> str:
+    """Return a message if a key does not hold names of fixes; empty if all do."""
+    for key in ("unmasked-by", "caused-by"):
+        names = table.get(key, [])
+        if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
+            return f"has {key!r} in [tool.exportdiff], which is no list of names of fixes"
+    return ""
+
+
+def _wrong_word(table: dict[str, Any]) -> str:
+    """Return a message about a word that is not one of those that its key takes; empty if all is well."""
+    severity, known = table.get("severity"), get_args(Severity)
+    if severity is not None and severity not in known:
+        return f"has severity {severity!r} in [tool.exportdiff]; expected {', '.join(known)}"
+    if severity is not None and "variant-of" in table:
+        return "has 'severity' and 'variant-of' in [tool.exportdiff]; a variant has that of its root cause"
+    match, matches = table.get("upstream-match"), get_args(UpstreamMatch)
+    if match is not None and (match not in matches or not table.get("upstream")):
+        return f"has upstream-match {match!r} in [tool.exportdiff]; expected one of {', '.join(matches)}"
+    return ""
+
+
+def problem_in(source: str) -> str:
+    """Say why this source cannot be that of a corpus file, without running it; empty if it can be."""
+    try:
+        tree = parse(source)
+    except (SyntaxError, ValueError) as error:
+        line = f" (line {error.lineno})" if isinstance(error, SyntaxError) else ""
+        return f"does not parse: {type(error).__name__}: {error.args[0]}{line}"
+    forbidden = sorted(_imported(tree) - sys.stdlib_module_names - {"torch"})
+    if forbidden:
+        return f"imports {', '.join(forbidden)}: a corpus file imports torch and nothing else"
+    if not any(isinstance(node, ast.FunctionDef) and node.name == "make" for node in tree.body):
+        return "defines no make() that returns (model, args)"
+    return ""
+
+
+def _imported(tree: ast.Module) -> set[str]:
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add((node.module or "").partition(".")[0])
+    return names
+
+
+def _signatures(table: dict[str, Any]) -> tuple[tuple[str, ...], ...]:
+    """Read ``signatures``; a file that a campaign wrote has one complete ``signature`` instead."""
+    if "signature" in table:
+        return (tuple(map(str, table["signature"])),)
+    return tuple(tuple(map(str, words)) for words in table.get("signatures", ()))
+
+
+def _table(header: str) -> dict[str, Any]:
+    lines = (line.removeprefix("#").removeprefix(" ") for line in header.splitlines())
+    table = tomllib.loads("\n".join(lines)).get("tool", {}).get("exportdiff", {})
+    return table if isinstance(table, dict) else {}

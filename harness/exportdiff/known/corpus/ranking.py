@@ -1,0 +1,62 @@
+"""The root causes of a corpus in the order in which they matter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from exportdiff.known.corpus.entry import find_files, read_entry
+
+if TYPE_CHECKING:
+    import pathlib
+    from collections.abc import Iterable
+
+    from exportdiff.known.corpus.entry import Entry
+
+_INSIDE = ("purity", "sharing", "structure", "fake")
+"""Checks of what does not show in a result at once, what matters most first; other checks come before."""
+
+
+@dataclass(frozen=True)
+class RootCause:
+    """One mechanism in one place of torch."""
+
+    entry: Entry
+    """The most natural program that shows it."""
+    variants: tuple[Entry, ...] = ()
+    """Other programs that show it, by name."""
+
+    @property
+    def fixes(self) -> tuple[str, ...]:
+        """The names of its fixes, that of the entry first: a mechanism may need one in several places."""
+        return tuple(dict.fromkeys(each.fix for each in (self.entry, *self.variants) if each.fix))
+
+
+def root_causes(entries: Iterable[Entry]) -> tuple[RootCause, ...]:
+    """Return the root causes of the open entries, the most severe first, and of these the silent ones.
+
+    A variant of an entry that is not among them stands for itself.
+    """
+    entries = [entry for entry in entries if entry.status == "open" and not entry.problem]
+    names = {entry.name for entry in entries if not entry.variant_of}
+    variants: dict[str, list[Entry]] = {}
+    roots: list[Entry] = []
+    for entry in entries:
+        if entry.variant_of in names:
+            variants.setdefault(entry.variant_of, []).append(entry)
+        else:
+            roots.append(entry)
+    return tuple(
+        RootCause(entry, tuple(sorted(variants.get(entry.name, ()), key=lambda each: each.name)))
+        for entry in sorted(roots, key=_rank)
+    )
+
+
+def read_root_causes(corpora: pathlib.Path) -> tuple[RootCause, ...]:
+    """Read a corpus; see ``root_causes``."""
+    return root_causes(map(read_entry, find_files([corpora])))
+
+
+def _rank(entry: Entry) -> tuple[str, bool, int, str]:
+    inside = _INSIDE.index(entry.check) + 1 if entry.check in _INSIDE else 0
+    return entry.severity or "Z", not entry.silent, inside, entry.name

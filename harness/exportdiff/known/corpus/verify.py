@@ -1,0 +1,132 @@
+"""Is a corpus entry what it says? It shows its bug, its fix mends it, and it is short enough to read."""
+
+from __future__ import annotations
+
+import pathlib
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from exportdiff.core.finding import starts_with
+from exportdiff.core.program_text.line_count import code_lines
+from exportdiff.known.corpus.entry import EXPECTED, OPEN, read_entry
+from exportdiff.runtime.patching.fixes import applied
+from exportdiff.runtime.processes.calls import call_fresh
+from exportdiff.runtime.processes.child import Death, Failure
+from exportdiff.runtime.processes.script import run_file
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from exportdiff.known.corpus.entry import Entry
+    from exportdiff.runtime.patching.fixes import Fix
+
+MAX_LINES = 32
+"""Of code, in an open entry: one screen, with its header and its explanation. Two of them say that an error
+which is not the bug exits with 3."""
+SECONDS = 120.0
+"""For each run."""
+
+
+def problems(entry: Entry, fixes: Mapping[str, Fix], tags: Collection[str] = ()) -> Iterator[str]:
+    """Yield what is wrong with an entry, a line each; ``tags`` are the feature tags that exist."""
+    if entry.problem:
+        yield entry.problem
+        return
+    run = run_file(entry.file, SECONDS)
+    if run.problem or run.code != EXPECTED[entry.status]:
+        yield run.problem or f"status is {entry.status}, but it exits with {run.code}: {run.last_line}"
+        return
+    if entry.status != "open":
+        return
+    yield from incomplete(entry, fixes, tags)
+    if entry.fix in fixes:
+        yield from _unmended(entry, fixes[entry.fix])
+
+
+def incomplete(entry: Entry, fixes: Mapping[str, Fix], tags: Collection[str]) -> Iterator[str]:
+    """Yield what an open entry lacks, without running it."""
+    wanted = {
+        "title": entry.title,
+        "path": entry.path,
+        "check": entry.check,
+        "kind": entry.kind,
+        "signatures": entry.signatures or entry.undetected_because,
+        "affected": entry.affected,
+        "at-fault": entry.at_fault,
+    }
+    if not entry.variant_of:
+        wanted |= {"severity": entry.severity or "", "severity-because": entry.severity_because}
+        wanted["cause"] = entry.cause
+    elif not (entry.file.parents[1] / OPEN / f"{entry.variant_of}.py").exists():
+        yield f"is a variant of {entry.variant_of!r}, which is no open entry"
+    for name, value in wanted.items():
+        if not value:
+            yield f"[tool.exportdiff] has no {name}"
+    if entry.upstream is None:
+        yield 'has no upstream: the thread that knows the bug, or "" if none was found'
+    size = code_lines(entry.file.read_text(encoding="utf-8"))
+    if size > MAX_LINES:
+        yield f"has {size} lines of code; at most {MAX_LINES}"
+    if entry.fix and entry.fix not in fixes:
+        yield f"names the fix {entry.fix!r}; there is no corpora/fixes/{entry.fix}.patch"
+    if bool(entry.fix) == bool(entry.trigger):
+        yield "needs either a fix or a trigger"
+    for tag in entry.trigger:
+        if tags and tag not in tags:
+            yield f"has {tag!r} in its trigger, which is no feature tag (exportdiff features lists them)"
+
+
+def _unmended(entry: Entry, fix: Fix) -> Iterator[str]:
+    run = run_file(entry.file, SECONDS, partial(applied, (fix,)))
+    if run.problem or run.code != 0:
+        yield f"still there with the fix {fix.name}: {run.problem or run.last_line}"
+    answer = call_fresh(
+        SECONDS,
+        entry_signatures,
+        entry.file.absolute(),
+        entry.path,
+        (fix,),
+        True,
+        entry.shows_after_refusal,
+    )
+    if isinstance(answer, Death | Failure):
+        reason = answer.reason if isinstance(answer, Death) else str(answer.error)
+        yield f"judging it with the fix {fix.name} ends in {reason}"
+        return
+    for start in entry.signatures:
+        if any(starts_with(signature, start) for signature in answer):
+            yield f"the checks still report {list(start)} with the fix {fix.name}"
+
+
+def entry_signatures(
+    file: pathlib.Path,
+    path: str,
+    fixes: Collection[Fix] = (),
+    only_there: bool = False,
+    thorough: bool = False,
+) -> set[tuple[str, ...]]:
+    """Judge a file along the cheap paths and its own; return the signatures of what is found.
+
+    Those of its own path only, if asked: on the others, another bug may show alike. What the fixes refuse on
+    purpose is no finding, as in campaigns. ``thorough``: make all calls that leave the spec.
+    """
+    from exportdiff.core.case import case_from_source
+    from exportdiff.judging.declared_refusals import declared_by
+    from exportdiff.judging.judge_case import judge_case
+    from exportdiff.runtime.patching.fixes import applied
+    from exportdiff.runtime.paths import parse, select_paths
+
+    own = parse(path)
+    routes = dict.fromkeys((*select_paths(["nonstrict:*"], ["cpu"]), own))
+    # Of the calls that leave the spec, compiling makes a few only, and the bug may be in another one.
+    case = case_from_source(file.read_text(encoding="utf-8"), finite_only=False)
+    case = replace(case, thorough=thorough or own.mode == "compile")
+    with applied(fixes):
+        found = judge_case(case, tuple(routes), declared_by(fixes)).findings
+    return {each.signature for each in found if not only_there or own in each.shown_on}
+
+
+def verify_file(file: pathlib.Path, fixes: Mapping[str, Fix], tags: Collection[str] = ()) -> list[str]:
+    """Read and verify one file."""
+    return list(problems(read_entry(file), fixes, tags))

@@ -1,0 +1,182 @@
+"""Turns a repro file into a bug report in the form that PyTorch's maintainers ask for.
+
+Title: API, symptom, trigger. What is expected and what comes comes first, then one sentence of cause, then a
+program to paste: the model, the call, two prints. What the report says of values was seen when it was made.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from string import Template
+from typing import TYPE_CHECKING
+
+from exportdiff.core.errors import UsageError
+from exportdiff.core.program_text.parsing import parse
+from exportdiff.known.corpus.entry import HEADER
+from exportdiff.known.upstream.demonstration import Demonstration, Holds, Raises, demonstration
+from exportdiff.known.upstream.plain_program import Shown, program_text, run_program
+
+if TYPE_CHECKING:
+    from exportdiff.core.finding import Finding
+    from exportdiff.known.corpus.entry import Entry
+    from exportdiff.runtime.patching.fix import Fix, FixKind
+    from exportdiff.runtime.processes.script import Run
+
+FORM = "https://github.com/pytorch/pytorch/issues/new?template=pt2-bug-report.yml"
+"""PyTorch's form for bugs of the compiler; the report has its fields."""
+
+LABEL = "topic: fuzzer"
+"""PyTorch's form asks for this label if a fuzzer found the bug."""
+
+OF_KIND: dict[FixKind, str] = {
+    "mend": "With this patch, it behaves like eager:",
+    "refuse": "With this patch, torch refuses it with a message that says why:",
+    "workaround": "With this patch, the program above behaves like eager; it is a workaround, neither clean "
+    "nor complete:",
+}
+"""What is true of a patch of each kind."""
+
+_REPORT = Template("""\
+$title
+
+### 🐛 Describe the bug
+
+$explanation
+
+```python
+$code
+```
+$cause
+### Error logs
+
+```
+$output
+```
+
+### Versions
+
+$affected```
+$versions
+```
+""")
+
+
+@dataclass(frozen=True)
+class _Parts:
+    explanation: str
+    code: str
+    output: str
+
+
+def report(
+    entry: Entry, run: Run, versions: str, fix: Fix | None = None, finding: Finding | None = None
+) -> str:
+    """Return the report: the title in the first line, then the form's fields.
+
+    ``run`` is a run of the file with this torch; ``versions`` is the output of ``torch.utils.collect_env``.
+    ``finding`` is what the file shows, for a file that has neither a title nor an explanation.
+    """
+    parts = _demonstrated(entry) or _as_it_is(entry, run)
+    return _REPORT.substitute(
+        title=entry.title or _title(entry, finding),
+        explanation=parts.explanation or _explanation(entry, finding),
+        code=parts.code,
+        cause=_cause(entry, fix),
+        output=parts.output.strip(),
+        affected=_affected(entry),
+        versions=versions.strip(),
+    )
+
+
+def _affected(entry: Entry) -> str:
+    """Say which versions have the bug, and since when, as far as anybody has tried."""
+    if not entry.affected:
+        return ""
+    without = f"; not in {', '.join(entry.unaffected)}" if entry.unaffected else ""
+    since = f" Since {entry.regression_since}." if entry.regression_since else ""
+    return f"Affected: torch {', '.join(entry.affected)}{without}.{since}\n\n"
+
+
+def _demonstrated(entry: Entry) -> _Parts | None:
+    """Return the parts of the report of an entry whose program can be told from its scaffolding.
+
+    Not of files that a campaign wrote: their main part compares all that a check compares.
+    """
+    if not entry.cause:
+        return None
+    try:
+        demo = demonstration(entry)
+    except UsageError:
+        return None
+    shown = run_program(demo)
+    if isinstance(demo.outcome, Raises):
+        return _raised(entry, demo, shown) if shown.error else None
+    if shown.right or shown.error or not shown.values:
+        return None
+    if isinstance(demo.outcome, Holds):
+        expected, got = str(demo.outcome.wanted), shown.values[0]
+        what = f"`{demo.outcome.condition}` is "
+    else:
+        (expected, got), what = shown.values, ""
+    explanation = f"Expected: {what}{_value(expected)}\nGot: {what}{_value(got)}"
+    return _Parts(_with_cause(entry, explanation), program_text(demo), f"{expected}\n{got}")
+
+
+def _raised(entry: Entry, demo: Demonstration, shown: Shown) -> _Parts:
+    eager = run_program(demo, eager=True)
+    # Where the model keeps state, a call of it before may lead elsewhere.
+    same = (eager.error, eager.message) == (shown.error, shown.message)
+    first = shown.message.strip().partition("\n")[0]
+    explanation = f"Expected: no error, as in eager.\nGot: `{shown.error}: {first}`"
+    return _Parts(_with_cause(entry, explanation), program_text(demo, eager=same), shown.traceback)
+
+
+def _value(text: str) -> str:
+    return f"`{text}`" if "\n" not in text else f"\n```\n{text}\n```"
+
+
+def _with_cause(entry: Entry, explanation: str) -> str:
+    return f"{explanation}\n\nCause: {entry.cause}" if entry.cause else explanation
+
+
+def _as_it_is(entry: Entry, run: Run) -> _Parts:
+    """Split a file into its explanation and its code; leave out the header, which is for machines."""
+    text = HEADER.sub("", entry.file.read_text(encoding="utf-8")).strip("\n")
+    explanation = ast.get_docstring(parse(text)) or ""
+    if explanation:
+        node = parse(text).body[0]
+        lines = text.splitlines()
+        code = "\n".join([*lines[: node.lineno - 1], *lines[node.end_lineno :]]).strip("\n")
+        return _Parts(explanation, code, run.output)
+    comment = re.match(r"(#[^\n]*\n)+", text)
+    if comment is None:
+        return _Parts("", text, run.output)
+    explanation = " ".join(line.removeprefix("#").strip() for line in comment[0].splitlines())
+    return _Parts(explanation, text[comment.end() :].strip("\n"), run.output)
+
+
+def _explanation(entry: Entry, finding: Finding | None) -> str:
+    if finding is None:
+        return _title(entry, finding)
+    return f"Eager and {finding.path.without_device} differ:\n\n```\n{finding.message}\n```"
+
+
+def _title(entry: Entry, finding: Finding | None) -> str:
+    """Return a title like ``torch.export: nonstrict module differs from eager (outputs mismatch)``."""
+    if finding is not None:
+        return f"torch.export, {finding.path.without_device}: {finding.title}"
+    mode, _, rest = entry.path.partition(":")
+    runner = rest.partition("@")[0]
+    subject = f"{mode} {runner}".strip() or "torch.export"
+    return f"torch.export: {subject} differs from eager ({entry.check or 'behaviour'} {entry.kind})".rstrip()
+
+
+def _cause(entry: Entry, fix: Fix | None) -> str:
+    lines = [""]
+    if entry.at_fault:
+        lines += [f"At fault: {entry.at_fault}.", ""]
+    if fix is not None:
+        lines += [OF_KIND[fix.kind], "", "```diff", fix.diff.strip("\n"), "```", ""]
+    return "\n".join(lines)

@@ -1,0 +1,35 @@
+"""The list of measurements, in the order in which they run. One entry adds a measurement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from exportdiff.lab.bench import bare_loop, growth, nnsmith, planted, reach, rediscovery, stages, yields
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from exportdiff.lab.bench.context import Context
+    from exportdiff.lab.bench.figures import Result
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One question about exportdiff, and the function that answers it."""
+
+    name: str
+    question: str
+    measure: Callable[[Context], Result]
+
+
+MEASUREMENTS: tuple[Measurement, ...] = (
+    Measurement("stages", "what does a program cost?", stages.measure),
+    Measurement("bare", "how much more than a loop that only exports and compares?", bare_loop.measure),
+    Measurement("rediscovery", "how soon are the known bugs found again?", rediscovery.measure),
+    Measurement("nnsmith", "against NNSmith?", nnsmith.measure),
+    Measurement("faults", "are planted bugs noticed?", planted.measure),
+    Measurement("growth", "how do cost and memory grow?", growth.measure),
+    Measurement("coverage", "how much of torch.export is run?", reach.measure),
+    Measurement("yield", "where does CPU pay?", yields.measure),
+)

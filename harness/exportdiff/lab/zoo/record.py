@@ -1,0 +1,76 @@
+"""The recorded table: what is committed beside this file, and how it is read and written."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from exportdiff.core.errors import UsageError
+from exportdiff.lab.zoo.row import Row
+from exportdiff.lab.zoo.sources import SOURCES
+
+HERE = pathlib.Path(__file__).parent
+JSON = HERE / "recorded.json"
+MARKDOWN = HERE / "README.md"
+
+SOURCE_NAMES = tuple(source.name for source in SOURCES)
+
+VERSIONED = ("torch", "transformers")
+"""The packages on whose versions the table depends."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """A table of rows, and the versions that it was made with."""
+
+    versions: dict[str, str]
+    rows: tuple[Row, ...]
+
+    def merged(self, fresh: Sequence[Row], listed: Mapping[str, Sequence[str]]) -> tuple[Row, ...]:
+        """Return the rows with those judged now in the place of the old ones.
+
+        ``listed``: the names of all models by source, for the sources that were listed now. A model that its
+        source no longer has is left out; the rows of other sources stay as they are.
+        """
+        rows = {row.model: row for row in (*self.rows, *fresh)}
+        names: list[str] = []
+        for source in dict.fromkeys((*SOURCE_NAMES, *listed)):
+            old = (row.model for row in self.rows if row.model.startswith(f"{source}/"))
+            names += listed.get(source, tuple(old))
+        return tuple(rows[name] for name in names if name in rows)
+
+
+def read(file: pathlib.Path) -> Record:
+    """Read the recorded table; an empty one if there is none. Raises UsageError if it cannot be read."""
+    if not file.is_file():
+        return Record({}, ())
+    try:
+        document = json.loads(file.read_text(encoding="utf-8"))
+        return Record(dict(document["versions"]), tuple(map(Row.from_dict, document["rows"])))
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{file} is no table of the zoo ({error!r}); write it anew: --write") from None
+
+
+def write(record: Record, file: pathlib.Path) -> None:
+    """Write the table as JSON."""
+    document: dict[str, Any] = {
+        "versions": record.versions,
+        "rows": [row.as_dict() for row in record.rows],
+    }
+    text = json.dumps(document, indent=1, ensure_ascii=False)
+    file.write_text(text + "\n", encoding="utf-8")
+
+
+def installed() -> dict[str, str]:
+    """Return the versions of this environment; a package that is not there is left out."""
+    found: dict[str, str] = {}
+    for name in VERSIONED:
+        try:
+            found[name] = version(name).partition("+")[0]
+        except PackageNotFoundError:
+            continue
+    return found

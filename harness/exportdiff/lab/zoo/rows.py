@@ -1,0 +1,37 @@
+"""Makes the rows of the table from the reports on the models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exportdiff.lab.zoo.notes import notes_on
+from exportdiff.lab.zoo.row import Cell, Row, Shown
+
+if TYPE_CHECKING:
+    from exportdiff.interfaces.checking.report import Found, Report
+    from exportdiff.judging.results import PathResult
+
+
+def row_of(report: Report) -> Row:
+    """Return the row of one model."""
+    if report.unjudged:
+        return Row(report.name, not_judged=report.unjudged[0].reason)
+    return Row(report.name, {result.path.without_device: _cell(result, report) for result in report.paths})
+
+
+def _cell(result: PathResult, report: Report) -> Cell:
+    path = result.path.without_device
+    on_it = (each for each in report.found if result.path in each.finding.shown_on)
+    shown = tuple(_shown(report.name, path, each) for each in on_it)
+    if shown:
+        return Cell("finding", result.reason, result.excused, shown)
+    if result.status == "unsupported":
+        return Cell("refused", result.reason, result.excused)
+    return Cell("ok", "", result.excused)
+
+
+def _shown(name: str, path: str, found: Found) -> Shown:
+    finding = found.finding
+    causes = tuple(cause.name for cause in found.causes) or notes_on(name, path, finding.signature)
+    entries = tuple(cause.entry for cause in found.causes if cause.entry)
+    return Shown(finding.check, finding.kind, finding.stage, finding.signature, causes, entries)

@@ -1,0 +1,38 @@
+"""Confirms a repro file: the very text that is handed out is run in a fresh process."""
+
+from __future__ import annotations
+
+import pathlib
+import tempfile
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from exportdiff.runtime.observing.of_process import without_process
+from exportdiff.runtime.processes.script import run_file
+
+if TYPE_CHECKING:
+    from exportdiff.runtime.processes.script import Within
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """Whether a repro file showed its bug."""
+
+    confirmed: bool
+    reason: str
+    """What it printed, or why it does not count."""
+    code: int | None = None
+    """What it exited with; None: that is not known."""
+
+
+def confirm(source: str, beside: str = "", within: Within = nullcontext) -> Confirmation:
+    """Run the text of a repro file in a fresh process; as if in a folder, whose modules it may import.
+
+    ``within`` opens a block around the run, in which fixes are in place.
+    """
+    with tempfile.TemporaryDirectory(prefix="exportdiff-") as folder:
+        file = pathlib.Path(folder, "repro.py")
+        file.write_text(source)
+        run = run_file(file, within=within, beside=beside)
+    return Confirmation(run.code == 1, without_process(run.problem or run.last_line), run.code)

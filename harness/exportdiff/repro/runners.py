@@ -1,0 +1,45 @@
+"""How to write down the runner of a path: what is compared with eager."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exportdiff.repro.parts import NoReproError
+from exportdiff.repro.paste import Template, names_in, replace_name, with_helpers
+from exportdiff.repro.templates import runners
+from exportdiff.runtime.paths.runners import RUNNERS
+
+if TYPE_CHECKING:
+    from exportdiff.core.finding import Finding
+    from exportdiff.repro.paste import Values
+
+
+def runner_name(finding: Finding) -> str:
+    """Return what the file calls the thing that it compares with eager."""
+    return "torch.compile" if finding.mode == "compile" else "+".join((*finding.transforms, finding.runner))
+
+
+def run_from(program: str, finding: Finding, *, has_kwargs: bool) -> str:
+    """Return the expression for what is compared with eager, from that for the program.
+
+    Raises NoReproError for a mode or runner that repro files do not know.
+    """
+    runner = RUNNERS.get(finding.runner)
+    if runner is None or finding.mode not in runner.modes:
+        raise NoReproError(f"no way to write down the path {finding.path}")
+    expression = replace_name(runner.expression, "ep", program)
+    return expression if has_kwargs else replace_name(expression, "kwargs", "{}")
+
+
+_FUNCTIONS = {function.__name__: function for function in (runners.compiled, runners.packaged)}
+"""By name: what the expressions of runners may call."""
+
+
+def runner_helpers(finding: Finding, *, random: bool) -> list[str]:
+    """Return the functions that the expression calls; ``random``: whether a call draws random numbers."""
+    runner = RUNNERS[finding.runner]
+    if runner.shown:
+        return list(with_helpers(runner.function))
+    values: Values = {"RANDOM": random, "BACKEND": runner.backend}
+    called = sorted(names_in(runner.expression) & _FUNCTIONS.keys())
+    return [Template(_FUNCTIONS[name], values).text for name in called]

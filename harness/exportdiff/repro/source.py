@@ -1,0 +1,186 @@
+"""A finding and its program -> a self-contained file that shows exactly this difference.
+
+The file imports torch and nothing of this project. It is put together from short pieces, one for each
+thing that can differ, so that it holds what this finding needs and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Literal
+
+from exportdiff.repro import transforms
+from exportdiff.repro.paste import Template, names_in
+from exportdiff.repro.program import MODULES, future_first, program_of, read_program
+from exportdiff.repro.runners import run_from, runner_helpers, runner_name
+from exportdiff.repro.script import Setting, filled, script
+from exportdiff.repro.templates import inputs
+from exportdiff.repro.writers.table import parts_of
+from exportdiff.runtime import second_device
+from exportdiff.runtime.inputs.copies import CALLS
+from exportdiff.runtime.paths.modes import MODES
+
+if TYPE_CHECKING:
+    from exportdiff.core.finding import Finding
+    from exportdiff.repro.parts import Parts
+    from exportdiff.repro.paste import Values
+    from exportdiff.repro.program import Program
+
+HANG_SECONDS = 60
+"""After so long, the file itself calls it a hang."""
+
+
+@dataclass(frozen=True)
+class Needs:
+    """The fixes that have to be in place for a file to show its bug."""
+
+    fixes: tuple[str, ...]
+    """Their names in the corpus."""
+    key: Literal["unmasked-by", "caused-by"]
+    """Without the fixes, a known bug hides this one (``unmasked-by``), or torch is right (``caused-by``)."""
+
+
+def repro_source(finding: Finding, source: str, needs: Needs | None = None) -> str:
+    """Return the text of the repro file; ``needs``: the fixes without which torch does not show the finding.
+
+    Raises NoReproError for an unknown check, mode or runner, and for a finding that no writer knows.
+    """
+    parts = parts_of(finding)
+    program = read_program(program_of(source, probes=parts.call >= CALLS))
+    body = _body(finding, parts, program)
+    future, rest = future_first(program.source)
+    head = (
+        _header(finding, parts.call, needs),
+        *future,
+        _imports(body, rest, finding.device),
+        rest.strip("\n"),
+    )
+    return "\n".join(head) + body
+
+
+def _header(finding: Finding, call: int, needs: Needs | None) -> str:
+    torch = version("torch").partition("+")[0]
+    fields: dict[str, str | list[str]] = {
+        "fingerprint": finding.fingerprint,
+        "path": str(finding.path),
+        "check": finding.check,
+        "kind": finding.kind,
+        "stage": finding.stage,
+        "signature": list(finding.signature),
+        "torch": torch,
+        "status": "open",
+    }
+    if needs is not None:
+        fields[needs.key] = list(needs.fixes)
+    lines = [
+        "# /// script",
+        '# requires-python = ">=3.10"',
+        f'# dependencies = ["torch=={torch}"]',
+        "#",
+        "# [tool.exportdiff]",
+        # A JSON string or list of strings is the same thing in TOML.
+        *(f"# {key} = {json.dumps(value)}" for key, value in fields.items()),
+        "# ///",
+    ]
+    if needs is not None:
+        because = {"unmasked-by": "a known bug hides this one", "caused-by": "torch is right"}[needs.key]
+        lines.append(f"# Shows only with these fixes of known bugs in place; without them, {because}:")
+        lines += [f"# {name}" for name in needs.fixes]
+    if finding.stage == "run" and finding.kind == "mismatch" and call:
+        probe = f", which is probe {call - CALLS}" if call >= CALLS else ""
+        lines.append(f"# Shows in call {call}, counted from 0{probe}.")
+    return "\n".join(lines)
+
+
+def _imports(body: str, program: str, device: str) -> str:
+    """Return the imports of the part below the program, without those that the program has."""
+    there = {line.removeprefix("import ") for line in program.splitlines() if line.startswith("import ")}
+    named = names_in(body) - there
+    lines = [f"import {name}" for name in MODULES if name in named]
+    if device == second_device.NAME:
+        lines += ["", "from harness import second_device  # of exportdiff: torch has no such device", ""]
+        lines += ["second_device.load()"]
+    return "\n".join((*lines, ""))
+
+
+def _body(finding: Finding, parts: Parts, program: Program) -> str:
+    """Put the part below the program together."""
+    device = finding.device if finding.device != "cpu" else ""
+    wrap = transforms.wrapped("model", finding)
+    sizes = transforms.sizes(finding)
+    fresh = "fresh()" if program.random_build or device or wrap != "model" else "make()"
+    setting = _setting(finding, parts, program, fresh, dynamic=program.dynamic or bool(sizes))
+
+    pieces = transforms.helpers(finding)
+    pieces += runner_helpers(finding, random=program.random_forward)
+    pieces += sizes
+    if fresh == "fresh()":
+        function = inputs.fresh if wrap == "model" else inputs.fresh_changed
+        values: Values = {
+            "SEED": program.random_build,
+            "ON_DEVICE": bool(device),
+            "DEVICE": device,
+            "CHANGED": wrap,
+        }
+        pieces.append(Template(function, values, name="fresh").text)
+    if parts.call:
+        pieces.append(filled(_inputs(program, device, probes=parts.call >= CALLS).text, setting))
+    pieces += [template.text for template in parts.functions]
+    pieces.append(script(parts.script, setting))
+    return "\n\n\n".join(["", *(piece.strip("\n") for piece in pieces)]) + "\n"
+
+
+def _inputs(program: Program, device: str, *, probes: bool) -> Template:
+    """Return the function that makes the inputs of a call."""
+    values: Values = {
+        "PROBES": probes,
+        "SEED": program.random_probes,
+        "ON_DEVICE": bool(device),
+        "DEVICE": device,
+        "HAS_KWARGS": program.has_kwargs,
+        "FIRST_PROBE": str(CALLS),
+        "given_probes": "probes",
+    }
+    return Template(inputs.inputs, values)
+
+
+def _setting(finding: Finding, parts: Parts, program: Program, fresh: str, *, dynamic: bool) -> Setting:
+    """Return what the script needs to know."""
+    unpack = "args, kwargs" if program.has_kwargs else "args"
+    spec = "dynamic_shapes=dynamic_shapes(), " if dynamic else ""
+    further = transforms.export_arguments(finding)
+    call = MODES[finding.mode].call if finding.mode in MODES else "torch.export.export"
+    export = f"{call}(model, {unpack}, {spec}strict={finding.mode == 'strict'}{further})"
+    if parts.of_program:
+        export = transforms.program(export, finding, dynamic=dynamic)
+        turned = "ep"
+    else:
+        turned = transforms.program("ep", finding, dynamic=dynamic)
+    original, copied = transforms.copying(finding, run_from("ep", finding, has_kwargs=program.has_kwargs))
+    made = run_from(turned, finding, has_kwargs=program.has_kwargs)
+    pipeline = finding.mode == "pipeline"
+    return Setting(
+        calls={
+            "make": fresh,
+            "export": export,
+            "lower": transforms.lowered(made, finding, turned, fresh),
+            "inputs": f"{fresh}[1:]" if program.has_kwargs else f"{fresh}[1]",
+        },
+        names={
+            "RUNNER": runner_name(finding),
+            "CALLS": str(parts.call + 1),
+            "SECONDS": str(HANG_SECONDS),
+            "ORIGINAL": original,
+            "COPIED": copied,
+        },
+        has_kwargs=program.has_kwargs,
+        observes=parts.observes,
+        reseed=f"torch.manual_seed({'call' if parts.call else 0})" if program.random_forward else "",
+        # A pipeline exports by itself, and shows no more than the leaves of outputs.
+        exports=finding.mode != "compile" and not (pipeline and finding.stage != "export"),
+        leaves_only=pipeline,
+        done_to_eager=transforms.in_eager(finding, fresh),
+        deviating=parts.deviating,
+    )

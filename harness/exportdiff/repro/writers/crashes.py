@@ -1,0 +1,122 @@
+"""How to show exceptions that eager does not raise."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from exportdiff.repro.parts import Parts, last_call
+from exportdiff.repro.paste import Template
+from exportdiff.repro.templates.stand_ins import CALLS, WORDED, WORDS, export, inputs, lower, make
+from exportdiff.repro.wording import plain_part
+
+if TYPE_CHECKING:
+    from exportdiff.core.finding import Finding
+    from exportdiff.runtime.observing.failure import Failure
+
+
+def run_eager() -> Any:
+    """Show that eager raises nothing."""
+    eager, args, kwargs = make()
+    eager(*args, **kwargs)
+    model, args, kwargs = make()
+    seen = "nothing"
+    return model, args, kwargs, seen
+
+
+def try_export(model: Any, seen: str) -> str:
+    """Try the export alone."""
+    try:
+        ep = export(model)
+    except Exception as error:
+        if type(error).__name__ != "ERROR":
+            raise
+        if WORDED and WORDS not in str(error):
+            raise
+        seen = f"{type(error).__name__}: {str(error).strip()[:200]!r}"
+    return seen
+
+
+def try_lower(model: Any, seen: str) -> str:
+    """Try the export and the runner."""
+    try:
+        ep = export(model)
+        candidate = lower(ep)
+    except Exception as error:
+        if type(error).__name__ != "ERROR":
+            raise
+        if WORDED and WORDS not in str(error):
+            raise
+        seen = f"{type(error).__name__}: {str(error).strip()[:200]!r}"
+    return seen
+
+
+def try_call(model: Any, seen: str) -> str:
+    """Try the first call."""
+    try:
+        ep = export(model)
+        candidate = lower(ep)
+        args, kwargs = inputs()
+        candidate(*args, **kwargs)
+    except Exception as error:
+        if type(error).__name__ != "ERROR":
+            raise
+        if WORDED and WORDS not in str(error):
+            raise
+        seen = f"{type(error).__name__}: {str(error).strip()[:200]!r}"
+    return seen
+
+
+def report(seen: str) -> None:
+    """Say what was raised."""
+    bug = seen != "nothing"
+    print(f"{'BUG' if bug else 'ok'}: eager raises nothing, STAGE raises {seen}")
+    sys.exit(bug)
+
+
+def try_consecutive_calls() -> None:
+    """Make several calls of each."""
+    eager, args, kwargs = make()
+    model, args, kwargs = make()
+    ep = export(model)
+    candidate = lower(ep)
+    seen = "nothing"
+    for call in range(CALLS):
+        args, kwargs = inputs(call)
+        eager(*args, **kwargs)
+        args, kwargs = inputs(call)
+        try:
+            candidate(*args, **kwargs)
+        except Exception as error:
+            if type(error).__name__ != "ERROR":
+                raise
+            if WORDED and WORDS not in str(error):
+                raise
+            seen = f"{type(error).__name__}: {str(error).strip()[:200]!r}"
+            break
+    bug = seen != "nothing"
+    print(f"{'BUG' if bug else 'ok'}: eager raises nothing, call {call} of RUNNER raises {seen}")
+    sys.exit(bug)
+
+
+def that(failure: Failure) -> dict[str, str | bool]:
+    """Return what says in a template which exception is the bug: its class, and words of its message."""
+    words = plain_part(failure.message)
+    return {"ERROR": failure.name, "WORDED": bool(words), "WORDS": repr(words)}
+
+
+_STAGES = {
+    "export": (try_export, "export"),
+    "lower": (try_lower, "making the RUNNER"),
+    "run": (try_call, "calling the RUNNER"),
+}
+
+
+def crash(finding: Finding, failure: Failure) -> Parts:
+    """Return the parts for an exception; the file raises what is another one."""
+    error = that(failure)
+    if finding.call:
+        return Parts([], [Template(try_consecutive_calls, error)], call=last_call(finding))
+    attempt, stage = _STAGES[finding.stage]
+    pieces = [Template(run_eager), Template(attempt, error), Template(report, {"STAGE": stage})]
+    return Parts([], pieces)

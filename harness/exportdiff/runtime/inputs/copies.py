@@ -1,0 +1,248 @@
+"""Fresh copies of inputs that keep size, stride, offset, aliasing and autograd's view of them."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from torch.utils import _pytree as pytree
+
+from exportdiff.runtime import second_device
+from exportdiff.runtime.inputs.deviations import DEVIATIONS, Deviation, deviations_of, in_rotation
+from exportdiff.runtime.inputs.provenance import non_leaf, view_like, with_bits
+from exportdiff.runtime.observing.arguments import Inputs
+from exportdiff.runtime.observing.tensors import flatten, named_state, storage_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence, Set
+
+    from torch import nn
+
+    from exportdiff.core.case import CallArguments, Case
+
+    Change = Callable[[torch.Tensor], None]
+
+CALLS = 3
+"""How many consecutive calls a path makes with inputs like the example; the probes come after them."""
+
+
+class Copier:
+    """Copies tensors storage by storage, so that the copies alias as the originals do.
+
+    A copy is a view of the copied base where the original is one, a non-leaf where the original is one, and
+    a lazy conjugate or negative where the original is one. A Copier remembers its copies: tensors of one
+    storage may come in several calls.
+    """
+
+    def __init__(self, device: str = "cpu", change: Change | None = None) -> None:
+        """Copy to ``device``; ``change`` may alter a fresh storage, seen as a flat tensor, in place."""
+        self._device = torch.device(device)
+        self._change = change
+        self._storages: dict[int, torch.UntypedStorage] = {}
+        self._copies: dict[int, torch.Tensor] = {}
+        self._keep: list[torch.Tensor] = []  # an id is valid only while its object lives
+
+    def __call__(self, tensor: torch.Tensor) -> torch.Tensor:
+        """Copy one tensor. For the same object it returns the same copy."""
+        if id(tensor) in self._copies:
+            return self._copies[id(tensor)]
+        copy = self._copy(tensor)
+        self._copies[id(tensor)] = copy
+        self._keep.append(tensor)
+        return copy
+
+    def keep(self, tensor: torch.Tensor) -> None:
+        """Keep a tensor alive as long as this copier: its id stands for it."""
+        self._keep.append(tensor)
+
+    def _copy(self, tensor: torch.Tensor) -> torch.Tensor:
+        if tensor.layout is not torch.strided:  # there is no storage to share
+            return tensor.detach().clone().to(self._device).requires_grad_(tensor.requires_grad)
+        base = tensor._base if tensor._is_view() else None
+        copy = self._whole(tensor) if base is None else view_like(self(base), base, tensor)
+        if tensor.requires_grad and tensor.is_leaf and not copy.requires_grad:
+            return copy.requires_grad_()
+        return non_leaf(copy) if tensor.requires_grad and not copy.requires_grad else copy
+
+    def _whole(self, tensor: torch.Tensor) -> torch.Tensor:
+        """Copy a tensor that is no view, without its history."""
+        key = storage_id(tensor)
+        if key not in self._storages:
+            self._storages[key] = self._copy_storage(tensor)
+        with torch.no_grad():
+            copy = torch.empty(0, dtype=tensor.dtype, device=self._device)
+            copy.set_(self._storages[key], tensor.storage_offset(), tensor.shape, tensor.stride())
+            if not tensor.is_conj() and not tensor.is_neg():
+                return copy
+            # Detached, it is a view no longer.
+            return with_bits(copy, conj=tensor.is_conj(), neg=tensor.is_neg()).detach()
+
+    def _copy_storage(self, tensor: torch.Tensor) -> torch.UntypedStorage:
+        with torch.no_grad():
+            whole = torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(tensor.untyped_storage())
+            storage = whole.to(self._device, copy=True).untyped_storage()
+            size = storage.nbytes() // tensor.element_size()
+            if self._change is not None and size:
+                flat = torch.empty(0, dtype=tensor.dtype, device=self._device)
+                self._change(flat.set_(storage, 0, (size,), (1,)))
+        return storage
+
+
+class Examples:
+    """Makes fresh copies of the example inputs and the probes of a case."""
+
+    def __init__(
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        device: str = "cpu",
+        probes: Sequence[CallArguments] = (),
+        *,
+        other_values: bool = True,
+    ) -> None:
+        """Keep the originals, which no model receives; ``other_values`` as in Case."""
+        self._changes = CHANGES if other_values else (None,) * CALLS
+        self._example = _Flat(*flatten((args, kwargs)))
+        self._probes = [_Flat(*flatten((probe.args, probe.kwargs))) for probe in probes]
+        general = list(takewhile(self._is_general, self._probes))
+        self.calls = CALLS + len(general)
+        """The number of calls: CALLS, and one for each probe before the first that is not general."""
+        self.small_calls = tuple(
+            CALLS + number for number, probe in enumerate(self._probes) if not self._is_general(probe)
+        )
+        """The numbers of the calls with the probes that are not general."""
+        self.device = device
+        """The device of the copies."""
+
+    def fresh(self, call: int = 0) -> Inputs:
+        """Return inputs for a call: 0 is the example, the next ones have other small values, if they may.
+
+        They all agree in metadata, aliasing, integers and Python values. The probes come after them,
+        unchanged.
+        """
+        given = self._example if call < CALLS else self._probes[call - CALLS]
+        copier = Copier(self.device, self._changes[call] if call < CALLS else None)
+        leaves = [copier(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in given.leaves]
+        return Inputs(leaves, given.places, given.spec)
+
+    def deviations(self, names: Set[str], salt: str, model: nn.Module | None = None) -> list[Deviation]:
+        """Return the example's deviations of the named kinds, in an order that ``salt`` determines.
+
+        With a ``model``, also those of its attributes; that is for paths that run the model itself.
+        """
+        flat = self._example
+        dicts = zip(*self._with_dicts()[:2], strict=True)
+        found = deviations_of(
+            flat.leaves, flat.places, names, model, [(place, leaf) for leaf, place in dicts]
+        )
+        return in_rotation(found, salt)
+
+    def _with_dicts(self) -> tuple[list[Any], tuple[str, ...], pytree.TreeSpec]:
+        """Flatten the example, but for its dicts."""
+        tree = pytree.tree_unflatten(self._example.leaves, self._example.spec)
+        return flatten(tree, is_leaf=lambda node: type(node) is dict)
+
+    def with_deviation(self, one: Deviation) -> Inputs:
+        """Return fresh inputs like the example, except for the leaf that the deviation changes, if any."""
+        copier = Copier(self.device)
+        given = self._example
+        if DEVIATIONS[one.deviation].of_dicts:
+            leaves, _, spec = self._with_dicts()
+            leaves = [one.leaf if at == one.place else leaf for at, leaf in enumerate(leaves)]
+            given = _Flat(*flatten(pytree.tree_unflatten(leaves, spec)))
+        elif isinstance(one.place, int):
+            leaves = [one.leaf if at == one.place else leaf for at, leaf in enumerate(given.leaves)]
+            given = given._replace(leaves=leaves)
+        copies = [copier(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in given.leaves]
+        return Inputs(copies, given.places, given.spec)
+
+    def _is_general(self, probe: _Flat) -> bool:
+        """Whether export promises a right answer for a probe: no size is 0 or 1 where the example has more.
+
+        Export documents that it assumes larger sizes (tutorials, torch.export, '0/1 specialization';
+        StrictMinMaxConstraint: it "will often unsoundly assume that a graph works for 0/1"). So the answer to
+        such a probe, and to any call after it, proves nothing. But it must be accepted where its sizes lie in
+        the range that the program declares.
+        """
+        for ours, theirs in zip(self._example.leaves, probe.leaves, strict=False):
+            if isinstance(ours, torch.Tensor) and isinstance(theirs, torch.Tensor):
+                sizes = zip(ours.shape, theirs.shape, strict=False)
+                if any(size != example and size < 2 for example, size in sizes):
+                    return False
+        return True
+
+    def shares_memory(self, model: nn.Module) -> bool:
+        """Whether an input shares memory with the model's state."""
+        state = {storage_id(tensor) for _, tensor in named_state(model)}
+        leaves = (leaf for given in (self._example, *self._probes) for leaf in given.leaves)
+        return any(isinstance(leaf, torch.Tensor) and storage_id(leaf) in state for leaf in leaves)
+
+
+class _Flat(NamedTuple):
+    """``(args, kwargs)``, flattened."""
+
+    leaves: list[Any]
+    places: tuple[str, ...]
+    spec: pytree.TreeSpec
+
+
+def _affine(scale: float, shift: float) -> Change:
+    def change(flat: torch.Tensor) -> None:
+        if flat.dtype.is_floating_point or flat.dtype.is_complex:
+            # A mask of -inf stays one: with +inf, a softmax gives NaN alone.
+            special = None if (finite := flat.isfinite()).all() else flat[~finite]
+            flat.mul_(scale).add_(shift)
+            if special is not None:
+                flat[~finite] = special
+        elif flat.dtype is torch.bool:
+            flat.logical_not_()
+
+    return change
+
+
+# Integers do not change: they may be indices. The factors are exact in binary and keep values small.
+CHANGES: tuple[Change | None, ...] = (None, _affine(-0.5, 0.25), _affine(0.75, -0.125))
+
+
+def build(case: Case, device: str) -> tuple[nn.Module, Examples]:
+    """Return a fresh model and its example inputs, on a device."""
+    if device == second_device.NAME:
+        second_device.load()
+    built = case.build()
+    examples = Examples(built.args, built.kwargs, device, built.probes, other_values=case.other_values)
+    return move_model(built.model, device), examples
+
+
+def move_model(model: nn.Module, device: str) -> nn.Module:
+    """Move a model in place. Unlike ``Module.to``, buffers and attributes that share memory still do."""
+    if device == "cpu":
+        return model
+    copier = Copier(device)
+    moved: dict[int, torch.nn.Parameter] = {}
+    for module in model.modules():
+        for name, parameter in module._parameters.items():
+            if parameter is not None:
+                module._parameters[name] = _moved(parameter, copier, moved)
+        for store in (module._buffers, module.__dict__):
+            for name, value in list(store.items()):
+                if isinstance(value, torch.Tensor):
+                    store[name] = copier(value)
+    return model
+
+
+def _moved(
+    parameter: torch.nn.Parameter, copier: Copier, moved: dict[int, torch.nn.Parameter]
+) -> torch.nn.Parameter:
+    """Move a parameter in place where torch can; otherwise return a new one, one for all its names."""
+    if id(parameter) in moved:
+        return moved[id(parameter)]
+    copy = copier(parameter.data)
+    made = parameter
+    if torch._has_compatible_shallow_copy_type(parameter, copy):
+        parameter.data = copy
+    else:
+        made = torch.nn.Parameter(copy, requires_grad=parameter.requires_grad)
+    moved[id(parameter)] = moved[id(made)] = made
+    copier.keep(parameter)
+    return made

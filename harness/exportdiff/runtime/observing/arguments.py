@@ -1,0 +1,59 @@
+"""The arguments of one call: as Python takes them, as leaves, and as a snapshot."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from exportdiff.runtime.observing.tensors import Leaf, Tree, leaf_snapshot, tree_snapshot
+
+
+class Inputs:
+    """The arguments of one call, with the leaves of ``(args, kwargs)`` in order and their places."""
+
+    def __init__(self, leaves: list[object], places: tuple[str, ...], spec: pytree.TreeSpec) -> None:
+        """Put the leaves together."""
+        self.leaves = leaves
+        self.places = places
+        """Where each leaf is in ``(args, kwargs)``, as ``pytree.keystr`` writes it."""
+        self.args: tuple[Any, ...]
+        self.kwargs: dict[str, Any]
+        self.args, self.kwargs = _sizes_again(pytree.tree_unflatten(leaves, spec), spec)
+        self._structure = pytree.tree_structure((self.args, self.kwargs))
+
+    def snapshot(self) -> Tree:
+        """Copy what the leaves hold now, those that were handed in."""
+        return Tree(
+            str(self._structure),
+            tuple(
+                Leaf(place, leaf_snapshot(leaf)) for place, leaf in zip(self.places, self.leaves, strict=True)
+            ),
+        )
+
+    def refilled(self) -> Tree | None:
+        """Copy the arguments if their lists and dicts hold others than were handed in; else return None."""
+        leaves, structure = pytree.tree_flatten((self.args, self.kwargs))
+        if structure == self._structure and all(map(operator.is_, leaves, self.leaves)):
+            return None
+        return tree_snapshot((self.args, self.kwargs))
+
+
+def _sizes_again(value: Any, spec: pytree.TreeSpec) -> Any:
+    """Make a torch.Size of what was one: torch puts it together as a plain tuple."""
+    if spec.type is torch.Size:
+        # An altered one may hold what none can.
+        return torch.Size(value) if all(isinstance(item, int) for item in value) else value
+    if spec.type in (tuple, list):
+        return spec.type(_sizes_again(*pair) for pair in zip(value, _parts(spec), strict=True))
+    if spec.type is dict:
+        parts = zip(value.items(), _parts(spec), strict=True)
+        return {key: _sizes_again(item, part) for (key, item), part in parts}
+    return value
+
+
+def _parts(spec: pytree.TreeSpec) -> list[pytree.TreeSpec]:
+    # Older versions of torch have the attribute alone, newer ones warn of it.
+    return spec.children() if hasattr(spec, "children") else spec.children_specs

@@ -1,0 +1,109 @@
+"""Freeing what torch keeps of programs that are judged: a worker stays as fast and as small as it began.
+
+What is still referred to when garbage is collected stays for ever, because what is left is frozen: caches, to
+traverse which after every batch would cost as much as the collection.
+"""
+
+from __future__ import annotations
+
+import gc
+import linecache
+import sys
+import weakref
+
+from torch._dynamo import symbolic_convert
+from torch._dynamo.utils import CleanupManager
+from torch.fx import graph_module
+from torch.utils import _pytree as pytree
+
+from exportdiff.core.case import MODULE_PREFIX
+from exportdiff.runtime.observing.caches import forget_compiled, forget_last_export, forget_predictions
+
+_INSTALLS_GLOBALS = (
+    "torch._dynamo.external_utils",
+    "torch._dynamo.functional_export",
+    "torch._higher_order_ops.",
+)
+"""Modules of torch whose functions Dynamo compiles with a model: it writes into their globals."""
+
+_INSTALLED = ("__compiled_fn_", "__import_", "___unnamed_scope_")
+"""How the names of these globals begin."""
+
+_GENERATED = "<eval_with_key>"
+"""How the names of the files begin that hold the code of graphs."""
+
+_COLLECTIONS = 3
+"""Guards refer from C++ to what only a further collection frees; it costs a twentieth of the first."""
+
+
+def free_programs() -> None:
+    """Free everything that the programs before have left, and freeze what remains.
+
+    To be called where no program is being judged: compiled functions no longer run after it.
+    """
+    forget_predictions()
+    forget_compiled()
+    forget_last_export()
+    _clean_up_after_compiled_code()
+    _forget_installed_globals()
+    _forget_imported_modules()
+    _forget_registered_containers()
+    _forget_finalizers_of_guards()
+    _forget_generated_sources()
+    for _ in range(_COLLECTIONS):
+        if not gc.collect():
+            break
+    gc.freeze()
+
+
+def _clean_up_after_compiled_code() -> None:
+    """Remove the globals that Dynamo removes when compiled code dies: they keep that code alive."""
+    for hooks in list(CleanupManager.instance.values.values()):
+        for hook in hooks:
+            hook.scope.pop(hook.name, None)
+    CleanupManager.instance.clear()
+
+
+def _forget_installed_globals() -> None:
+    """Remove the globals that Dynamo has written into modules of torch, and removes no more itself.
+
+    Among them are graphs of strict export with the weights of the model, and modules of programs.
+    """
+    for name, module in list(sys.modules.items()):
+        if name.startswith(_INSTALLS_GLOBALS):
+            names = vars(module)
+            for each in [each for each in names if each.startswith(_INSTALLED)]:
+                del names[each]
+
+
+def _forget_imported_modules() -> None:
+    """Empty the cache of the modules that Dynamo has imported by name: modules of programs are among them."""
+    empty = getattr(getattr(symbolic_convert, "_import_module", None), "cache_clear", None)
+    if empty is not None:
+        empty()
+
+
+def _forget_registered_containers() -> None:
+    """Take the dataclasses of programs out of the table of containers that torch flattens."""
+    python_types = pytree.SERIALIZED_TYPE_TO_PYTHON_TYPE
+    for kind in [kind for kind in pytree.SUPPORTED_NODES if kind.__module__.startswith(MODULE_PREFIX)]:
+        del pytree.SUPPORTED_NODES[kind]
+        pytree.SUPPORTED_SERIALIZED_TYPES.pop(kind, None)
+        getattr(pytree, "CONSTANT_NODES", set()).discard(kind)
+        for name in [name for name, each in python_types.items() if each is kind]:
+            del python_types[name]
+
+
+def _forget_finalizers_of_guards() -> None:
+    """Drop what Dynamo does when an object dies that it has guarded: classes of torch never die."""
+    for finalizer, info in list(weakref.finalize._registry.items()):  # type: ignore[attr-defined]  # private
+        invalidate = getattr(info.func, "func", None)
+        if getattr(invalidate, "__qualname__", "") == "CheckFunctionManager.invalidate":
+            finalizer.detach()
+
+
+def _forget_generated_sources() -> None:
+    """Remove the sources of graphs, which are kept for tracebacks: fifty for each program."""
+    getattr(getattr(graph_module, "_loader", None), "eval_cache", {}).clear()
+    for name in [name for name in linecache.cache if name.startswith(_GENERATED)]:
+        del linecache.cache[name]

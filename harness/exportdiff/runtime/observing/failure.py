@@ -1,0 +1,89 @@
+"""Failure: an exception as plain data."""
+
+from __future__ import annotations
+
+import pathlib
+from dataclasses import dataclass
+from traceback import walk_tb
+from typing import TYPE_CHECKING
+
+import torch
+
+from exportdiff.runtime.observing.of_process import without_process
+
+if TYPE_CHECKING:
+    from exportdiff.core.finding import Stage
+
+_TORCH = str(pathlib.Path(torch.__file__).parent)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An exception, without its traceback: that would keep the model and its tensors alive."""
+
+    stage: Stage
+    types: tuple[str, ...]
+    """Qualified names of the exception's class and its bases, most derived first."""
+    message: str
+    """The same in every process: without addresses, places of the build, and counts of generated code."""
+    frames: tuple[str, ...]
+    """``file:function`` of the innermost informative frames inside torch, innermost last."""
+    by_torch: bool = False
+    """Whether torch's own Python code made the call that failed, rather than the model or another library."""
+
+    @property
+    def name(self) -> str:
+        """The exception class, as one would write it in an ``except``."""
+        return self.types[0].rpartition(".")[2]
+
+
+# Frames that any error passes through: they name no cause.
+_PLUMBING = {
+    "__init__.py:export",
+    "_trace.py:_export",
+    "_trace.py:_export_for_training",
+    "_trace.py:wrapper",
+    "exported_program.py:wrapper",
+    "unflatten.py:forward",
+    "_ops.py",
+    "_stats.py",
+    "_contextlib.py",
+    "_utils.py",
+    "_utils_internal.py",
+    "interpreter.py",
+    "graph_module.py",
+    "module.py",
+    "functional.py",
+    "eval_frame.py",
+}
+
+
+def is_plumbing(frame: str) -> bool:
+    """Whether any error may pass through a frame, so that the frame names no cause."""
+    return frame in _PLUMBING or frame.partition(":")[0] in _PLUMBING
+
+
+_DISPATCH = {"__torch_function__", "__torch_dispatch__", "handle_torch_function", "__array__"}
+"""Functions of torch that stand between a caller and the operator or method that it calls."""
+
+
+def failure(error: BaseException, stage: Stage) -> Failure:
+    """Return an exception as plain data."""
+    codes = [frame.f_code for frame, _ in walk_tb(error.__traceback__)]
+    callers = [code.co_filename for code in codes if code.co_name not in _DISPATCH]
+    frames = [
+        f"{pathlib.Path(code.co_filename).name}:{code.co_name}"
+        for code in codes
+        if code.co_filename.startswith(_TORCH)
+    ]
+    informative = [frame for frame in frames if not is_plumbing(frame)]
+    return Failure(
+        stage=stage,
+        types=tuple(
+            f"{base.__module__}.{base.__qualname__}".removeprefix("builtins.")
+            for base in type(error).__mro__[:-2]  # without BaseException and object
+        ),
+        message=without_process(str(error)),
+        frames=tuple((informative or frames)[-3:]),
+        by_torch=bool(callers) and callers[-1].startswith(_TORCH),
+    )

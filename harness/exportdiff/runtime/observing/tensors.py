@@ -1,0 +1,350 @@
+"""Tensors, pytrees and module state as plain data."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Literal
+
+import torch
+from torch import nn
+from torch.utils import _pytree as pytree
+
+from exportdiff.runtime.observing.values import keep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from exportdiff.runtime.observing.values import Values
+
+_HAS_NUMPY = {
+    torch.bool,
+    torch.uint8,
+    torch.int8,
+    torch.int16,
+    torch.int32,
+    torch.int64,
+    torch.float16,
+    torch.float32,
+    torch.float64,
+    torch.complex64,
+    torch.complex128,
+}
+_DTYPE_NAMES = {dtype: str(dtype).removeprefix("torch.") for dtype in _HAS_NUMPY}
+
+
+Size = int | str
+"""A number; or the expression of a symbolic size, such as ``s0 + 1``, in a fake tensor."""
+
+
+@dataclass(frozen=True, eq=False)
+class TensorSnapshot:
+    """One tensor at one moment: metadata, and the values in logical order."""
+
+    dtype: str
+    shape: tuple[Size, ...]
+    stride: tuple[Size, ...]
+    offset: Size
+    requires_grad: bool
+    device: str
+    values: Values | None
+    """None when there is no data to read: a fake, meta or sparse tensor that leaked out."""
+    type: str = "Tensor"
+    """``Parameter`` and other names for a tensor that is not a plain one."""
+    conj: bool = False
+    """Whether it is a lazy conjugate of its memory."""
+    neg: bool = False
+    """Whether it is a lazy negative of its memory."""
+    exact: Values | None = None
+    """In eager, on demand: the values that float64 gives (judging/precision.py)."""
+
+    def __str__(self) -> str:
+        """Write dtype and shape."""
+        return f"{self.dtype}{list(self.shape)}"
+
+
+def snapshot(tensor: torch.Tensor, *, values: bool = True) -> TensorSnapshot:
+    """Copy a tensor as it is now. With ``values=False`` copy the metadata only."""
+    strided = tensor.layout is torch.strided
+    return TensorSnapshot(
+        dtype=_DTYPE_NAMES.get(tensor.dtype) or str(tensor.dtype).removeprefix("torch."),
+        shape=tuple(map(_size, tensor.shape)),
+        stride=tuple(map(_size, tensor.stride())) if strided else (),
+        offset=_size(tensor.storage_offset()) if strided else 0,
+        requires_grad=tensor.requires_grad,
+        device=tensor.device.type,
+        values=_values(tensor) if values and strided else None,
+        type=_type(tensor),
+        conj=tensor.is_conj(),
+        neg=tensor.is_neg(),
+    )
+
+
+def _size(size: int | torch.SymInt) -> Size:
+    """Return a size. A symbolic one becomes text: asking for its value would fix it."""
+    if isinstance(size, int):
+        return size
+    known = size.node.maybe_as_int()
+    return str(size) if known is None else int(known)
+
+
+def _type(tensor: torch.Tensor) -> str:
+    barred = type(tensor) in _PLAIN and tensor.layout is torch.strided and not _has_pointer(tensor)
+    return f"{type(tensor).__name__} whose data cannot be asked for" if barred else type(tensor).__name__
+
+
+_PLAIN = (torch.Tensor, nn.Parameter)
+
+
+def _values(tensor: torch.Tensor) -> Values | None:
+    if (
+        type(tensor) not in _PLAIN
+        or tensor.is_meta
+        or torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+    ):
+        return None
+    plain = tensor.detach()
+    if plain.dtype not in _HAS_NUMPY:
+        # bfloat16 and the float8 types have no numpy twin; float32 holds each of their values exactly.
+        plain = plain.float()
+    if plain.device.type != "cpu":
+        plain = plain.cpu()
+    if plain.is_conj():
+        plain = plain.resolve_conj()
+    if plain.is_neg():
+        plain = plain.resolve_neg()
+    if plain.dim() > _NUMPY_DIMENSIONS:
+        plain = plain.reshape(-1)
+    return keep((plain if _has_pointer(plain) else plain.clone()).numpy())
+
+
+# numpy.org, "NumPy 2.0.0 Release Notes": an array has at most 64 dimensions. A tensor may have more, as a
+# buffer that gains one in each call. Its values are kept in a row.
+_NUMPY_DIMENSIONS = 64
+
+
+def _has_pointer(tensor: torch.Tensor) -> bool:
+    """Whether the data can be read.
+
+    Export forbids it for its fake tensors; after ``x.data = self.k`` it forbids it for a real one too.
+    """
+    try:
+        tensor.data_ptr()
+    except RuntimeError:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One leaf of a pytree: a tensor, or a Python value as text."""
+
+    where: str
+    """Its place in the pytree: ``[0]['mask']``; empty if the leaf is the whole pytree."""
+    value: TensorSnapshot | str
+    role: str = "fresh"
+    """For an output of eager: what it is besides an output, such as ``output-is-input``."""
+
+
+def argument(where: str) -> str:
+    """Write a place in ``(args, kwargs)`` as users do: ``args[0]``, ``kwargs['mask']``."""
+    if where.startswith("[0]"):
+        return f"args{where[3:]}"
+    return f"kwargs{where[3:]}"
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A pytree: its structure, container types included, and its leaves in order."""
+
+    structure: str
+    leaves: tuple[Leaf, ...]
+
+
+def tree_snapshot(tree: object, role: Callable[[torch.Tensor], str] | None = None) -> Tree:
+    """Copy a pytree of tensors and Python values."""
+    if isinstance(tree, torch.Tensor):  # by far the most frequent case: a short cut
+        return Tree("*", (Leaf("", snapshot(tree), role(tree) if role else "fresh"),))
+    flat, places, spec = flatten(tree)
+    leaves = tuple(
+        Leaf(where, leaf_snapshot(leaf), role(leaf) if role and isinstance(leaf, torch.Tensor) else "fresh")
+        for where, leaf in zip(places, flat, strict=True)
+    )
+    return Tree(str(spec), leaves)
+
+
+def flatten(
+    tree: object, is_leaf: Callable[[Any], bool] | None = None
+) -> tuple[list[Any], tuple[str, ...], pytree.TreeSpec]:
+    """Return the leaves of a pytree, their places (``[0]['mask']``), and its structure."""
+    try:
+        pairs, spec = pytree.tree_flatten_with_path(tree, is_leaf)
+    except ValueError:  # some class is registered without names for its children
+        leaves, spec = pytree.tree_flatten(tree, is_leaf)
+        return leaves, tuple(f"[leaf {number}]" for number in range(len(leaves))), spec
+    return [leaf for _, leaf in pairs], tuple(pytree.keystr(where) for where, _ in pairs), spec
+
+
+def leaf_snapshot(leaf: object) -> TensorSnapshot | str:
+    """Copy a tensor; return a Python value as text."""
+    return snapshot(leaf) if isinstance(leaf, torch.Tensor) else python_value(leaf)
+
+
+def python_value(value: object) -> str:
+    """Return a Python value as comparable text; for an object without a stable text, the name of its type."""
+    if value is None or isinstance(value, bool | int | float | complex | str | bytes):
+        return f"{type(value).__name__}: {value!r}"
+    if isinstance(value, Enum):
+        return f"{type(value).__name__}.{value.name}"
+    if isinstance(value, torch.dtype | torch.device | torch.layout | torch.memory_format):
+        return str(value)
+    return type(value).__name__
+
+
+@dataclass(frozen=True)
+class State:
+    """The tensors of a module by name: parameters and buffers, and plain attributes."""
+
+    tensors: Mapping[str, TensorSnapshot]
+    constants: Mapping[str, TensorSnapshot]
+    """Tensors that are plain attributes: export calls them constants."""
+    same: tuple[frozenset[str], ...] = ()
+    """Groups of names (constants included) of one tensor object; only groups of two and more."""
+    shared: tuple[frozenset[str], ...] = ()
+    """Groups of names of tensors in one storage; only groups of two and more."""
+    torn: tuple[str, ...] = ()
+    """Names in call variants (``foo@1.b``) that are another tensor object than the base name (``foo.b``)."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """All names, constants included."""
+        return frozenset(self.tensors) | frozenset(self.constants)
+
+
+_VARIANT = re.compile(r"@\d+")
+
+
+def named_state(module: nn.Module) -> Iterable[tuple[str, torch.Tensor]]:
+    """All parameters and buffers under all their names."""
+    for prefix, submodule in module.named_modules(remove_duplicate=False):
+        dot = f"{prefix}." if prefix else ""
+        for store in (submodule._parameters, submodule._buffers):
+            for name, tensor in store.items():
+                if tensor is not None:
+                    yield dot + name, tensor
+
+
+def named_constants(module: nn.Module) -> Iterable[tuple[str, torch.Tensor]]:
+    """All tensors that are plain attributes, under all their names."""
+    for prefix, submodule in module.named_modules(remove_duplicate=False):
+        for name, value in submodule.__dict__.items():
+            if isinstance(value, torch.Tensor):
+                yield f"{prefix}.{name}" if prefix else name, value
+
+
+def state_snapshot(module: nn.Module, *, identity: bool = True) -> State:
+    """Copy a module's state. A call variant of unflatten (``foo@1.b``) counts as its base name (``foo.b``).
+
+    Without ``identity`` the groups of names stay empty.
+    """
+    tensors: dict[str, TensorSnapshot] = {}
+    seen: dict[int, TensorSnapshot] = {}
+    live, torn = live_state(module)
+    for name, tensor in live.items():
+        if (copied := seen.get(id(tensor))) is None:
+            copied = seen[id(tensor)] = snapshot(tensor)
+        tensors[name] = copied
+    constants: dict[str, TensorSnapshot] = {}
+    for name, tensor in named_constants(module):
+        if (copied := seen.get(id(tensor))) is None:
+            copied = seen[id(tensor)] = snapshot(tensor)
+        constants[name] = copied
+        live.setdefault(name, tensor)
+    if not identity:
+        return State(tensors, constants, torn=torn)
+    return State(
+        tensors,
+        constants,
+        same=partition(live, id),
+        shared=partition(live, storage_id),
+        torn=torn,
+    )
+
+
+def live_state(module: nn.Module) -> tuple[dict[str, torch.Tensor], tuple[str, ...]]:
+    """Return parameters and buffers by name, and the names in call variants that have another tensor.
+
+    A call variant of unflatten (``foo@1.b``) counts as its base name (``foo.b``).
+    """
+    live: dict[str, torch.Tensor] = {}
+    torn: list[str] = []
+    variants: list[tuple[str, torch.Tensor]] = []
+    for name, tensor in named_state(module):
+        if "@" in name:
+            variants.append((name, tensor))
+        else:
+            live[name] = tensor
+    for name, tensor in variants:
+        # Where the base name is missing, its variant takes its place.
+        if live.setdefault(_VARIANT.sub("", name), tensor) is not tensor:
+            torn.append(name)
+    return live, tuple(torn)
+
+
+def partition(
+    live: Mapping[str, torch.Tensor], key: Callable[[torch.Tensor], int]
+) -> tuple[frozenset[str], ...]:
+    """Group names by a key of their tensors; groups of one are left out."""
+    groups: dict[int, list[str]] = {}
+    for name, tensor in live.items():
+        groups.setdefault(key(tensor), []).append(name)
+    return tuple(frozenset(names) for names in groups.values() if len(names) > 1)
+
+
+def storage_id(tensor: torch.Tensor) -> int:
+    """Return a number that is the same for tensors in one storage, as long as they live."""
+    if tensor.layout is not torch.strided:
+        return id(tensor)
+    while torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        # A functorch transform's wrapper, which export may leave in a program, has no memory of its own.
+        tensor = torch._C._functorch.get_unwrapped(tensor)
+    return int(tensor.untyped_storage()._cdata)
+
+
+Role = Literal["input", "buffer", "param", "constant"]
+
+
+class Roles:
+    """Finds what an output tensor is besides an output: an input, a buffer, or a view of one."""
+
+    def __init__(self, model: nn.Module, inputs: Iterable[object]) -> None:
+        """Remember the tensors that an output could be; ``inputs`` are the flattened arguments."""
+        self._objects: dict[int, str] = {}
+        self._storages: dict[int, str] = {}
+        self._seen: dict[int, torch.Tensor] = {}
+        self._kept: list[object] = []
+        """Keeps alive what a call may release (``set_``, a new buffer): no output gets its address."""
+        for leaf in inputs:
+            if isinstance(leaf, torch.Tensor):
+                self._add(leaf, "input")
+        for _, tensor in named_constants(model):
+            self._add(tensor, "constant")
+        for _, tensor in named_state(model):
+            self._add(tensor, "param" if isinstance(tensor, nn.Parameter) else "buffer")
+
+    def _add(self, tensor: torch.Tensor, role: Role) -> None:
+        self._objects.setdefault(id(tensor), role)
+        self._storages.setdefault(storage_id(tensor), role)
+        self._kept.append((tensor, tensor.untyped_storage() if tensor.layout is torch.strided else None))
+
+    def __call__(self, output: torch.Tensor) -> str:
+        """Return ``output-is-input``, ``output-views-buffer``, ``output-repeats``, ``fresh``, …."""
+        if id(output) in self._objects:
+            return f"output-is-{self._objects[id(output)]}"
+        if (storage := storage_id(output)) in self._storages:
+            return f"output-views-{self._storages[storage]}"
+        if storage in self._seen:
+            return "output-repeats" if self._seen[storage] is output else "output-shares"
+        self._seen[storage] = output
+        return "fresh"

@@ -1,0 +1,117 @@
+"""Checks that what a fix makes of a function reads no name that this torch does not have."""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import importlib.util
+import sys
+from functools import cache
+from types import CodeType, ModuleType
+from typing import TYPE_CHECKING
+
+from exportdiff.runtime.patching.fix import FixError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+
+def check_bound(
+    fixes: str, path: str, code: CodeType, before: Iterable[CodeType], names: Mapping[str, object]
+) -> None:
+    """Raise FixError if new code reads what is not there: a name, a member of a module, something to import.
+
+    ``names``: the globals of the code, by name; builtins need not be among them. A variable of an enclosing
+    function that this torch lacks is a global to the compiler, so that it is found as well. What the code
+    before reads as well does not count: torch may bind it later.
+    """
+    bound = {**vars(builtins), **names}
+    known = {name for old in before for name in _reads(old)}
+    for name in sorted(_reads(code) - known):
+        if not _is_there(name, bound):
+            raise FixError(f"{fixes}: {path}, {code.co_qualname} of this torch has no name {name!r}")
+
+
+@cache
+def _reads(code: CodeType) -> frozenset[str]:
+    """Return what code reads. Cached: each set of fixes that is tried has mostly the code of other sets."""
+    return frozenset(_read(code))
+
+
+def _read(code: CodeType) -> Iterator[str]:
+    """Yield what code reads, with that of the functions inside of it.
+
+    A global name as it is; members as far as they are named, ``torch.fx.Node``; what is imported with a
+    colon, ``torch.fx:Node``.
+    """
+    own = set()
+    imported = dotted = ""
+    level = 0
+    for step in dis.get_instructions(code):
+        if dotted and step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            dotted += f".{step.argval}"
+            continue
+        if step.opname in _NO_OPERATION:
+            continue
+        if dotted:
+            yield dotted
+            dotted = ""
+        if step.opname in ("STORE_NAME", "STORE_GLOBAL"):
+            own.add(step.argval)  # a class body has names of its own
+        elif step.opname in ("LOAD_GLOBAL", "LOAD_NAME") and step.argval not in own:
+            dotted = step.argval
+            yield dotted
+        elif step.opname in ("LOAD_CONST", "LOAD_SMALL_INT") and type(step.argval) is int:
+            level = step.argval  # of the import that follows: 0 if it is absolute
+        elif step.opname == "IMPORT_NAME":
+            imported = "" if level else step.argval
+            yield f"{imported}:"
+        elif step.opname == "IMPORT_FROM":
+            yield f"{imported}:{step.argval}"
+    if dotted:
+        yield dotted
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            yield from _read(const)
+
+
+_NO_OPERATION = ("CACHE", "PUSH_NULL", "PRECALL", "EXTENDED_ARG", "NOP")
+"""What may stand between the loading of a name and that of its member."""
+
+
+def _is_there(name: str, bound: Mapping[str, object]) -> bool:
+    module, colon, member = name.partition(":")
+    if colon:
+        return _can_import(module, member)
+    first, *rest = name.split(".")
+    if first not in bound:
+        return bool(rest)  # then the first name is the one to report
+    value = bound[first]
+    for each in rest:
+        # Of other objects, nobody knows: an attribute may be set later.
+        if not isinstance(value, ModuleType):
+            return True
+        if not hasattr(value, each):
+            return _is_module(f"{value.__name__}.{each}")
+        value = getattr(value, each)
+    return True
+
+
+def _can_import(module: str, member: str) -> bool:
+    """Whether ``from module import member`` works; without a member, ``import module``."""
+    if not module:
+        return True  # relative: it is not known to what
+    if not _is_module(module):
+        return False
+    loaded = sys.modules.get(module)
+    # A module that is not imported yet stays so: importing it may change what torch does.
+    return not member or loaded is None or hasattr(loaded, member) or _is_module(f"{module}.{member}")
+
+
+def _is_module(name: str) -> bool:
+    if name in sys.modules:
+        return True
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError, AttributeError):
+        return False

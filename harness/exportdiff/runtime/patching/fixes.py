@@ -1,0 +1,237 @@
+"""Applies candidate fixes to the running torch while a ``with`` block runs.
+
+Each function that a patch changes gets the code that it has in the patched file; see patching/code.py.
+"""
+
+from __future__ import annotations
+
+import importlib
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from types import FunctionType
+from typing import TYPE_CHECKING
+
+from exportdiff.runtime.patching.binding import check_bound
+from exportdiff.runtime.patching.code import exchanged
+from exportdiff.runtime.patching.compiling import added_names
+from exportdiff.runtime.patching.fix import Fix, FixError, read_candidates, read_fix
+from exportdiff.runtime.patching.live import live_functions
+from exportdiff.runtime.patching.plan import plan_of, remember_plan
+
+if TYPE_CHECKING:
+    import pathlib
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from types import CodeType, ModuleType
+
+__all__ = [
+    "Fix",
+    "FixError",
+    "applied",
+    "blamed",
+    "chosen",
+    "find_functions",
+    "misfit",
+    "read_candidates",
+    "read_fix",
+    "read_fixes",
+    "remember",
+]
+
+
+def read_fixes(folder: pathlib.Path) -> dict[str, Fix]:
+    """Return all fixes of a folder by name, each as the patch that is chosen for this torch; see ``chosen``.
+
+    An empty dict if there are none. Raises FixError.
+    """
+    return {name: chosen(candidates) for name, candidates in read_candidates(folder).items()}
+
+
+def chosen(candidates: tuple[Fix, ...]) -> Fix:
+    """Return the first patch of a fix that fits this torch; if none does, NAME.patch, or else the first.
+
+    In this order: those for this torch or an older one, the newest first; NAME.patch; those for a newer one.
+    """
+    if len(candidates) == 1:
+        return candidates[0]
+    here = _numbers(version("torch"))
+
+    def order(fix: Fix) -> tuple[int, tuple[int, ...]]:
+        numbers = _numbers(fix.version)
+        if not numbers:
+            return 1, ()
+        # 2.5.1 before 2.5
+        return (0, (*(-number for number in numbers), 1)) if numbers <= here else (2, numbers)
+
+    ordered = sorted(candidates, key=order)
+    plain = next((fix for fix in ordered if not fix.version), ordered[0])
+    return next((fix for fix in ordered if not misfit(fix)), plain)
+
+
+def _numbers(release: str) -> tuple[int, ...]:
+    parts = release.partition("+")[0].split(".")
+    return tuple(int(part) for part in parts if part.isdigit())
+
+
+def find_functions(fixes: Iterable[Fix]) -> None:
+    """Find the functions that the fixes change, of all files at once: that takes as long as of one file."""
+    files = []
+    for fix in fixes:
+        with suppress(FixError):
+            files += list(_files(_modules((fix,))).values())
+    live_functions(files)
+
+
+def misfit(fix: Fix) -> str:
+    """Say why a fix does not fit this torch; empty if it does. Changes nothing."""
+    try:
+        _patched((fix,))
+    except FixError as error:
+        return str(error)
+    return ""
+
+
+@contextmanager
+def applied(fixes: Collection[Fix]) -> Iterator[None]:
+    """Apply fixes to torch. Raises FixError if a fix does not fit this torch, or two fixes conflict.
+
+    The names that fixes add to a module stay after the block. What their code makes may outlive it, and must
+    still find them: a hook, a compiled function, a finalizer. Nothing else of torch reads them.
+    """
+    # Imported here because it imports torch, and reading fixes (``corpus list``) does not need torch.
+    from exportdiff.runtime.observing.caches import forget_loaded_structures, forget_predictions
+
+    patched = _patched(_ordered(fixes))
+    missing = object()
+    before = [(space, name, space.get(name, missing)) for space, name, _ in patched.names]
+    try:
+        for space, name, value in patched.names:
+            space[name] = value
+        with exchanged(patched.codes):
+            forget_predictions()
+            forget_loaded_structures()
+            yield
+    finally:
+        for space, name, value in before:
+            if value is not missing:
+                space[name] = value
+        forget_predictions()
+        forget_loaded_structures()
+
+
+def blamed(error: BaseException, fixes: Collection[Fix]) -> tuple[str, ...]:
+    """Return the names of those of these fixes in whose functions an exception was raised; mostly none.
+
+    The innermost of their functions counts: it raised the exception, or called what did.
+    """
+    patched = _patched(_ordered(fixes))
+    guilty: tuple[str, ...] = ()
+    at = error.__traceback__
+    while at is not None:
+        guilty = patched.fixes_of.get(id(at.tb_frame.f_code), guilty)
+        at = at.tb_next
+    return guilty
+
+
+@dataclass(frozen=True)
+class _Patched:
+    codes: tuple[tuple[FunctionType, CodeType], ...]
+    """The changed functions, each with its new code."""
+    names: tuple[tuple[dict[str, object], str, object], ...]
+    """The new functions and imports: the namespace of a module, a name, and its value."""
+    fixes_of: Mapping[int, tuple[str, ...]]
+    """The fixes that changed a piece of code, by the ``id`` of the code: equal code may be of several."""
+
+
+_ADDED: dict[str, set[str]] = {}
+"""By module, the names that fixes have added: without the fixes, the module does not have them."""
+
+
+@cache
+def _patched(fixes: tuple[Fix, ...]) -> _Patched:
+    modules = _modules(fixes)
+    plan = plan_of(fixes, _files(modules))
+    live = live_functions([str(module.__file__) for module in modules.values()])
+    codes: list[tuple[FunctionType, CodeType]] = []
+    names: list[tuple[dict[str, object], str, object]] = []
+    fixes_of: dict[int, tuple[str, ...]] = {}
+    for path, chunks in plan.items():
+        module = modules[path]
+        ours = _ADDED.setdefault(module.__name__, set())
+        own = {name: value for name, value in module.__dict__.items() if name not in ours}
+        added = {id(changed): added_names(module, own, changed) for changed in chunks}
+        bound = {**own, **{name: value for new in added.values() for name, value in new.items()}}
+        ours |= bound.keys() - own.keys()
+        for changed in chunks:
+            here = tuple(changed.fix_names.split(", "))
+            for key, code in changed.codes:
+                functions = live[str(module.__file__)].get(key, [])
+                _check_replaceable(path, functions, code)
+                check_bound(changed.fix_names, path, code, [each.__code__ for each in functions], bound)
+                codes.extend((function, code) for function in functions)
+                fixes_of |= dict.fromkeys(map(id, _inside(code)), here)
+            for name, value in added[id(changed)].items():
+                if isinstance(value, FunctionType) and value.__globals__ is module.__dict__:
+                    check_bound(changed.fix_names, path, value.__code__, [], bound)
+                    fixes_of |= dict.fromkeys(map(id, _inside(value.__code__)), here)
+                names.append((module.__dict__, name, value))
+    return _Patched(tuple(codes), tuple(names), fixes_of)
+
+
+def _inside(code: CodeType) -> Iterator[CodeType]:
+    """Yield a piece of code, and that of the functions inside of it."""
+    yield code
+    for const in code.co_consts:
+        if isinstance(const, type(code)):
+            yield from _inside(const)
+
+
+def remember(fixes: Collection[Fix], folder: pathlib.Path) -> None:
+    """Cache the compiled fixes in ``folder``, because compiling them takes seconds.
+
+    Raises FixError if a fix does not fit this torch, or two fixes conflict.
+    """
+    ordered = _ordered(fixes)
+    remember_plan(ordered, _files(_modules(ordered)), folder)
+
+
+def _ordered(fixes: Collection[Fix]) -> tuple[Fix, ...]:
+    return tuple(sorted(set(fixes), key=lambda fix: fix.name))
+
+
+def _modules(fixes: Iterable[Fix]) -> dict[str, ModuleType]:
+    """Import the modules that the fixes change; return them by path."""
+    return {path: _module(path, fix.name) for fix in fixes for path, _ in fix.files}
+
+
+def _files(modules: Mapping[str, ModuleType]) -> dict[str, str]:
+    return {path: str(module.__file__) for path, module in modules.items()}
+
+
+def _check_replaceable(path: str, functions: list[FunctionType], code: CodeType) -> None:
+    """Raise FixError if new code alone cannot make the change."""
+    place = f"{path}, {code.co_qualname}"
+    if not functions and "<locals>" not in code.co_qualname:
+        raise FixError(f"{place}: this torch has no such function")
+    for function in functions:
+        old = function.__code__
+        if old.co_freevars != code.co_freevars:
+            raise FixError(f"{place}: a fix must not change which variables a function captures")
+        if old.co_varnames[: old.co_argcount] != code.co_varnames[: code.co_argcount]:
+            raise FixError(f"{place}: a fix must not change the arguments of a function")
+
+
+def _module(path: str, fix_name: str) -> ModuleType:
+    import torch  # as in ``applied``: reading fixes does not need torch
+
+    name = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    with torch.random.fork_rng(devices=()):  # some modules draw random numbers when they are imported
+        with suppress(ImportError):
+            return importlib.import_module(name)
+        try:
+            # Some modules and Dynamo import each other: with them first, torch 2.14 finds them half done.
+            importlib.import_module("torch._dynamo")
+            return importlib.import_module(name)
+        except ImportError as error:
+            raise FixError(f"{fix_name}: this torch has no {path} ({error})") from None

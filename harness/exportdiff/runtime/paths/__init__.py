@@ -1,0 +1,45 @@
+"""Paths: which ways there are to run a case (without torch), and in ``run/`` running a case along them."""
+
+from exportdiff.core.path import Path
+from exportdiff.runtime.paths.catalog import (
+    EXPENSIVE,
+    all_paths,
+    available_devices,
+    core_paths,
+    cost,
+    is_core,
+    is_listed,
+    lacks,
+    left_out,
+    place,
+    promise,
+    same_operators,
+    select_paths,
+    stem,
+    variation,
+)
+from exportdiff.runtime.paths.modes import MODES
+from exportdiff.runtime.paths.parsing import parse
+from exportdiff.runtime.paths.runners import RUNNERS
+
+__all__ = [
+    "EXPENSIVE",
+    "MODES",
+    "RUNNERS",
+    "Path",
+    "all_paths",
+    "available_devices",
+    "core_paths",
+    "cost",
+    "is_core",
+    "is_listed",
+    "lacks",
+    "left_out",
+    "parse",
+    "place",
+    "promise",
+    "same_operators",
+    "select_paths",
+    "stem",
+    "variation",
+]

@@ -1,0 +1,216 @@
+"""The catalog of paths: which there are, and what is known about each before it runs."""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from exportdiff.core.lazy import torch
+from exportdiff.core.path import Path
+from exportdiff.core.torch_versions import has, torch_version
+from exportdiff.runtime.paths.modes import MODES
+from exportdiff.runtime.paths.parsing import is_pattern, parse
+from exportdiff.runtime.paths.runners import RUNNERS
+from exportdiff.runtime.paths.transforms import TRANSFORMS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from exportdiff.runtime.paths.transforms.table import Aspect, Transform
+
+CORE = ("nonstrict:module", "nonstrict:unflatten", "strict:module", "strict:unflatten", "compile:compiled")
+"""The paths without which there is nothing to transform; the others are listed after them."""
+
+EXPENSIVE = 1000.0
+"""From so many milliseconds on, a campaign takes a path only on request."""
+
+_GPU_FILES = ("nvidia*", "dxg", "kfd", "nvmap")
+"""Drivers for GPUs put one of these into /dev: NVIDIA's own, in WSL, AMD's, on Jetson boards."""
+
+
+def core_paths(devices: Sequence[str] = ("cpu",)) -> tuple[Path, ...]:
+    """Return the paths without transforms that cost little and that this torch has, on the given devices."""
+    return tuple(
+        parse(f"{written}@{device}") for device in devices for written in _available() if written in CORE
+    )
+
+
+def all_paths(devices: Sequence[str] = ("cpu",)) -> tuple[Path, ...]:
+    """Return every listed path that this torch has, on the given devices, in the canonical order.
+
+    Core paths come first.
+    """
+    return tuple(parse(f"{written}@{device}") for device in devices for written in _available())
+
+
+def left_out(globs: Iterable[str] = ()) -> dict[str, tuple[str, ...]]:
+    """Return the paths that this torch lacks, of those that a pattern matches, and what each would need.
+
+    The names of paths are without devices; without patterns all of them are meant.
+    """
+    patterns = list(globs)
+    lacking = {written: lacks(parse(written)) for written in _listed()}
+    return {
+        written: names
+        for written, names in lacking.items()
+        if names and (not patterns or any(parse(written).matches(glob) for glob in patterns))
+    }
+
+
+@cache
+def lacks(path: Path) -> tuple[str, ...]:
+    """Return the names that the path needs and this torch lacks; empty: the path can run."""
+    needed = [MODES[path.mode].needs, RUNNERS[path.runner].needs]
+    needed += [TRANSFORMS[name].needs for name in path.transforms]
+    return tuple(dict.fromkeys(name for names in needed for name in names if not has(name)))
+
+
+@cache
+def _available() -> tuple[str, ...]:
+    return tuple(written for written in _listed() if not lacks(parse(written)))
+
+
+@cache
+def _listed() -> tuple[str, ...]:
+    plain = [f"{mode}:{runner.name}" for runner in RUNNERS.values() for mode in runner.modes]
+    transformed: list[str] = []
+    for name, transform in TRANSFORMS.items():
+        for path in transform.on:
+            mode, _, runner = path.partition(":")
+            transformed.append(f"{mode}+{name}:{runner}")
+    return tuple(dict.fromkeys((*CORE, *transformed, *plain)))
+
+
+def available_devices() -> tuple[str, ...]:
+    """Return the devices of this machine that paths can run on.
+
+    torch is asked only where the machine may have a GPU: importing it takes seconds.
+    """
+    files = (file for name in _GPU_FILES for file in pathlib.Path("/dev").glob(name))
+    may_have = "torch" in sys.modules or any(files)
+    return ("cpu", "cuda") if may_have and torch.cuda.is_available() else ("cpu",)
+
+
+def select_paths(globs: Iterable[str], devices: Sequence[str] = ("cpu",)) -> tuple[Path, ...]:
+    """Return the paths that any of the patterns matches; all listed ones without patterns.
+
+    A pattern without wildcards may name any path that ``parse`` accepts; such paths come after the listed
+    ones. Raises ValueError for a pattern that names no path, and for a path that this torch lacks.
+    """
+    everything = all_paths(devices)
+    chosen: dict[Path, None] = {}
+    patterns = list(globs)
+    for glob in patterns:
+        chosen |= dict.fromkeys(_matching(glob, everything) or _named(glob, devices))
+    if not patterns:
+        return everything
+    further = tuple(path for path in chosen if path not in everything)
+    return (*(path for path in everything if path in chosen), *further)
+
+
+def _matching(glob: str, listed: Sequence[Path]) -> tuple[Path, ...]:
+    return tuple(path for path in listed if path.matches(glob))
+
+
+def _named(glob: str, devices: Sequence[str]) -> tuple[Path, ...]:
+    """Return what a pattern names that matches no listed path. Raises ValueError if it names none."""
+    if lacking := left_out([glob]):
+        raise ValueError(_lacking(glob, {name for names in lacking.values() for name in names}))
+    if is_pattern(glob):
+        written = sorted(_listed())
+        raise ValueError(
+            f"{glob!r} matches no listed path; there are {', '.join(written)}; "
+            "any other path must be written without wildcards"
+        )
+    path = parse(glob)
+    if lacking_here := lacks(path):
+        raise ValueError(_lacking(glob, set(lacking_here)))
+    if "@" not in glob:
+        return tuple(replace(path, device=device) for device in devices)
+    if path.device not in devices:
+        raise ValueError(f"{glob!r}: paths run on {', '.join(devices)} here")
+    return (path,)
+
+
+def _lacking(glob: str, names: Iterable[str]) -> str:
+    return f"{glob!r} needs {', '.join(sorted(names))}, which torch {torch_version()} lacks"
+
+
+def stem(path: Path) -> tuple[str, ...]:
+    """Return a key: paths with the same one share one export."""
+    return path.device, path.mode, *(name for name in path.transforms if _has_own_export(TRANSFORMS[name]))
+
+
+def _has_own_export(transform: Transform) -> bool:
+    """Whether a transform needs an export that paths without it do not share."""
+    return transform.at in ("case", "export") or transform.apart or transform.in_place
+
+
+def variation(path: Path) -> tuple[str, ...]:
+    """Return a key: paths with the same one are compared with the same run of eager."""
+    chosen = (name for name in path.transforms if _changes_eager(TRANSFORMS[name]))
+    return path.device, *chosen
+
+
+def _changes_eager(transform: Transform) -> bool:
+    return transform.at == "case" or transform.in_eager
+
+
+def drops(path: Path) -> frozenset[Aspect]:
+    """Return what transforms and runner do not promise to keep."""
+    kept = (TRANSFORMS[name].drops for name in path.transforms)
+    return RUNNERS[path.runner].drops.union(*kept)
+
+
+def same_operators(path: Path) -> bool:
+    """Whether transforms and runner keep the operators that eager runs."""
+    kept = all(TRANSFORMS[name].same_operators for name in path.transforms)
+    return kept and RUNNERS[path.runner].same_operators
+
+
+def for_inference(path: Path) -> bool:
+    """Whether a transform makes a program that is for inference alone."""
+    return any(TRANSFORMS[name].for_inference for name in path.transforms)
+
+
+def narrows(path: Path) -> bool:
+    """Whether a transform lets the program refuse sizes that the spec of dynamic shapes allows."""
+    return any(TRANSFORMS[name].narrows for name in path.transforms)
+
+
+def exports_again(path: Path) -> bool:
+    """Whether a transform exports the exported program once more."""
+    return any(TRANSFORMS[name].exports for name in path.transforms)
+
+
+def cost(path: Path) -> float:
+    """Return about how many milliseconds the path takes, for a model of the usual size, without eager."""
+    own = RUNNERS[path.runner].cost
+    base = MODES[path.mode].cost if own is None else own
+    return base + sum(TRANSFORMS[name].cost for name in path.transforms)
+
+
+def promise(path: Path) -> str:
+    """Return what the last transform promises, or else the runner, in a line."""
+    if path.transforms:
+        return TRANSFORMS[path.transforms[-1]].promise
+    return RUNNERS[path.runner].promise
+
+
+def is_core(path: Path) -> bool:
+    """Whether it is one of the core paths."""
+    return path.without_device in CORE
+
+
+def is_listed(path: Path) -> bool:
+    """Whether the path is one of the lists; any other runs only if ``--paths`` names it."""
+    return path.without_device in _listed()
+
+
+def place(path: Path) -> int:
+    """Return the index in the list of all paths; a path that is not listed comes after them."""
+    written = path.without_device
+    return _listed().index(written) if written in _listed() else len(_listed())

@@ -1,0 +1,77 @@
+"""The metadata that an exported program records for its graph inputs, and that of the real inputs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch.export.graph_signature import InputKind
+from torch.utils import _pytree as pytree
+
+from exportdiff.core.torch_versions.running import WRITTEN
+from exportdiff.runtime.observing.aliasing import INPUT
+from exportdiff.runtime.observing.observation import Placeholder
+from exportdiff.runtime.observing.tensors import argument, flatten, python_value, snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from torch.export import ExportedProgram
+
+    from exportdiff.runtime.observing.tensors import Leaf, TensorSnapshot, Tree
+
+_STATE = {InputKind.PARAMETER: "parameter", InputKind.BUFFER: "buffer"}
+
+
+def placeholders(
+    program: ExportedProgram, handed_in: Tree, state: Mapping[str, TensorSnapshot]
+) -> tuple[Placeholder, ...]:
+    """Pair each placeholder with the example input or the state that it represents.
+
+    ``handed_in`` is the pytree ``(args, kwargs)`` before export, ``state`` that of the model.
+    """
+    nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
+    leaves = iter(in_graph_order(program, handed_in))
+    found: list[Placeholder] = []
+    for spec in program.graph_signature.input_specs:
+        node = nodes.get(getattr(spec.arg, "name", ""))
+        recorded = node.meta.get("val") if node is not None else None
+        if spec.kind is InputKind.USER_INPUT:
+            leaf = next(leaves, None)
+            if leaf is None:
+                break
+            kind, where, actual = "input", leaf.where, leaf.value
+        elif spec.kind in _STATE and spec.target in state:
+            kind, where, actual = _STATE[spec.kind], spec.target, state[spec.target]
+        else:
+            continue
+        if isinstance(recorded, torch.Tensor):
+            found.append(Placeholder(kind, where, snapshot(recorded, values=False), actual))
+        # A symbolic number may have any value: nothing is recorded.
+        elif node is not None and not isinstance(recorded, torch.SymInt | torch.SymFloat | torch.SymBool):
+            found.append(Placeholder(kind, where, python_value(recorded), actual))
+    return tuple(found)
+
+
+def written_back(program: ExportedProgram, handed_in: Tree) -> frozenset[str]:
+    """Return the names of the inputs and of the state that the graph returns new values for."""
+    signature = program.graph_signature
+    leaves = iter(in_graph_order(program, handed_in))
+    inputs = [spec.arg for spec in signature.input_specs if spec.kind is InputKind.USER_INPUT]
+    places = {
+        getattr(arg, "name", ""): f"{INPUT}{argument(leaf.where)}"
+        for arg, leaf in zip(inputs, leaves, strict=False)
+    }
+    written = [spec.target for spec in signature.output_specs if spec.kind in WRITTEN]
+    return frozenset(places.get(target, target) for target in written if target is not None)
+
+
+def in_graph_order(program: ExportedProgram, handed_in: Tree) -> list[Leaf]:
+    """Return the leaves in the graph's order: its keyword arguments may have another one."""
+    spec = program.call_spec.in_spec
+    if spec is None or spec.num_leaves != len(handed_in.leaves):
+        return list(handed_in.leaves)
+    by_place = {leaf.where: leaf for leaf in handed_in.leaves}
+    numbered = pytree.tree_unflatten(range(spec.num_leaves), spec)
+    _, places, _ = flatten(numbered)
+    return [by_place[place] for place in places if place in by_place]

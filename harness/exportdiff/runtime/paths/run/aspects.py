@@ -1,0 +1,29 @@
+"""Removing from an observation what a path does not promise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from exportdiff.runtime.observing.observation import ExportedObservation
+    from exportdiff.runtime.paths.transforms.table import Aspect
+
+
+def without(seen: ExportedObservation, aspects: Iterable[Aspect]) -> ExportedObservation:
+    """Return the observation as if these aspects had not been observed."""
+    for aspect in aspects:
+        seen = _WITHOUT[aspect](seen)
+    return seen
+
+
+_WITHOUT: dict[Aspect, Callable[[ExportedObservation], ExportedObservation]] = {
+    "hierarchy": lambda seen: replace(seen, exported=None, rebuilt=None),
+    "state": lambda seen: replace(seen, before=None, saved=frozenset()),
+    "gradients": lambda seen: replace(seen, gradients=None),
+    "edits": lambda seen: replace(seen, edited=None, mutation_probes=()),
+    "predictions": lambda seen: replace(seen, predictions=()),
+    "deviations": lambda seen: replace(seen, deviations=()),
+}

@@ -1,0 +1,218 @@
+"""Running a case along paths that export it: one export serves all runners."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import torch
+
+from exportdiff.runtime.inputs.copies import Examples, build
+from exportdiff.runtime.observing.arguments import Inputs
+from exportdiff.runtime.observing.caches import forget_compiled
+from exportdiff.runtime.observing.environment import graph_outline, held_objects, read_environment
+from exportdiff.runtime.observing.failure import Failure, failure
+from exportdiff.runtime.observing.isolation import Isolation, Start
+from exportdiff.runtime.observing.observation import Environment, ExportedObservation, StageEffect
+from exportdiff.runtime.observing.printing import capture_output
+from exportdiff.runtime.observing.process_state import restore_modes
+from exportdiff.runtime.observing.tensors import snapshot, state_snapshot
+from exportdiff.runtime.paths.catalog import drops, exports_again, for_inference, narrows, same_operators
+from exportdiff.runtime.paths.dynamic_sizes import may_narrow
+from exportdiff.runtime.paths.modes import MODES
+from exportdiff.runtime.paths.read.graph_inputs import placeholders, written_back
+from exportdiff.runtime.paths.read.listing import base_name
+from exportdiff.runtime.paths.read.predictions import predictions
+from exportdiff.runtime.paths.read.program import read_exported
+from exportdiff.runtime.paths.read.ranges import declares
+from exportdiff.runtime.paths.read.rebuilt import read_rebuilt
+from exportdiff.runtime.paths.run.aspects import without
+from exportdiff.runtime.paths.run.calls import ModelCaller, plan_calls, run_calls
+from exportdiff.runtime.paths.run.leftovers import free_leftovers
+from exportdiff.runtime.paths.runners import RUNNERS
+from exportdiff.runtime.paths.transforms.apply import (
+    apart,
+    edit_module,
+    export_arguments,
+    needs,
+    transform_module,
+    transform_program,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from torch import nn
+    from torch.export import ExportedProgram
+
+    from exportdiff.core.case import Case
+    from exportdiff.core.path import Path
+    from exportdiff.runtime.observing.observation import Prediction
+    from exportdiff.runtime.paths.run.calls import CallPlan
+    from exportdiff.runtime.paths.stopwatch import Stopwatch
+
+
+@dataclass(frozen=True)
+class _Exported:
+    """One export, and what is known about it before anything runs."""
+
+    model: nn.Module
+    examples: Examples
+    inputs: Inputs
+    plan: CallPlan
+    may_narrow: bool
+    program: ExportedProgram | None
+    refused: Failure | None
+    effect: StageEffect
+
+    def failed(self, path: Path) -> ExportedObservation:
+        """Return the observation of a path if export refused the model."""
+        return ExportedObservation(path, failure=self.refused, stage_effects=(self.effect,))
+
+    def described(self, path: Path, program: ExportedProgram, *, again: bool = False) -> ExportedObservation:
+        """Return what can be read from a program before it is lowered; transforms may have made it.
+
+        If it was exported ``again``, its recorded state is its own, which may be a copy of the model's.
+        """
+        state = self.effect.before.state
+        own = {name: snapshot(tensor) for name, tensor in program.state_dict.items()} if again else {}
+        taken = {spec.target for spec in program.graph_signature.input_specs}
+        return ExportedObservation(
+            path,
+            placeholders=placeholders(program, self.effect.before.inputs, {**state.tensors, **own}),
+            dropped=frozenset(state.tensors) - taken,
+            written=written_back(program, self.effect.before.inputs),
+            stage_effects=(self.effect,),
+            may_narrow=self.may_narrow,
+            exported=read_exported(program),
+        )
+
+
+def _export(case: Case, path: Path, clock: Stopwatch, modes: Collection[str]) -> _Exported:
+    export = MODES[path.mode].export
+    assert export is not None, "the modes without an export are observed elsewhere"
+    model, examples = build(case, path.device)
+    inputs = examples.fresh()
+    shapes = case.shapes()
+    forget_compiled()
+    alive = held_objects(model)
+    before = read_environment(model, inputs)
+    program: ExportedProgram | None = None
+    refused: Failure | None = None
+    with restore_modes():
+        with clock, capture_output() as printed:
+            try:
+                program = export(model, inputs, shapes, export_arguments(path, model))
+            except Exception as error:
+                refused = failure(error, "export")
+        effect = StageEffect(
+            "export", before, read_environment(model, inputs), printed.texts(), refused is not None
+        )
+    del alive
+    plan = plan_calls(before.state, examples, modes, case)
+    narrow = narrows(path) or may_narrow(shapes)
+    return _Exported(model, examples, inputs, plan, narrow, program, refused, effect)
+
+
+def observe_exported(
+    case: Case, paths: Sequence[Path], clock: Stopwatch, modes: Collection[str]
+) -> Iterator[ExportedObservation]:
+    """Export once, and run along every path; ``modes`` are those of all paths of the case."""
+    exported = _export(case, paths[0], clock, modes)
+    isolation = Isolation(_tensors(exported.program))
+    if exported.program is not None:
+        common = exported.described(paths[0], exported.program)
+    else:
+        common = exported.failed(paths[0])
+    nodes = _node_names(exported.program)
+    state = exported.effect.before.state
+    for path in paths:
+        intact = _node_names(exported.program) == nodes
+        if not isolation.restore() or not intact:
+            del exported, isolation
+            free_leftovers(state)
+            exported = _export(case, path, clock, modes)
+            isolation = Isolation(_tensors(exported.program))
+        seen = common
+        if exported.program is not None:
+            seen = _lower_and_run(exported, exported.program, common, case, path, clock)
+        free_leftovers(state, exported.program)
+        yield replace(without(seen, drops(path)), path=path)
+    del exported, isolation
+    free_leftovers(state)
+
+
+def _lower_and_run(
+    exported: _Exported,
+    program: ExportedProgram,
+    common: ExportedObservation,
+    case: Case,
+    path: Path,
+    clock: Stopwatch,
+) -> ExportedObservation:
+    extra = needs(path, case)
+    environment = read_environment(exported.model, exported.inputs, program)
+    final, lowered, made = program, None, None
+    refused: Failure | None = None
+    with restore_modes():
+        with clock, capture_output() as printed:
+            try:
+                final = transform_program(path, program, extra)
+                made = RUNNERS[path.runner].function(final)
+                lowered = transform_module(path, made, final, extra)
+            except Exception as error:
+                refused = failure(error, "lower")
+        after = read_environment(exported.model, exported.inputs, program)
+        effect = StageEffect("lower", environment, after, printed.texts(), refused is not None)
+    if final is not program:
+        common = exported.described(path, final, again=exports_again(path))
+    common = replace(
+        common, stage_effects=(*common.stage_effects, effect), same_operators=same_operators(path)
+    )
+    if lowered is None:
+        return replace(common, failure=refused)
+    with restore_modes():
+        try:
+            lowered = edit_module(path, lowered, extra)
+        except Exception as error:
+            return replace(common, failure=failure(error, "lower"))
+    common = replace(common, rebuilt=read_rebuilt(lowered))
+    if common.rebuilt is not None and common.rebuilt.cycle:
+        return common  # its names are endless: nothing more can be observed
+    before, saved = state_snapshot(lowered), frozenset(map(base_name, lowered.state_dict()))
+    copies = RUNNERS[path.runner].apart
+    common = replace(common, still_shared=apart(path, program, final, made, lowered, runner_copies=copies))
+    start = Start(lowered)
+    environment = _graph_alone(after, final)
+    with restore_modes():
+        plan = exported.plan
+        if "deviations" in drops(path):  # without guards, a kernel may write to memory that is not its own
+            plan = plan._replace(deviations=(), small_calls=())
+        ran = run_calls(ModelCaller(lowered, clock), exported.examples, plan, path.mode)
+    small = tuple(each for each in ran.small_calls if declares(final, each.inputs_before))
+    ran = ran._replace(small_calls=small)
+    effect = StageEffect("run", environment, _graph_alone(after, final))
+    common = replace(common, stage_effects=(*common.stage_effects, effect))
+    found: tuple[Prediction, ...] = ()
+    if path.runner == "module" and start.restore():
+        found = predictions(lowered, final, exported.examples.fresh(), clock, grad=not for_inference(path))
+    return replace(common, before=before, saved=saved, predictions=found, **ran._asdict())
+
+
+def _graph_alone(environment: Environment, program: ExportedProgram) -> Environment:
+    """Return an environment in which the graph of the program is all that can change."""
+    return replace(environment, process_state={"graph of the exported program": graph_outline(program)})
+
+
+def _node_names(program: ExportedProgram | None) -> list[str]:
+    """Return the names of all nodes: unflatten may remove one as dead, even a region that writes to state."""
+    return [] if program is None else [node.name for node in program.graph.nodes]
+
+
+def _tensors(program: ExportedProgram | None) -> Iterable[torch.Tensor]:
+    if program is None:
+        return
+    for store in (program.state_dict, program.constants):
+        for value in store.values():
+            if isinstance(value, torch.Tensor):
+                yield value

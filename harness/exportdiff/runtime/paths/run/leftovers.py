@@ -1,0 +1,44 @@
+"""Freeing what a path leaves behind, where that is much."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import sys
+from typing import TYPE_CHECKING
+
+from exportdiff.runtime.observing.caches import forget_compiled, forget_last_export
+from exportdiff.runtime.observing.values import LargeValues
+
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+
+    from exportdiff.runtime.observing.tensors import State
+
+MUCH = 16 * 2**20
+"""From so many bytes of state on, it pays to collect garbage; that takes up to half a second."""
+
+
+def free_leftovers(state: State | None, program: ExportedProgram | None = None) -> None:
+    """Free the copies of a large model that a path has made; its state before the first call says how large.
+
+    Programs and modules refer to themselves, so that they outlive their last use until garbage is collected.
+    ``program``: the one that further paths run; unflatten has left a reference to its result there.
+    """
+    if state is None:
+        return
+    large = {id(t.values): t.values for t in (*state.tensors.values(), *state.constants.values())}
+    if sum(values.content.nbytes for values in large.values() if isinstance(values, LargeValues)) >= MUCH:
+        forget_compiled()
+        forget_last_export()
+        if program is not None:
+            program.graph_module.meta.pop("unflattened_module", None)
+        gc.collect()
+        _return_memory()
+
+
+def _return_memory() -> None:
+    """Hand freed memory back to the system: glibc keeps what was freed in blocks of less than 32 MiB."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim is not None:  # only glibc has it
+        trim(0)

@@ -1,0 +1,78 @@
+"""The pipeline mode: torch.distributed.pipelining splits the model, and its stages run one after the other.
+
+Splitting changes the model's own modules (annotate_split_points), and no docs promise otherwise. A pipeline
+returns the leaves of the output without their container; so does the eager reference here. Each stage has
+its own names for its state, so that changes of state show in later outputs only. ``pipeline`` takes no spec
+of dynamic shapes, so that every size is that of the example: there are no probes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from torch import nn
+from torch.utils import _pytree as pytree
+
+from exportdiff.runtime.inputs.copies import build
+from exportdiff.runtime.observing.caches import forget_compiled
+from exportdiff.runtime.observing.failure import failure
+from exportdiff.runtime.observing.observation import PipelinedObservation
+from exportdiff.runtime.observing.process_state import restore_modes
+from exportdiff.runtime.paths.run.calls import ModelCaller, run_calls
+from exportdiff.runtime.paths.run.eager import observe_eager
+from exportdiff.runtime.paths.runners import RUNNERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from torch.distributed.pipelining import Pipe
+
+    from exportdiff.core.case import Case
+    from exportdiff.core.path import Path
+    from exportdiff.runtime.observing.arguments import Inputs
+    from exportdiff.runtime.observing.failure import Failure
+    from exportdiff.runtime.observing.observation import EagerObservation
+    from exportdiff.runtime.paths.stopwatch import Stopwatch
+
+
+def observe_pipelined(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[PipelinedObservation]:
+    """Split a model along each path, and run its stages; make the same calls of an eager model."""
+    case = replace(case, dynamic_shapes=None, probes=None)
+    for path in paths:
+        reference = observe_eager(case, path.device, clock, run=_flat)
+        yield _observe(case, path, clock, reference)
+
+
+def _observe(case: Case, path: Path, clock: Stopwatch, reference: EagerObservation) -> PipelinedObservation:
+    forget_compiled()
+    model, examples = build(case, path.device)
+    inputs: Inputs = examples.fresh()
+    pipe: Pipe | None = None
+    refused: Failure | None = None
+    with restore_modes(), clock:
+        try:
+            pipe = RUNNERS[path.runner].function(model, inputs.args, inputs.kwargs)
+        except Exception as error:
+            refused = _failure(error)
+    if pipe is None:
+        return PipelinedObservation(path, failure=refused, reference=reference)
+    with restore_modes():
+        ran = run_calls(ModelCaller(nn.Module(), clock, run=_flat(pipe)), examples, None)
+    return PipelinedObservation(path, reference=reference, **ran._asdict())
+
+
+def _failure(error: Exception) -> Failure:
+    """Return a failure of stage ``export`` if export refused the model, otherwise of stage ``lower``."""
+    cause = error.__cause__
+    if "cannot capture your model" in str(error) and cause is not None and cause.__traceback__ is not None:
+        # Without the frame that called export: the failure does not depend on it.
+        return failure(cause.with_traceback(cause.__traceback__.tb_next), "export")
+    return failure(error, "lower")
+
+
+def _flat(model: nn.Module) -> Callable[..., object]:
+    def run(*args: object, **kwargs: object) -> object:
+        return pytree.tree_leaves(model(*args, **kwargs))
+
+    return run

@@ -1,0 +1,176 @@
+"""The table of runners: what turns an exported program, or a model, into the thing that is called.
+
+One decorated function adds a runner. Its first docstring line is what users read as its promise.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from exportdiff.core.lazy import torch
+
+if TYPE_CHECKING:
+    from torch import nn
+    from torch.distributed.pipelining import Pipe
+    from torch.export import ExportedProgram
+
+    from exportdiff.runtime.paths.transforms.table import Aspect
+
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Runner:
+    """One runner, and how repro files write it.
+
+    ============  ===========================================================
+    mode          arguments of ``function``, and what it returns
+    ============  ===========================================================
+    exports       ExportedProgram -> nn.Module
+    ``compile``   nn.Module -> a callable to call in its place
+    ``pipeline``  nn.Module, args, kwargs -> torch.distributed.pipelining.Pipe
+    ============  ===========================================================
+    """
+
+    name: str
+    modes: tuple[str, ...]
+    """The modes that it can follow (runtime/paths/modes.py)."""
+    function: Function
+    promise: str
+    """What must hold for every model, in a line."""
+    expression: str
+    """In a repro file: the expression for what is compared with eager, from ``ep`` or from ``model``.
+
+    It may call a function of repro/templates/runners.py.
+    """
+    backend: str = ""
+    """Of a runner of the compile mode: the backend of torch.compile."""
+    shown: bool = False
+    """Whether the expression calls ``function`` itself, so that repro files contain its text."""
+    cost: float | None = None
+    """Milliseconds for a model of the usual size; None: the mode's cost."""
+    same_operators: bool = True
+    """Whether it runs the operators that eager runs."""
+    drops: frozenset[Aspect] = frozenset()
+    """What it does not promise to keep; the checks do not compare it."""
+    apart: bool = False
+    """Whether what it returns shares no memory with the program."""
+    needs: tuple[str, ...] = ()
+    """Names of torch that it uses and not every supported version has; without one its paths are left out."""
+
+
+RUNNERS: dict[str, Runner] = {}
+"""By name, in the canonical order."""
+
+
+def runner(
+    *modes: str,
+    expression: str,
+    backend: str = "",
+    shown: bool = False,
+    cost: float | None = None,
+    same_operators: bool = True,
+    drops: tuple[Aspect, ...] = (),
+    apart: bool = False,
+    needs: tuple[str, ...] = (),
+) -> Callable[[Function], Function]:
+    """Add the decorated function to the table, under its own name; see ``Runner`` for the arguments."""
+
+    def add(function: Function) -> Function:
+        name = function.__name__
+        promise = (function.__doc__ or "").partition("\n")[0]
+        RUNNERS[name] = Runner(
+            name=name,
+            modes=modes,
+            function=function,
+            promise=promise,
+            expression=expression,
+            backend=backend,
+            shown=shown,
+            cost=cost,
+            same_operators=same_operators,
+            drops=frozenset(drops),
+            apart=apart,
+            needs=needs,
+        )
+        return function
+
+    return add
+
+
+@runner("nonstrict", "strict", "draft", expression="ep.module()")
+def module(program: ExportedProgram) -> nn.Module:
+    """One flat graph; shares its state with the exported program."""
+    return program.module()
+
+
+@runner("nonstrict", "strict", "draft", expression="torch.export.unflatten(ep)", apart=True)
+def unflatten(program: ExportedProgram) -> nn.Module:
+    """The module hierarchy, rebuilt; clones the exported program's state."""
+    return torch.export.unflatten(program)
+
+
+@runner("pipeline", expression="stages(model, args, kwargs)", shown=True)
+def stages(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Pipe:
+    """Split a model before each of its children, into the stages of a pipeline."""
+    # Repro files contain this text, and it takes long to import.
+    from torch.distributed.pipelining import SplitPoint, pipeline
+
+    points = {name: SplitPoint.BEGINNING for name, _ in model.named_children()}
+    return pipeline(model, args, kwargs, split_spec=points)
+
+
+@runner("compile", expression="compiled(model)", backend="eager")
+def compiled(model: nn.Module) -> Callable[..., object]:
+    """Dynamo alone: its graphs run the operators that eager runs."""
+    run: Callable[..., object] = torch.compile(model, backend="eager")
+    return run
+
+
+@runner(
+    "compile",
+    expression="compiled(model)",
+    backend="aot_eager",
+    cost=350,
+    same_operators=False,
+)
+def aot_eager(model: nn.Module) -> Callable[..., object]:
+    """Dynamo and AOTAutograd: functional graphs, forward and backward, run operator by operator."""
+    run: Callable[..., object] = torch.compile(model, backend="aot_eager")
+    return run
+
+
+@runner(
+    "compile",
+    expression="compiled(model)",
+    backend="inductor",
+    cost=5000,
+    same_operators=False,
+)
+def inductor(model: nn.Module) -> Callable[..., object]:
+    """All of torch.compile: graphs become machine code."""
+    run: Callable[..., object] = torch.compile(model, backend="inductor")
+    return run
+
+
+# Machine code has no modules, no names and no autograd history. It checks its inputs only where
+# AOTI_RUNTIME_CHECK_INPUTS is set (torch/_inductor/codegen/cpp_wrapper_cpu.py).
+@runner(
+    "aoti",
+    expression="packaged(ep)",
+    same_operators=False,
+    drops=("hierarchy", "state", "gradients", "edits", "deviations"),
+    needs=("torch._inductor.aoti_compile_and_package", "torch._inductor.aoti_load_package"),
+)
+def package(program: ExportedProgram) -> nn.Module:
+    """Machine code: compiled by AOTInductor into a package, and loaded from it."""
+    # Both import torch.
+    from exportdiff.runtime.observing.caches import nothing_cached
+    from exportdiff.runtime.paths.packaged import Packaged
+
+    with tempfile.TemporaryDirectory() as folder, nothing_cached():
+        package = torch._inductor.aoti_compile_and_package(program, package_path=f"{folder}/model.pt2")
+        return Packaged(torch._inductor.aoti_load_package(package))

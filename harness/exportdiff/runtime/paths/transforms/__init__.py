@@ -1,0 +1,19 @@
+"""Transforms: steps between the model and what runs. Each is one entry of a table.
+
+``cases`` change the case itself, for eager as well; ``exports`` add arguments to the export; ``programs``
+turn an ExportedProgram into another one; ``modules`` change the module that a runner returns.
+"""
+
+from exportdiff.runtime.paths.transforms import (  # noqa: F401 - they fill the table
+    calling,
+    cases,
+    exports,
+    graphs,
+    modules,
+    programs,
+    swapping,
+    unflattened,
+)
+from exportdiff.runtime.paths.transforms.table import ORDER, TRANSFORMS, Transform
+
+__all__ = ["ORDER", "TRANSFORMS", "Transform"]

@@ -1,0 +1,159 @@
+"""Applying the transforms of a path, stage by stage."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+
+from exportdiff.runtime.inputs.copies import move_model
+from exportdiff.runtime.observing.tensors import live_state, named_constants, storage_id
+from exportdiff.runtime.paths.transforms.table import TRANSFORMS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torch import nn
+    from torch.export import ExportedProgram
+
+    from exportdiff.core.case import Case
+    from exportdiff.core.path import Path
+    from exportdiff.runtime.paths.transforms.table import At, Function, Transform
+
+
+def varied_case(case: Case, path: Path) -> Case:
+    """Return the case that a path exports or compiles."""
+    return _with(case, list(_of(path, "case")))
+
+
+def reference_case(case: Case, path: Path) -> Case:
+    """Return the case that eager runs, for a path to be compared with."""
+    return _with(case, [*_of(path, "case"), *(each for each in _of(path, "module") if each.in_eager)])
+
+
+def _with(case: Case, transforms: list[Transform]) -> Case:
+    for each in transforms:
+        case = _with_sizes(case, each.function) if each.sizes else _with_model(case, each)
+    return case
+
+
+def _with_model(case: Case, each: Transform) -> Case:
+    def make() -> object:
+        made = case.make()
+        if isinstance(made, tuple) and made and isinstance(made[0], torch.nn.Module):
+            given = (made[0], case.build().model) if each.wants_model else (made[0],)
+            return (each.function(*given), *made[1:])
+        return made
+
+    return replace(case, make=make)
+
+
+def _with_sizes(case: Case, function: Function) -> Case:
+    return replace(
+        case,
+        dynamic_shapes=lambda: function(*case.build()[:3])[0],
+        probes=lambda: function(*case.build()[:3])[1],
+    )
+
+
+def applies(case: Case, path: Path) -> bool:
+    """Whether the transforms of a path change anything for this case."""
+    return case.dynamic_shapes is None or not any(each.sizes for each in _of(path, "case"))
+
+
+def calls_often(path: Path) -> bool:
+    """Whether a call along this path is many calls of the model."""
+    return any(each.calls_often for each in _of(path, "module"))
+
+
+def export_arguments(path: Path, model: nn.Module) -> dict[str, Any]:
+    """Return the further arguments of ``torch.export.export``."""
+    arguments: dict[str, Any] = {}
+    for each in _of(path, "export"):
+        arguments |= each.function(model)
+    return arguments
+
+
+class Needs(NamedTuple):
+    """Extra arguments of transforms. They are made before lowering, because the case's own code may print."""
+
+    model: nn.Module | None
+    """A fresh one, on the path's device."""
+    shapes: object
+
+
+def needs(path: Path, case: Case) -> Needs:
+    """Make the extra arguments that the transforms of a path take."""
+    wants_model = any(each.wants_model for each in _of(path, "module"))
+    exports = any(each.exports for each in _of(path, "program"))
+    model = move_model(case.build().model, path.device) if wants_model else None
+    return Needs(model, case.shapes() if exports else None)
+
+
+def transform_program(path: Path, program: ExportedProgram, extra: Needs) -> ExportedProgram:
+    """Turn a program into the one that is lowered."""
+    for each in _of(path, "program"):
+        options = {"dynamic_shapes": extra.shapes, "strict": path.mode == "strict"} if each.exports else {}
+        program = each.function(program, **options)
+    return program
+
+
+def transform_module(path: Path, module: nn.Module, program: ExportedProgram, extra: Needs) -> nn.Module:
+    """Apply the module transforms, except those that are applied to eager as well."""
+    for each in _of(path, "module"):
+        if not each.in_eager:
+            given = (program,) if each.wants_program else ()
+            module = each.function(module, *given, *_wanted_model(each, extra))
+    return module
+
+
+def edit_module(path: Path, module: nn.Module, extra: Needs) -> nn.Module:
+    """Apply the module transforms that eager gets as well. They may write to the program's state."""
+    for each in _of(path, "module"):
+        if each.in_eager:
+            module = each.function(module, *_wanted_model(each, extra))
+    return module
+
+
+def _wanted_model(each: Transform, extra: Needs) -> tuple[nn.Module | None, ...]:
+    return (extra.model,) if each.wants_model else ()
+
+
+def apart(
+    path: Path,
+    before: ExportedProgram,
+    after: ExportedProgram,
+    made: Any,
+    final: Any,
+    *,
+    runner_copies: bool,
+) -> tuple[str, ...]:
+    """Return the names of state that shares memory with what transforms, or the runner, have copied."""
+    names: list[str] = []
+    if runner_copies:
+        names += _sharing(_program_state(after), _module_state(made))
+    if any(each.apart for each in _of(path, "program")):
+        names += _sharing(_program_state(before), _program_state(after))
+    if any(each.apart for each in _of(path, "module")):
+        names += _sharing(_module_state(made), _module_state(final))
+    return tuple(sorted(set(names)))
+
+
+def _sharing(ours: dict[str, torch.Tensor], theirs: dict[str, torch.Tensor]) -> Iterator[str]:
+    places = {storage_id(tensor) for tensor in ours.values() if tensor.numel()}
+    return (name for name, tensor in theirs.items() if tensor.numel() and storage_id(tensor) in places)
+
+
+def _program_state(program: ExportedProgram) -> dict[str, torch.Tensor]:
+    named = {**program.state_dict, **program.constants}
+    return {name: value for name, value in named.items() if isinstance(value, torch.Tensor)}
+
+
+def _module_state(module: nn.Module) -> dict[str, torch.Tensor]:
+    state, _ = live_state(module)
+    return {**dict(named_constants(module)), **state}
+
+
+def _of(path: Path, at: At) -> Iterator[Transform]:
+    return (TRANSFORMS[name] for name in path.transforms if TRANSFORMS[name].at == at)

@@ -1,0 +1,160 @@
+"""Transforms of the module that a runner returns."""
+
+from __future__ import annotations
+
+import copy
+import re
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+from exportdiff.core.lazy import torch
+from exportdiff.runtime.paths.transforms.table import transform
+
+if TYPE_CHECKING:
+    from torch import nn
+
+
+# By default not for unflatten: its result can never be copied, so that no user's model would pass
+# (corpora/open/unflatten_cannot_be_copied.py).
+@transform("module", "nonstrict:module", apart=True, cost=35)
+def duplicate(module: nn.Module) -> nn.Module:
+    """A deep copy of what runs behaves like it, and shares no state with it."""
+    return copy.deepcopy(module)
+
+
+@transform("module", "nonstrict:unflatten", apart=True, cost=35)
+def pickle(module: nn.Module) -> nn.Module:
+    """What runs can be pickled and unpickled, and shares no state with what comes of it."""
+    with tempfile.TemporaryFile() as file:
+        torch.save(module, file)
+        file.seek(0)
+        loaded: nn.Module = torch.load(file, weights_only=False)
+    return loaded
+
+
+@transform("module", "nonstrict:module", "nonstrict:unflatten", in_eager=True, cost=5)
+def retie(module: nn.Module) -> nn.Module:
+    """A state dict loaded after export acts through every name and in every call variant."""
+    state = {n: t * 0.5 if t.is_floating_point() else t for n, t in module.state_dict().items()}
+    once = {n: t for n, t in state.items() if not re.search(r"@\d+", n)}
+    module.load_state_dict(once, strict=False)
+    return module
+
+
+@transform(
+    "module",
+    *("nonstrict:module", "nonstrict:unflatten", "nonstrict+preserve:unflatten"),
+    in_eager=True,
+    # The graph has recorded where in its memory the state was. What shared memory no longer does, in eager
+    # either: an edit acts on other names than before.
+    drops=("predictions", "edits"),
+    cost=5,
+)
+def converted(module: nn.Module) -> nn.Module:
+    """A function applied to the state, as by to() and double(), acts in every name and every call variant."""
+    # One buffer under two names stays one, where nn.Module alone makes it two; and a module with two parents
+    # is visited twice.
+    done: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+
+    def convert(t: torch.Tensor) -> torch.Tensor:
+        if id(t) not in done:
+            new = (t.double() * 0.5).to(t.dtype) if t.is_floating_point() else t
+            done[id(t)] = (t, new)
+            done[id(new)] = (new, new)
+        return done[id(t)][1]
+
+    apply: Any = module._apply  # torch leaves it without types
+    # A recurrent layer reads its weights when a function is applied; in training, spectral_norm updates its
+    # state where a weight is read. No function does that, and what was exported has no such layer.
+    modes = [(part, part.training) for part in module.modules()]
+    for part, _ in modes:
+        part.training = False
+    apply(convert)
+    for part, training in modes:
+        part.training = training
+        # Export takes a plain attribute that is a buffer, or a parameter, for this one.
+        for name, t in vars(part).items():
+            if id(t) in done:
+                vars(part)[name] = done[id(t)][1]
+    return module
+
+
+@transform("module", "nonstrict:module", "nonstrict:unflatten", wants_model=True, cost=10)
+def load_strictly(module: nn.Module, model: nn.Module) -> nn.Module:
+    """What runs loads the state dict of eager, and misses no name and finds none too many."""
+    state = model.state_dict()
+    # A call variant (foo@1.weight) is a further name of the same tensor (torch/export/unflatten.py).
+    plain = {name: re.sub(r"@\d+", "", name) for name in module.state_dict()}
+    variants = {name: state[base] for name, base in plain.items() if name != base and base in state}
+    module.load_state_dict({**state, **variants})
+    return module
+
+
+_replacing = transform(
+    "module",
+    "nonstrict+preserve:unflatten",
+    wants_model=True,
+    runner="unflatten",
+    after="preserve",
+    drops=("hierarchy",),
+    cost=15,
+)
+
+
+@_replacing
+def swap(module: nn.Module, model: nn.Module) -> nn.Module:
+    """All children of an unflattened model can be replaced by their eager originals."""
+    return _replaced(module, model, [name for name, child in model._modules.items() if child is not None])
+
+
+@_replacing
+def swap_leaves(module: nn.Module, model: nn.Module) -> nn.Module:
+    """All modules without children of an unflattened model can be replaced by their eager originals."""
+    named = model.named_modules(remove_duplicate=False)
+    return _replaced(module, model, [name for name, m in named if name and not m._modules])
+
+
+@_replacing
+def swap_one(module: nn.Module, model: nn.Module) -> nn.Module:
+    """One submodule of an unflattened model can be replaced by its eager original."""
+    names = [name for name, _ in model.named_modules() if name]
+    return _replaced(module, model, names[len(names) // 2 :][:1])
+
+
+def _replaced(module: nn.Module, model: nn.Module, names: list[str]) -> nn.Module:
+    """Put submodules of one model in the place of another's, for all calls, and all of its state as well.
+
+    With the state of the others as it was, what shares memory in the one model would be torn apart.
+    """
+    originals = dict(model.named_modules(remove_duplicate=False))
+    plain = {path: re.sub(r"@\d+", "", path) for path, _ in module.named_modules(remove_duplicate=False)}
+    replaced: dict[object, tuple[torch.Tensor, torch.Tensor]] = {}
+    nameless: list[torch.Tensor] = []
+    for path, base in plain.items():
+        theirs = originals.get(base, torch.nn.Module())
+        state = {**theirs._parameters, **theirs._buffers, **vars(theirs)}
+        ours = module.get_submodule(path)
+        # What dispatches calls has modules for them that it does not register.
+        calls = (ours, *getattr(ours, "_call_modules", ()))
+        for store in (store for m in calls for store in (m._parameters, m._buffers, vars(m))):
+            held = {name: value for name, value in store.items() if isinstance(value, torch.Tensor)}
+            for name, value in held.items():
+                other = state.get(name)
+                if not isinstance(other, torch.Tensor):
+                    nameless.append(value)
+                    continue
+                store[name] = other
+                if value.layout is torch.strided:
+                    replaced.setdefault((value.untyped_storage()._cdata, value.dtype), (value, other))
+    for value in nameless:  # held in a list, for example: it has a name in the exported model alone
+        memory = value.layout is torch.strided and (value.untyped_storage()._cdata, value.dtype)
+        if memory in replaced:
+            old, new = replaced[memory]
+            offset = new.storage_offset() + value.storage_offset() - old.storage_offset()
+            view = torch.empty(0, dtype=value.dtype, device=value.device)
+            value.data = view.set_(new.untyped_storage(), offset, value.shape, value.stride())
+    for name in names:
+        for path in [path for path, base in plain.items() if base == name]:
+            parent, _, last = path.rpartition(".")
+            setattr(module.get_submodule(parent), last, model.get_submodule(name))
+    return module

@@ -1,0 +1,300 @@
+"""One child process: started within limits, listened to for a time, ended with all that it started."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import logging
+import os
+import pathlib
+import signal
+import sys
+import threading
+import time
+import warnings
+from dataclasses import dataclass
+from multiprocessing import connection, forkserver
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from exportdiff.runtime.processes import scratch
+from exportdiff.runtime.processes.limits import MIB, Limits, end_first, limit_files, limits
+from exportdiff.runtime.processes.network import leave_network
+from exportdiff.runtime.processes.server import server, server_pid
+from exportdiff.runtime.processes.usage import fair_share, usage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
+    from threading import Event
+    from types import TracebackType
+
+Body: TypeAlias = "Callable[..., None]"
+"""What a child runs: a function of its end of the pipe and of the arguments."""
+
+POLL_SECONDS = 0.1
+"""Seconds between two looks whether a wait should stop, and at what the child uses."""
+END_SECONDS = 5.0
+"""A process that was killed, or has closed its pipe, ends within so many seconds."""
+
+_PR_SET_PDEATHSIG = 1
+"""From linux/prctl.h."""
+
+NOWHERE = pathlib.Path(os.devnull)
+
+
+_processes = threading.Lock()
+"""Held while multiprocessing starts a process or asks for an exit code: it is made for one thread."""
+
+
+@dataclass(frozen=True)
+class Death:
+    """A process that ended, or reached a limit, before it answered."""
+
+    kind: Literal["abort", "hang"]
+    reason: str
+    """``SIGSEGV``, ``exit code 3``, ``no answer within 60 s``, ``more than 4096 MiB of memory``."""
+    memory: int | None = None
+    """The limit in MiB, if it took more memory than that."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A task that raised an exception in its process; the text of ``error`` holds the traceback there."""
+
+    error: BaseException
+
+
+class Stopped(Exception):  # noqa: N818 - a request, not an error
+    """Somebody asked to stop during a wait, or the time for it is over; the text says which."""
+
+    def __init__(self, why: str = "interrupted") -> None:
+        """``why``: for people."""
+        super().__init__(why)
+
+
+class Child:
+    """A process forked from the fork server; it leads a process group of its own.
+
+    Leaving the ``with`` block ends the process and every process that it started.
+    """
+
+    def __init__(self, body: Body, *args: object, output: pathlib.Path | None = None) -> None:
+        """Start a process that runs ``body(pipe, *args)`` within ``limits()``; all of it has to be picklable.
+
+        The file ``output`` gets what the process prints. None: standard error gets it, so that it cannot mix
+        with what this command prints on standard output.
+
+        The process works in a scratch folder that is removed at its end. Links there show the files of the
+        current folder, so what it reads by a relative name is found.
+        """
+        self._limits = limits()
+        self._scratch = scratch.make()
+        self._pipe, theirs = server().Pipe()
+        folders = (pathlib.Path.cwd(), pathlib.Path(self._scratch.name))
+        setup = (output, self._limits, folders, body, args)
+        try:
+            self._process = self._started(theirs, setup)
+        except (EOFError, OSError):  # the server was killed at this moment
+            time.sleep(END_SECONDS)
+            self._process = self._started(theirs, setup)
+        theirs.close()
+
+    @staticmethod
+    def _started(pipe: Connection, setup: tuple[Any, ...]) -> BaseProcess:
+        with _processes:
+            context = server()
+            process = context.Process(target=_main, args=(pipe, server_pid(), *setup))
+            process.start()
+        return process
+
+    def __enter__(self) -> Child:
+        """Do nothing: the process already runs."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End the process."""
+        self.end()
+
+    @property
+    def pid(self) -> int:
+        """The id of the process."""
+        return self._process.pid or 0
+
+    def send(self, message: object) -> None:
+        """Send a message. Raises OSError if the process is dead."""
+        self._pipe.send(message)
+
+    def receive(self, seconds: float, stop: Event | None = None) -> Any:
+        """Return the next message; a Death if the process ends or reaches a limit first.
+
+        Raises Stopped soon after ``stop`` is set. A process that reached a limit still runs: end it.
+        """
+        try:
+            death = self._watched(lambda left: self._pipe.poll(left), seconds, stop)
+            return death or self._pipe.recv()
+        except (EOFError, OSError):
+            return self.death()
+
+    def death(self) -> Death:
+        """Say how the process ended; call it once the pipe is broken."""
+        self._ends_within(END_SECONDS)
+        return Death("abort", exit_reason(self._exit_code()))
+
+    def wait(self, seconds: float) -> int | Death:
+        """Wait for the end; return the exit code, negative for a signal; a Death if it reaches a limit first.
+
+        A process that reached a limit still runs: end it.
+        """
+        death = self._watched(self._ends_within, seconds, None)
+        if death is not None:
+            return death
+        code = self._exit_code()
+        return Death("abort", exit_reason(None)) if code is None else code
+
+    def end(self) -> None:
+        """Kill the process and whatever it started; do nothing if all have ended."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if self._exit_code() is None:
+                os.kill(self.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+        self._ends_within(None)
+        self._pipe.close()
+        self._scratch.cleanup()
+
+    def _watched(self, happens: Callable[[float], bool], seconds: float, stop: Event | None) -> Death | None:
+        """Wait until something happens, and look at the limits meanwhile; return the one that is reached.
+
+        ``happens`` waits for some seconds and says whether it did. The time for which the process only
+        waited for a core does not count: on a busy machine, a program does not hang.
+        """
+        deadline = time.monotonic() + seconds
+        waited = waited_for_core(self.pid)
+        while True:
+            if stop is not None and stop.is_set():
+                raise Stopped
+            left = max(deadline - time.monotonic(), 0.0)
+            if happens(min(left, POLL_SECONDS)):
+                return None
+            death = self._over_limit()
+            if death is not None:
+                return death
+            if time.monotonic() >= deadline:
+                more = waited_for_core(self.pid) - waited
+                if more <= POLL_SECONDS:
+                    return Death("hang", f"no answer within {seconds:g} s")
+                deadline, waited = time.monotonic() + more, waited + more
+
+    def _over_limit(self) -> Death | None:
+        """Return the limit that the process and its descendants have passed."""
+        most, used = self._limits, usage(self.pid)
+        # The fair share takes longer to find, and is never more.
+        if used.memory > most.memory * MIB and fair_share(self.pid) > most.memory * MIB:
+            return Death("abort", f"more than {most.memory} MiB of memory", most.memory)
+        if used.processes > most.processes:
+            return Death("abort", f"more than {most.processes} processes")
+        return None
+
+    def _ends_within(self, seconds: float | None) -> bool:
+        """Wait for the end of the process; return whether it has ended."""
+        return bool(connection.wait([self._process.sentinel], seconds))
+
+    def _exit_code(self) -> int | None:
+        """Return the exit code, negative for a signal; None if the process still runs."""
+        with _processes:
+            return self._process.exitcode
+
+
+def waited_for_core(pid: int) -> float:
+    """Return for how many seconds a process could have run and got no core; 0 where nobody counts that."""
+    try:
+        return int(pathlib.Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()[1]) / 1e9
+    except (OSError, ValueError, IndexError):  # not on Linux, or the process is gone
+        return 0.0
+
+
+def _main(
+    pipe: Connection,
+    server: int,
+    output: pathlib.Path | None,
+    limits: Limits,
+    folders: tuple[pathlib.Path, pathlib.Path],
+    body: Body,
+    args: tuple[object, ...],
+) -> None:
+    os.setpgid(0, 0)
+    if not limits.network:
+        leave_network()
+    end_with_parent(server)
+    end_first()
+    limit_files(limits.file_size)
+    if limits.devices is not None:
+        os.environ["CUDA_VISIBLE_DEVICES"] = limits.devices
+    scratch.enter(*folders)
+    set_up(output)
+    body(pipe, *args)
+
+
+def end_with_parent(server: int) -> None:
+    """Let this process end when the command is gone, even if that was killed. ``server``: the fork server.
+
+    The fork server ends when nobody holds the other end of its pipe; multiprocessing gives that end to every
+    child as well. Linux is asked to kill this process when the server ends; elsewhere it ends when it next
+    answers.
+    """
+    alive = getattr(forkserver._forkserver, "_forkserver_alive_fd", None)
+    if alive is not None:
+        os.close(alive)
+        forkserver._forkserver._forkserver_alive_fd = None  # type: ignore[attr-defined]  # private
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != server:  # it ended before Linux was asked
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def set_up(output: pathlib.Path | None) -> None:
+    """Set up a child: one thread, no warnings, no logs, Ctrl-C left to the parent; ``output`` as in Child."""
+    import torch  # here, to save start-up time: only children need it, and they have it imported
+
+    torch.set_num_threads(1)
+    # The source line of every node, for people to read: a twentieth of the time of a non-strict export.
+    if hasattr(torch.fx.config, "do_not_emit_stack_traces"):
+        torch.fx.config.do_not_emit_stack_traces = True
+    warnings.simplefilter("ignore")
+    logging.disable(logging.CRITICAL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if output is None:
+        os.dup2(2, 1)
+        return
+    with output.open("wb") as target:
+        os.dup2(target.fileno(), 1)
+        os.dup2(target.fileno(), 2)
+
+
+_KILLS = (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)
+SERVER_GONE = 255
+"""What multiprocessing gives for an exit code if the fork server was killed: nobody knows the real one."""
+
+
+def ended_from_outside(code: int | None) -> bool:
+    """Whether something else ended the process, by its exit code: the next run may end in another way.
+
+    A limit (None), a kill (also that of Linux when memory is short), or the end of the fork server.
+    """
+    return code is None or code == SERVER_GONE or -code in _KILLS
+
+
+def exit_reason(code: int | None) -> str:
+    """Return ``SIGSEGV`` for -11, ``exit code 3`` for 3."""
+    if code is not None and code < 0:
+        try:
+            return signal.Signals(-code).name
+        except ValueError:
+            return f"signal {-code}"
+    return f"exit code {code}"

@@ -1,0 +1,118 @@
+"""An executor runs tasks elsewhere: ``submit`` queues one, ``wait`` returns its answer, ``close`` ends all.
+
+What differs between executors is where a task runs: a Place. Here are the protocols, and the executor that
+shares tasks out to places, one thread for each.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
+from contextlib import suppress
+from queue import LifoQueue
+from threading import Event
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from exportdiff.runtime.processes.child import POLL_SECONDS, Death, Failure, Stopped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import TracebackType
+
+T = TypeVar("T")
+
+
+class Executor(Protocol):
+    """Runs tasks in other processes, on this machine or on others."""
+
+    def submit(self, seconds: float, task: Callable[..., T], *args: object) -> Task[T]:
+        """Queue ``task(*args)``; its time limit counts from when it starts."""
+
+    def close(self) -> None:
+        """End every process, whatever it is doing."""
+
+
+class Place(Protocol):
+    """Where one task runs at a time: a process on this machine, or a share of a cluster."""
+
+    def ask(
+        self, seconds: float, task: Callable[..., T], *args: object, stop: Event | None = None
+    ) -> T | Death | Failure:
+        """Return ``task(*args)``, run there. Raises Stopped soon after ``stop`` is set."""
+
+    def stop(self) -> None:
+        """End what runs there; the next task begins anew."""
+
+
+class Task(Generic[T]):
+    """A queued task."""
+
+    def __init__(self, future: Future[T | Death | Failure]) -> None:
+        """Only executors call this."""
+        self._future = future
+
+    def is_done(self, seconds: float = 0.0) -> bool:
+        """Whether there is an answer; waits for it, but not longer than ``seconds``."""
+        if seconds and not self._future.done():
+            with suppress(FutureTimeout, CancelledError):
+                self._future.exception(timeout=seconds)
+        return self._future.done()
+
+    def cancel(self) -> bool:
+        """Take a task that nobody has started out of the queue. Return whether it was still there."""
+        return self._future.cancel()
+
+    def wait(self, stop: Event | None = None) -> T | Death | Failure:
+        """Return the answer, or a Death or a Failure; raises Stopped soon after ``stop`` is set."""
+        while not self.is_done(POLL_SECONDS):
+            if stop is not None and stop.is_set():
+                self._future.cancel()
+                raise Stopped
+        return self._future.result()
+
+
+class Places:
+    """The executor that gives each task to a place that is free. Leaving the ``with`` block closes it."""
+
+    def __init__(self, places: Sequence[Place], at_end: Callable[[], None] = lambda: None) -> None:
+        """Start nothing yet; the first ``submit`` does. ``close`` calls ``at_end``."""
+        self._places = places
+        self._at_end = at_end
+        # The place that was used last is warm.
+        self._free: LifoQueue[Place] = LifoQueue()
+        for place in places:
+            self._free.put(place)
+        self._stop = Event()
+        self._threads = ThreadPoolExecutor(len(places))
+
+    def __enter__(self) -> Places:
+        """Start nothing yet."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close it."""
+        self.close()
+
+    def submit(self, seconds: float, task: Callable[..., T], *args: object) -> Task[T]:
+        """Queue ``task(*args)``; its time limit counts from when it starts."""
+        return Task(self._threads.submit(self._run, seconds, task, args))
+
+    def close(self) -> None:
+        """End every process, whatever it is doing."""
+        self._stop.set()
+        self._threads.shutdown(cancel_futures=True)
+        for place in self._places:
+            place.stop()
+        self._at_end()
+
+    def _run(self, seconds: float, task: Callable[..., T], args: tuple[object, ...]) -> T | Death | Failure:
+        place = self._free.get()
+        try:
+            return place.ask(seconds, task, *args, stop=self._stop)
+        finally:
+            self._free.put(place)

@@ -1,0 +1,70 @@
+"""The fork server: a process that has torch imported and has run nothing (see ``preload``)."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+from contextlib import contextmanager
+from multiprocessing import forkserver
+from typing import TYPE_CHECKING
+
+from exportdiff.core.errors import UsageError
+from exportdiff.core.own_code import import_folders
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from multiprocessing.context import ForkServerContext
+
+
+def server(*modules: str) -> ForkServerContext:
+    """Return the context that forks children from the server; the first call starts the server.
+
+    The first call may name ``modules`` that the server imports besides torch; each child has them then, too.
+    Raises UsageError on a platform without fork.
+    """
+    try:
+        context = multiprocessing.get_context("forkserver")
+    except ValueError:
+        raise UsageError("this platform has no fork server: run on Linux or macOS") from None
+    context.set_forkserver_preload(
+        ["exportdiff.runtime.processes.preload", *modules, "exportdiff.runtime.processes.freeze"]
+    )
+    with _starting, _environment():
+        forkserver.ensure_running()
+    return context
+
+
+def server_pid() -> int:
+    """Return the id of the fork server's process, which must have been started."""
+    pid = vars(forkserver._forkserver)["_forkserver_pid"]
+    assert isinstance(pid, int)
+    return pid
+
+
+_starting = threading.Lock()
+"""Held while the environment is not ours: several threads may start children."""
+
+
+@contextmanager
+def _environment() -> Iterator[None]:
+    """Set the environment variables that the server starts with, and restore ours afterwards.
+
+    PYTHONPATH: the server finds this package by it, not by our ``sys.path``. PYTHONHASHSEED: torch iterates
+    over sets of strings, so only a fixed hash seed gives every campaign the same findings. PYTHONWARNINGS: a
+    child that is killed cannot give back its semaphores (tqdm makes one, and torch.fx uses tqdm where it is
+    installed); multiprocessing's resource tracker does that, and need not warn the user of it.
+    """
+    before = dict(os.environ)
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (*import_folders(), before.get("PYTHONPATH"))))
+    os.environ.setdefault("PYTHONHASHSEED", "0")
+    quiet = "ignore:resource_tracker:UserWarning"
+    os.environ["PYTHONWARNINGS"] = ",".join(filter(None, (before.get("PYTHONWARNINGS"), quiet)))
+    try:
+        yield
+    finally:
+        for name in ("PYTHONPATH", "PYTHONHASHSEED", "PYTHONWARNINGS"):
+            if name in before:
+                os.environ[name] = before[name]
+            else:
+                del os.environ[name]

@@ -1,0 +1,42 @@
+"""The Python values and the kinds of containers that programs use."""
+
+from __future__ import annotations
+
+import math
+
+from exportdiff_strategies.program import FIELDS, Kind, Literal, Size
+from exportdiff_strategies.values import PythonValue
+
+LITERALS: dict[str, tuple[PythonValue | None, ...]] = {
+    "bool": (True, False),
+    "int": (1, 2, 0, 3),
+    "str": ("a", "b", "c"),
+    "float": (0.5, 2.0, math.nan, math.inf, -1.0, 1.0),
+    "enum": (Kind.A, Kind.B),
+    "size": (Size((2,)), Size((2, 3)), Size(())),
+    "optional": (None,),
+}
+"""Kind of argument -> the values that are passed; scenarios take the first two."""
+
+OTHER_TYPES: dict[str, tuple[PythonValue, ...]] = {
+    "bool": (1, 0),
+    "int": (True, 1.0, 2.0, False),
+    "float": (2, 1, True),
+}
+"""Kind of argument -> values of another type, some of them equal to one of LITERALS."""
+
+KEYS: tuple[tuple[Literal, ...], ...] = (("b", "a"), (1, 0), (None, "a"), ((0, 1), (1,)), (2.5, True))
+"""Keys of dicts besides the usual ones: in another order, or no text."""
+
+ODD_TEXTS = ("it's", 'a "b"', "a\n", "\\", "")
+"""Strings that need quoting."""
+
+GROUPS = ("tuple", "list", "dict", "named", "data")
+"""The kinds of containers, simplest first."""
+
+
+def group_keys(kind: str) -> tuple[str, ...]:
+    """The names of the two items of a container of this kind; none for a tuple or list."""
+    if kind == "dict":
+        return ("a", "b")
+    return FIELDS if kind in ("named", "data") else ()

@@ -1,0 +1,83 @@
+"""Drawing Python values: those that are passed on or returned besides tensors, and keys of dicts."""
+
+from __future__ import annotations
+
+import math
+
+from exportdiff_strategies.constants import KEYS, LITERALS, OTHER_TYPES, group_keys
+from exportdiff_strategies.drawing.scope import Scope
+from exportdiff_strategies.program import (
+    FLAGS,
+    Expr,
+    Group,
+    GroupInput,
+    Input,
+    Item,
+    Kind,
+    Lit,
+    Literal,
+    Size,
+    Var,
+)
+from exportdiff_strategies.swarm import Chooser
+from exportdiff_strategies.values import Box, PythonValue, Value
+
+CONSTANTS: tuple[Literal, ...] = (
+    *(None, 3, True, "a", 2.5, Kind.A, Size((2, 3)), ""),
+    *(None, "b", math.inf, math.nan, Kind.B, Size(())),
+)
+"""The constants that a model returns, simplest first; those that are one of a kind come twice."""
+
+EMPTY = ("tuple", "list", "dict")
+"""The kinds of containers that may be empty."""
+
+
+def keys_of(choose: Chooser, kind: str) -> tuple[Literal, ...]:
+    """The keys of a container of two items; those of a dict need not be text, nor be sorted."""
+    if kind == "dict" and choose.maybe("names.keys", 60):
+        return choose.pick(KEYS)
+    return group_keys(kind)
+
+
+def draw_input_value(choose: Chooser) -> Input:
+    """An item of a container of inputs that is no tensor."""
+    options: list[Input] = [Lit(value) for value in (None, 3, "a", True, 2.5, Kind.A)]
+    options += [GroupInput(kind, ()) for kind in EMPTY]
+    return choose.pick(options)
+
+
+def literals(choose: Chooser, kind: str) -> tuple[PythonValue | None, ...]:
+    """The constants to pass for an argument of this kind: a few are equal to one, but of another type."""
+    if kind in OTHER_TYPES and choose.maybe("calls.other_type", 30):
+        return OTHER_TYPES[kind]
+    return LITERALS[kind]
+
+
+def draw_output_value(scope: Scope) -> Expr:
+    """A value to return that is no tensor: a flag, an item of a container, a constant, an empty container."""
+    choose = scope.choose
+    passed: list[Expr] = [*scope.flags(*FLAGS), *_items(scope), *scope.boxes()]
+    if passed and choose.chance(50):
+        return choose.pick(passed)
+    if choose.chance(20):
+        return Group(choose.pick(EMPTY), ())
+    return Lit(choose.pick(CONSTANTS))
+
+
+def _items(scope: Scope) -> list[Expr]:
+    """The Python values in containers that are variables, where every scenario has one."""
+    found: list[Expr] = []
+    for var in scope.boxes():
+        boxes = [box for frame in scope.frames if isinstance(box := frame.names[var.name], Box)]
+        for key in boxes[0].items:
+            if all(key in box.items and _is_constant(box.items[key]) for box in boxes):
+                found.append(_item(var, key, boxes[0]))
+    return found
+
+
+def _item(var: Var, key: Literal, box: Box) -> Item:
+    return Item(var, key, box.kind in ("named", "data"))
+
+
+def _is_constant(value: Value) -> bool:
+    return value is None or isinstance(value, PythonValue)

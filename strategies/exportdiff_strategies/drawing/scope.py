@@ -1,0 +1,185 @@
+"""The context in which statements are drawn: the scenarios of a method, and the values in reach.
+
+A body is drawn under several *scenarios* at once (one Frame for each combination of argument values), so that
+every statement is valid whichever way the branches around it go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from exportdiff_strategies.drawing.modules import walk
+from exportdiff_strategies.machine import Machine
+from exportdiff_strategies.ops import Rejected
+from exportdiff_strategies.program import Arg, Attr, AttributePath, Cond, Expr, Item, Stmt, Var
+from exportdiff_strategies.swarm import Chooser
+from exportdiff_strategies.values import Box, Frame, Ref, Value
+
+OPERANDS = 6
+"""How many of the tensors in scope are considered as operands, the newest first."""
+
+
+Maker = Callable[["Scope"], Stmt | None]
+"""Draws one statement."""
+
+
+@dataclass
+class Scope:
+    """The context of the next statement: the active scenarios and the method's arguments."""
+
+    choose: Chooser
+    machine: Machine
+    args: tuple[Arg, ...]
+    frames: list[Frame]
+    depth: int = 0
+    fresh: list[int] = field(default_factory=lambda: [0])
+    called: dict[tuple[AttributePath, str], Expr] = field(default_factory=dict)
+    """(path of the callee, argument) -> the value that was passed last.
+
+    Calls with other values are interesting.
+    """
+    written_state: list[Expr] = field(default_factory=list)
+    """Attributes of called children that these calls have changed."""
+    read_by_operators: set[AttributePath] = field(default_factory=set)
+    """Attributes that a control-flow operator has read."""
+    methods: tuple[str, ...] = ()
+    """The methods of ``self`` that may be called."""
+    wanted: list[Expr] = field(default_factory=list)
+    """What the model should return."""
+    pending: list[Maker] = field(default_factory=list)
+    """Makers of statements that should follow the latest statement, as in real code."""
+    operator_args: tuple[str, ...] = ()
+    """The arguments of the local function of a control-flow operator, in which nothing may
+    be changed; else empty.
+    """
+
+    operator_writes: bool = False
+    """Whether this operator allows its functions to write to what existed before."""
+
+    def inner(
+        self, frames: list[Frame], *, operator_args: tuple[str, ...] = (), operator_writes: bool = False
+    ) -> Scope:
+        """A scope for a nested suite with these frames."""
+        return replace(
+            self,
+            frames=frames,
+            depth=self.depth + 1,
+            operator_args=operator_args or self.operator_args,
+            operator_writes=operator_writes or self.operator_writes,
+        )
+
+    def owns(self, name: str) -> bool:
+        """Whether a name may be bound again: in a local function, only its arguments may."""
+        return not self.operator_args or name in self.operator_args
+
+    def try_out(self, stmt: Stmt) -> bool:
+        """Execute a statement in every scenario; if one rejects the statement, in none, and return False."""
+        frames = [frame.copy() for frame in self.frames]
+        try:
+            for frame in frames:
+                self.machine.run((stmt,), frame)
+        except Rejected:
+            return False
+        # In place, because an enclosing scope may hold the same list.
+        self.frames[:] = frames
+        return True
+
+    def copies(self) -> list[Frame]:
+        """Copies of the frames, for drawing statements that may be dropped."""
+        return [frame.copy() for frame in self.frames]
+
+    def _named(self, kind: type) -> list[str]:
+        first, *rest = self.frames
+        return [
+            name
+            for name in reversed(first.names)
+            if isinstance(first.names[name], kind)
+            and all(isinstance(frame.names.get(name), kind) for frame in rest)
+        ]
+
+    def variables(self) -> list[Var]:
+        """Variables that are tensors in every scenario, the newest first."""
+        return [Var(name) for name in self._named(Ref)]
+
+    def boxes(self, kind: str = "") -> list[Var]:
+        """Variables that are containers (of a kind) in every scenario."""
+        return [
+            Var(name)
+            for name in self._named(Box)
+            if not kind or all(_kind(frame.names[name]) == kind for frame in self.frames)
+        ]
+
+    def callables(self) -> list[Var]:
+        """Arguments that can be called."""
+        return [Var(arg.name) for arg in self.args if arg.kind == "function"]
+
+    def items(self) -> list[Item]:
+        """Tensors in containers that are variables."""
+        found = []
+        for var in self.boxes():
+            boxes = [frame.names[var.name] for frame in self.frames]
+            first = boxes[0]
+            for key in first.items if isinstance(first, Box) else ():
+                if all(isinstance(b, Box) and isinstance(b.items.get(key), Ref) for b in boxes):
+                    dotted = isinstance(first, Box) and first.kind in ("named", "data", "result")
+                    found.append(Item(var, key, dotted))
+        return found
+
+    def attributes(self) -> list[Attr]:
+        """Attributes of ``self`` that are tensors and, if the switch is on, of its children."""
+        return [Attr(path) for path, value in self.walk_state() if isinstance(value, Ref)]
+
+    def numbers(self) -> list[Attr]:
+        """Attributes that are Python ints."""
+        return [Attr(path) for path, value in self.walk_state() if type(value) is int]
+
+    def rates(self) -> list[Attr]:
+        """Attributes that are Python floats."""
+        return [Attr(path) for path, value in self.walk_state() if type(value) is float]
+
+    def walk_state(self) -> Iterator[tuple[AttributePath, Value]]:
+        """Attributes of ``self`` and, if the switch is on, of its children."""
+        return walk(self.frames[0].owner, 2 if self.choose.on("state.read_child") else 1)
+
+    def tensors(self) -> list[Expr]:
+        """The tensors considered as operands, simplest first."""
+        variables: list[Expr] = [*self.variables()]
+        return [*variables[:OPERANDS], *self.items()[:OPERANDS], *self.attributes()[:OPERANDS]]
+
+    def recent(self) -> Expr | None:
+        """Mostly the newest tensor: code with results that are used finds more bugs than dead code."""
+        tensors = self.tensors()
+        return self.choose.mostly_first(tensors) if tensors else None
+
+    def value(self, expr: Expr, frame: Frame) -> Ref | None:
+        """The tensor that an expression is in one scenario, or None. Uses no fuel."""
+        left = frame.fuel[0]
+        try:
+            value = self.machine.evaluate(expr, frame)
+        except Rejected:
+            return None
+        finally:
+            frame.fuel[0] = left
+        return value if isinstance(value, Ref) else None
+
+    def holds(self, cond: Cond, frame: Frame) -> bool:
+        """The truth of a condition in one scenario. Raises Rejected if it cannot be decided. Uses no fuel."""
+        left = frame.fuel[0]
+        try:
+            return self.machine.holds(cond, frame)
+        finally:
+            frame.fuel[0] = left
+
+    def name(self) -> str:
+        """An unused local name."""
+        self.fresh[0] += 1
+        return f"h{self.fresh[0]}"
+
+    def flags(self, *kinds: str) -> list[Var]:
+        """The method's own arguments of some kinds."""
+        return [Var(arg.name) for arg in self.args if arg.kind in kinds]
+
+
+def _kind(value: Value) -> str:
+    return value.kind if isinstance(value, Box) else ""

@@ -1,0 +1,294 @@
+"""Executing ``__init__``: instances of modules, and what their attributes refer to."""
+
+from __future__ import annotations
+
+from exportdiff_strategies.layers import LAYERS
+from exportdiff_strategies.machine.tensors import filled_tensor, new_tensor
+from exportdiff_strategies.ops import OPS, Rejected
+from exportdiff_strategies.program import (
+    AttributePath,
+    Bind,
+    Child,
+    ClassDef,
+    Cond,
+    Container,
+    Copied,
+    Derived,
+    Held,
+    Hook,
+    Init,
+    Key,
+    New,
+    Parametrize,
+    Plain,
+    Slice,
+    Step,
+    Tensor,
+    Unset,
+    of_type,
+)
+from exportdiff_strategies.regions import PARAMETRIZATIONS
+from exportdiff_strategies.trace import Trace
+from exportdiff_strategies.values import Family, Instance, Ref, Value, deep_copy
+
+
+def resolve(owner: Instance, path: AttributePath, trace: Trace | None = None) -> Value:
+    """The value of the attribute at a path from ``owner``. Raises Rejected if there is no such attribute.
+
+    A trace records which statements of ``__init__`` made the attributes on the way.
+    """
+    value: Value = owner
+    for step in path:
+        if not isinstance(value, Instance):
+            raise Rejected("no such attribute")
+        if isinstance(step, Slice):
+            value = _sliced(value, step)
+            continue
+        if step not in value.attrs:
+            raise Rejected("no such attribute")
+        if trace is not None and step in value.origins:
+            trace.used.add(value.origins[step])
+        value = value.attrs[step]
+    return value
+
+
+def _sliced(box: Instance, step: Slice) -> Instance:
+    if box.kind not in ("ModuleList", "Sequential"):
+        raise Rejected("not a sequence")
+    items = list(box.attrs.values())[step.start : step.stop]
+    return Instance(box.kind, dict(enumerate(items)))
+
+
+class Builder:
+    """Executes ``__init__``."""
+
+    def __init__(self, classes: dict[str, ClassDef], training: bool) -> None:
+        """Prepare to build instances of these classes; the mapping may grow later.
+
+        ``training``: the model is in train mode.
+        """
+        self.classes = classes
+        self.training = training
+        self._outer: list[int] = []
+        """The statements of ``__init__`` that are being executed, outermost first."""
+
+    def build(self, new: New, owner: Instance | None, trace: Trace | None = None) -> Instance:
+        """A new instance, in the state that its ``__init__`` leaves; a guest's path starts at ``owner``."""
+        if new.layer:
+            return _layer(new)
+        cls = self.classes[new.name]
+        instance = Instance(cls)
+        if cls.guest:
+            guest = resolve(owner, new.guest, trace) if owner is not None and new.guest else None
+            instance.attrs["guest"] = guest if guest is not None else self.build(New(cls.guest), None, trace)
+        for init in cls.init:
+            self.initialize(instance, init, trace)
+        return instance
+
+    def initialize(self, owner: Instance, init: Init, trace: Trace | None = None) -> None:
+        """Execute one statement of ``__init__``; a trace records which others the statement depends on."""
+        if trace is None:
+            self._execute(owner, init, None)
+            return
+        inner = Trace(needs=trace.needs)
+        self._outer.append(id(init))
+        self._execute(owner, init, inner)
+        self._outer.pop()
+        needed = trace.needs.setdefault(id(init), set())
+        needed |= inner.used
+        if isinstance(init, Bind | Hook | Parametrize):
+            # The statement may change a module that this constructor was given: then the construction counts.
+            needed.update(self._outer)
+
+    def _execute(self, owner: Instance, init: Init, trace: Trace | None) -> None:
+        if isinstance(init, Child):
+            child = self.build(init.new, owner, trace)
+            child.traced = init.traced
+            _set_attribute(owner, init.attr, child, init)
+        elif isinstance(init, Copied):
+            _set_attribute(owner, init.attr, _copied(owner, init, trace), init)
+        elif isinstance(init, Held):
+            _set_attribute(owner, init.attr, _held(init), init)
+        elif isinstance(init, Bind):
+            _bind(owner, init, trace)
+        elif isinstance(init, Container):
+            _set_attribute(owner, init.attr, self._container(owner, init, trace), init)
+        elif isinstance(init, Tensor):
+            made = filled_tensor(init.fill, init.kind, init.frozen, init.layout)
+            _set_attribute(owner, init.attr, made, init, init.kind)
+        elif isinstance(init, Unset):
+            _set_attribute(owner, init.attr, None, init)
+            owner.slots[init.attr] = init.kind
+        elif isinstance(init, Derived):
+            _derive(owner, init, trace)
+        elif isinstance(init, Plain):
+            value = init.value
+            assert value is None or isinstance(value, bool | int | float | str)
+            _set_attribute(owner, init.attr, value, init)
+        elif isinstance(init, Hook):
+            _add_hook(owner, init, trace)
+        else:
+            _add_parametrization(owner, init, trace)
+
+    def _container(self, owner: Instance, init: Container, trace: Trace | None) -> Instance:
+        box = Instance(init.kind)
+        for index, item in enumerate(init.items):
+            step: Step = Key(init.keys[index]) if init.keys else index
+            if isinstance(item, New):
+                box.attrs[step] = self.build(item, owner, trace)
+            elif isinstance(item, Container):
+                box.attrs[step] = self._container(owner, item, trace)
+            else:
+                box.attrs[step] = resolve(owner, item, trace)
+        if init.kind in ("list", "dict") and not self.training and depends_on_mode(box):
+            raise Rejected("eval() does not reach modules in plain containers")
+        return box
+
+
+def depends_on_mode(module: Instance) -> bool:
+    """Whether a module, or one below it, behaves otherwise in train mode than in eval mode."""
+    kind = module.kind
+    if isinstance(kind, New) and LAYERS[kind.name].has_modes:
+        return True
+    if isinstance(kind, ClassDef) and any(cond.name == "training" for cond in of_type(kind.bodies, Cond)):
+        return True
+    if any(PARAMETRIZATIONS[name].updates for name, _ in module.parametrized.values()):
+        return True
+    return any(isinstance(value, Instance) and depends_on_mode(value) for value in module.attrs.values())
+
+
+def _held(init: Held) -> Instance:
+    box = Instance(init.kind)
+    for index, item in enumerate(init.items):
+        step: Step = Key(init.keys[index]) if init.keys else index
+        box.attrs[step] = filled_tensor(item.fill, item.kind)
+        box.slots[step] = item.kind
+    return box
+
+
+def _copied(owner: Instance, init: Copied, trace: Trace | None) -> Instance:
+    source = resolve(owner, init.source, trace)
+    if not isinstance(source, Instance) or isinstance(source.kind, str) or source.traced:
+        raise Rejected("not a module of a class")
+    if init.deep:
+        return deep_copy(source)
+    if source.parametrized:
+        raise Rejected("a parametrized module has a class of its own")
+    copied = Instance(source.kind, {**source.attrs}, {**source.slots}, source.hooks, source.parametrized)
+    copied.origins = {**source.origins}
+    source.twins = copied.twins = [*(source.twins or [source]), copied]
+    for twin in source.twins:
+        twin.twins = source.twins
+    return copied
+
+
+def _layer(new: New) -> Instance:
+    instance = Instance(new)
+    for name, (kind, tensor_type, bound) in LAYERS[new.name].tensors(new.params).items():
+        made = instance.attrs[name] = new_tensor(tensor_type, kind, bound)
+        made.storage.layer = True
+        instance.slots[name] = kind
+    return instance
+
+
+def _set_attribute(owner: Instance, step: Step, value: Value, init: Init, slot: str = "") -> None:
+    if isinstance(value, Ref) and step not in owner.slots:
+        owner.slots[step] = slot or value.storage.kind
+    owner.store(step, value)
+    for each in owner.twins or [owner]:
+        each.origins[step] = id(init)
+
+
+def reaches(start: Instance, goal: Instance) -> bool:
+    """Whether ``goal`` is ``start`` or below it: attaching ``start`` to ``goal`` would then make a cycle."""
+    # Shallow copies share their children.
+    if start is goal or any(start is twin for twin in goal.twins):
+        return True
+    return any(reaches(v, goal) for v in start.attrs.values() if isinstance(v, Instance))
+
+
+def _bind(owner: Instance, init: Bind, trace: Trace | None) -> None:
+    target = resolve(owner, init.target[:-1], trace)
+    source = resolve(owner, init.source, trace)
+    if not isinstance(target, Instance):
+        raise Rejected("not a module")
+    step = init.target[-1]
+    # Modules that a constructor was given may be below each other elsewhere.
+    if isinstance(source, Instance) and reaches(source, target):
+        raise Rejected("a module below itself")
+    if isinstance(source, Ref):
+        _check_tie(owner, init.source, target, step, source)
+    if init.aside:
+        if not isinstance(source, Instance) or isinstance(source.kind, str) or step in target.attrs:
+            raise Rejected("only a module is set aside, under a new name")
+        target.attrs[step] = source
+        target.origins[step] = id(init)
+        return
+    replaced = target.origins.get(step)
+    if trace is not None and replaced is not None:
+        trace.used.add(replaced)
+    _set_attribute(target, step, source, init)
+
+
+def _check_tie(owner: Instance, path: AttributePath, target: Instance, step: Step, source: Ref) -> None:
+    """Raise Rejected unless ``nn.Module`` accepts ``source`` at ``step`` of ``target``.
+
+    It only accepts a parameter where a parameter was, and no parameter where a buffer was.
+    """
+    holder = resolve(owner, path[:-1])
+    assert isinstance(holder, Instance)
+    if step in target.parametrized or path[-1] in holder.parametrized:
+        raise Rejected("parametrized")
+    is_parameter = source.storage.kind == "parameter" and not source.view
+    if (target.slots.get(step) == "parameter") is not is_parameter:
+        raise Rejected("a parameter and something else")
+
+
+def _derive(owner: Instance, init: Derived, trace: Trace | None) -> None:
+    source = resolve(owner, init.source, trace)
+    if not isinstance(source, Ref):
+        raise Rejected("not a tensor")
+    if not init.op:
+        if source.storage.kind == "parameter" and not source.view:
+            raise Rejected("a parameter is not a buffer")
+        _set_attribute(owner, init.attr, source, init, init.kind)
+        return
+    outcome = OPS[init.op].rule([source], init.params)
+    if not outcome.alias or outcome.same:
+        raise Rejected("not a view")
+    spec = OPS[init.op]
+    if spec.of_memory and (source.lazy or source.bits):
+        raise Rejected("the memory holds other values")
+    bits = source.bits or spec.reinterprets
+    view = Ref(outcome.type, source.storage, Family(), view=True, lazy=source.lazy, bits=bits)
+    _set_attribute(owner, init.attr, view, init, init.kind)
+
+
+def _module(owner: Instance, path: AttributePath, trace: Trace | None) -> Instance:
+    """The module at a path that can take a hook or a parametrization."""
+    module = resolve(owner, path, trace)
+    if not isinstance(module, Instance) or isinstance(module.kind, str) or module.traced:
+        raise Rejected("not a module of a class")
+    return module
+
+
+def _add_hook(owner: Instance, init: Hook, trace: Trace | None) -> None:
+    module = _module(owner, init.path, trace)
+    if isinstance(module.kind, New) and LAYERS[module.kind.name].form:
+        raise Rejected("the hook takes one tensor")
+    module.hooks.append((init.name, id(init)))
+
+
+def _add_parametrization(owner: Instance, init: Parametrize, trace: Trace | None) -> None:
+    module = _module(owner, init.path, trace)
+    value = module.attrs.get(init.attr)
+    if not isinstance(value, Ref) or "." in init.attr or module.parametrized or module.twins:
+        raise Rejected("not a plain parameter")
+    if module.slots.get(init.attr) != "parameter":
+        raise Rejected("not a parameter")
+    spec = PARAMETRIZATIONS[init.name]
+    if not spec.op and not (isinstance(module.kind, New) and len(value.type.shape) > 1):
+        raise Rejected("not the weight of a layer")
+    if spec.rank is not None and len(value.type.shape) != spec.rank:
+        raise Rejected("another number of dimensions")
+    module.parametrized[init.attr] = (init.name, id(init))

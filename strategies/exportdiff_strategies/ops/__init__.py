@@ -1,0 +1,63 @@
+"""The op table. One entry is one op: its text, its operands, its result, what it changes.
+
+To add an op, add one line to the table of its family.
+"""
+
+from exportdiff_strategies.ops import (
+    activations,
+    complexes,
+    custom,
+    data,
+    elementwise,
+    gradients,
+    indexing,
+    inplace,
+    matmul,
+    metadata,
+    neural,
+    out_forms,
+    randomness,
+    reductions,
+    scatter,
+    shapes,
+    sizes,
+    views,
+)
+from exportdiff_strategies.ops.results import RESULTS, ResultSpec
+from exportdiff_strategies.ops.spec import LIMIT, MOST, REALS, Operand, OpSpec, Outcome, Params, Rejected
+
+OPS: dict[str, OpSpec] = {
+    **elementwise.TABLE,
+    **activations.TABLE,
+    **reductions.TABLE,
+    **shapes.TABLE,
+    **views.TABLE,
+    **indexing.TABLE,
+    **matmul.TABLE,
+    **neural.TABLE,
+    **complexes.TABLE,
+    **inplace.TABLE,
+    **scatter.TABLE,
+    **out_forms.TABLE,
+    **metadata.TABLE,
+    **custom.TABLE,
+    **sizes.TABLE,
+    **data.TABLE,
+    **gradients.TABLE,
+    **randomness.TABLE,
+}
+"""Every op by its name, simplest first, because a failing example shrinks towards the first."""
+
+__all__ = [
+    "LIMIT",
+    "MOST",
+    "OPS",
+    "REALS",
+    "RESULTS",
+    "OpSpec",
+    "Operand",
+    "Outcome",
+    "Params",
+    "Rejected",
+    "ResultSpec",
+]

@@ -1,0 +1,122 @@
+"""Ops that change sizes, strides or storage of their first operand in place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from exportdiff_strategies.ops.rules import (
+    Change,
+    gaps,
+    integers,
+    pairs,
+    places,
+    require,
+    singles,
+    slices,
+    turning,
+)
+from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, no_params
+from exportdiff_strategies.ops.views import (
+    reversals,
+    row,
+    rows,
+    squeezed,
+    squeezed_all,
+    swapped,
+    turned,
+    unsqueezed,
+)
+from exportdiff_strategies.types import TensorType, dense, inexact, numel, viewed
+
+
+def _meta(template: str, change: Change, choices: Choices = no_params) -> OpSpec:
+    return OpSpec(template, "inplace.metadata", 1, turning(change), choices, mutates="metadata")
+
+
+def _squeezed(operands: Sequence[Operand], params: Params) -> Outcome:
+    """Of what is conjugated or negated when it is read, ``squeeze_(dim)`` warns that it resizes an output."""
+    require(not operands[0].lazy)
+    return turning(squeezed)(operands, params)
+
+
+def _flat(kind: TensorType, params: Params) -> TensorType:
+    found = viewed(kind, (kind.numel,))
+    require(found is not None and kind.numel > 0, "not viewable")
+    assert found is not None
+    return found
+
+
+def _resized(operands: Sequence[Operand], params: Params) -> Outcome:
+    """``resize_`` to no more elements than there are: new elements would be uninitialized."""
+    first, shape = operands[0], integers(params[0])
+    kind = first.type
+    require(not first.grad, "requires grad")
+    require(kind.stride is not None and not kind.overlaps and kind.numel > 0)
+    require(0 < numel(shape) <= kind.numel and shape != kind.shape)
+    return Outcome(dense(shape, kind.dtype), first.bound, alias=True, same=True)
+
+
+def _fewer(operands: Sequence[Operand]) -> list[Params]:
+    kind = operands[0].type
+    found = [kind.shape[::-1], (kind.numel,), (kind.numel - 1,), (1, kind.numel)]
+    return [(shape,) for shape in dict.fromkeys(found) if shape != kind.shape and 0 not in shape]
+
+
+def _strided(kind: TensorType, params: Params) -> TensorType:
+    require(kind.contiguous and 0 not in kind.shape and numel(integers(params[0])) == kind.numel)
+    return TensorType(integers(params[0]), integers(params[1]), kind.dtype)
+
+
+def _kept(operands: Sequence[Operand], params: Params) -> Outcome:
+    return Outcome(operands[0].type, operands[0].bound, alias=True, same=True)
+
+
+def _started(operands: Sequence[Operand], params: Params) -> Outcome:
+    require(inexact(operands[0].type.dtype) and not operands[0].grad)
+    return _kept(operands, params)
+
+
+def _adopted(operands: Sequence[Operand], params: Params) -> Outcome:
+    """The first operand gets the second operand's memory."""
+    first, second = operands
+    require(first is not second and first.type.dtype == second.type.dtype)
+    require(not first.grad and not second.grad, "requires grad")
+    return Outcome(second.type, second.bound, same=True, adopts=1)
+
+
+def _own(template: str, change: Change, choices: Choices = no_params) -> OpSpec:
+    """``x.data = <a view of x.data>``."""
+
+    def rule(operands: Sequence[Operand], params: Params) -> Outcome:
+        require(not operands[0].grad, "gradients would have another shape")
+        return turning(change)(operands, params)
+
+    text = "{0}.data = {0}.data" + template
+    return OpSpec(text, "inplace.own_data", 1, rule, choices, mutates="metadata", statement=True)
+
+
+TABLE: dict[str, OpSpec] = {
+    "t_": _meta("{0}.t_()", turned),
+    "transpose_": _meta("{0}.transpose_({p[0]}, {p[1]})", swapped, pairs),
+    "swapaxes_": _meta("{0}.swapaxes_({p[0]}, {p[1]})", swapped, pairs),
+    "swapdims_": _meta("{0}.swapdims_({p[0]}, {p[1]})", swapped, pairs),
+    "squeeze_": OpSpec("{0}.squeeze_({p[0]})", "inplace.metadata", 1, _squeezed, singles, "metadata"),
+    "squeeze_all_": _meta("{0}.squeeze_()", squeezed_all),
+    "unsqueeze_": _meta("{0}.unsqueeze_({p[0]})", unsqueezed, gaps),
+    "as_strided_": OpSpec(
+        "{0}.as_strided_({p[0]}, {p[1]})", "inplace.storage", 1, turning(_strided), reversals, "metadata"
+    ),
+    "resize_": OpSpec("{0}.resize_({p[0]})", "inplace.storage", 1, _resized, _fewer, "metadata"),
+    "detach_": OpSpec("{0}.detach_()", "inplace.metadata", 1, _kept, mutates="metadata", stops_grad=True),
+    "requires_grad_": OpSpec(
+        "{0}.requires_grad_()", "inplace.metadata", 1, _started, mutates="metadata", starts_grad=True
+    ),
+    "set_": OpSpec("{0}.set_({1})", "inplace.storage", 2, _adopted, mutates="metadata"),
+    "set_data": OpSpec("{0}.data = {1}", "inplace.storage", 2, _adopted, mutates="metadata", statement=True),
+    "data_t": _own(".t()", turned),
+    "data_transpose": _own(".transpose({p[0]}, {p[1]})", swapped, pairs),
+    "data_rows": _own("[{p[0]}:{p[1]}]", rows, slices),
+    "data_row": _own("[{p[0]}]", row, places),
+    "data_unsqueeze": _own(".unsqueeze({p[0]})", unsqueezed, gaps),
+    "data_view": _own(".view(-1)", _flat),
+}

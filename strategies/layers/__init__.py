@@ -1,6 +1,0 @@
-"""The ready-made layers of ``nn``: how each is built, what it accepts and what it returns."""
-
-from strategies.layers.spec import LayerParams, LayerSpec
-from strategies.layers.table import LAYERS
-
-__all__ = ["LAYERS", "LayerParams", "LayerSpec"]
