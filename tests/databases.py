@@ -24,7 +24,7 @@ from exportdiff.judging.judge_case import judge_case
 from exportdiff.judging.results import Verdict
 from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.lab.zoo.sources import SOURCES, model_named
-from exportdiff.runtime.patching.installed import hold, plain
+from exportdiff.runtime.patching.installed import install, without_fixes
 
 MODULES = "torch.testing._internal.common_modules"
 OPERATORS = "torch.testing._internal.hop_db"
@@ -54,13 +54,13 @@ class Compared:
 def compare(database: str, part: slice, paths: Sequence[Path], corpora: pathlib.Path) -> Compared:
     """Judge the cases of a part on plain torch and with all fixes of a corpus held."""
     known = knowledge(corpora)
-    hold(known.held)
+    install(known.held)
     refusals = declared_by(known.held)
     valid = right = 0
     broken: list[Broken] = []
     errors: list[str] = []
     for case in list(cases(database))[part]:
-        with plain():
+        with without_fixes():
             try:
                 before = judge_case(case, paths)
             except Exception as error:

@@ -12,7 +12,7 @@ from exportdiff.judging.declared_refusals import declared_by
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.judging.results import Verdict
 from exportdiff.known.attribution.attribute import explain, knowledge
-from exportdiff.known.attribution.residual import Leftover, sort_leftovers
+from exportdiff.known.attribution.residual import ResidualFinding, sort_residual_findings
 from exportdiff.runtime.patching.fixes import applied
 
 CORPORA = pathlib.Path(__file__).parents[1] / "corpora"
@@ -45,5 +45,9 @@ def new_on_mended_torch(
     fixes = [known.fixes[name] for name in known.together]
     with applied(fixes):
         verdict = judge_case(case, paths, declared_by(fixes))
-    left = (each for each in sort_leftovers(case, verdict, tags, known) if isinstance(each, Leftover))
+    left = (
+        each
+        for each in sort_residual_findings(case, verdict, tags, known)
+        if isinstance(each, ResidualFinding)
+    )
     return verdict, [each.finding for each in left if each.standing.kind == "new"]

@@ -22,7 +22,7 @@ from exportdiff.fuzzing.campaign.events import (
 )
 from exportdiff.interfaces.reports.folder import Folder
 from exportdiff.judging.results import PathResult
-from exportdiff.known.attribution.classification import Standing
+from exportdiff.known.attribution.classification import Classification
 from exportdiff.runtime.paths import parse
 
 MODULE, UNFLATTEN, RELOAD = "nonstrict:module@cpu", "nonstrict:unflatten@cpu", "nonstrict+reload:module@cpu"
@@ -139,7 +139,7 @@ def night(
         if shows_first(AGAIN, shown, events):
             events.append(FindingFound(at, AGAIN, index, "x = 1\n", REPRO, printed="it differs there"))
         if shows_first(MASKED, shown, events):
-            events.append(FindingFound(at, MASKED, index, "y = 1\n", REPRO, Standing("masked", FIXES)))
+            events.append(FindingFound(at, MASKED, index, "y = 1\n", REPRO, Classification("masked", FIXES)))
         if shows_first(WRONG, shown, events):
             events.append(FindingUnconfirmed(at, WRONG, index, "ok"))
         told = {event.cause for event in events if isinstance(event, KnownSeen)}

@@ -52,7 +52,7 @@ from exportdiff.interfaces.reports.tally import Tally
 from exportdiff.judging.checks.compare.leaves import LeafDifference
 from exportdiff.judging.checks.outputs import OutputLeaf
 from exportdiff.judging.results import PathResult, Verdict
-from exportdiff.known.attribution.classification import NEW, Standing
+from exportdiff.known.attribution.classification import NEW, Classification
 from exportdiff.known.attribution.explained import Cause, Explained
 from exportdiff.known.corpus.entry import read_entry
 from exportdiff.repro import repro_source
@@ -337,13 +337,13 @@ def test_an_error_there_is_an_error_of_exportdiff() -> None:
     assert isinstance(event, HarnessError) and "a traceback" in event.traceback
 
 
-def new(finding: Finding, standing: Standing = NEW) -> FindingFound:
+def new(finding: Finding, standing: Classification = NEW) -> FindingFound:
     return FindingFound(1.0, finding, 4, SOURCE, repro_source(finding, SOURCE), standing)
 
 
 def test_a_new_finding_is_judged_and_its_file_run_there_with_the_fixes_that_it_needs() -> None:
     other = Elsewhere(WELL)
-    (event,) = compared(other, found=(new(wrong(), Standing("masked", ("a_fix",))),))
+    (event,) = compared(other, found=(new(wrong(), Classification("masked", ("a_fix",))),))
     assert isinstance(event, TorchesCompared)
     assert (event.change, event.fingerprint) == ("torch regression", wrong().fingerprint)
     assert [each.fixes for each in other.asked if not isinstance(each, WriteRepro)] == [("a_fix",)] * 2
@@ -351,7 +351,7 @@ def test_a_new_finding_is_judged_and_its_file_run_there_with_the_fixes_that_it_n
 
 def test_a_mistake_of_a_fix_is_not_compared() -> None:
     other = Elsewhere(WELL)
-    assert not compared(other, found=(new(wrong(), Standing("regression", ("a_fix",))),))
+    assert not compared(other, found=(new(wrong(), Classification("regression", ("a_fix",))),))
     assert not other.asked
 
 

@@ -22,11 +22,11 @@ from exportdiff.core.path import Path
 from exportdiff.judging.results import PathResult, Verdict
 from exportdiff.known.attribution import residual as leftovers_module
 from exportdiff.known.attribution.attribute import explain
-from exportdiff.known.attribution.classification import NEW, Standing
+from exportdiff.known.attribution.classification import NEW, Classification
 from exportdiff.known.attribution.explained import UNRESOLVED, Explained
 from exportdiff.known.attribution.knowledge import knowledge
-from exportdiff.known.attribution.residual import Leftover, sort_leftovers
-from exportdiff.runtime.patching.installed import hold, only, plain
+from exportdiff.known.attribution.residual import ResidualFinding, sort_residual_findings
+from exportdiff.runtime.patching.installed import install, only_installed, without_fixes
 from exportdiff.runtime.paths import parse
 
 Judge: TypeAlias = Callable[..., Verdict]
@@ -349,11 +349,11 @@ MENDED = Verdict(True, "", (PathResult(parse("nonstrict:module@cpu"), "ok"),), (
 
 def leftovers(
     corpora: pathlib.Path, judge: Judge, features: Sequence[str] = ()
-) -> list[Explained | Leftover]:
+) -> list[Explained | ResidualFinding]:
     known = knowledge(corpora)
-    with only(known.held):
+    with only_installed(known.held):
         mended = judge(CASE, (parse("nonstrict:module@cpu"),))
-        return list(sort_leftovers(CASE, mended, features, known, judge))
+        return list(sort_residual_findings(CASE, mended, features, known, judge))
 
 
 @pytest.fixture
@@ -376,7 +376,7 @@ def status(torch_like: ModuleType) -> Callable[..., Judge]:
 
 def test_what_plain_torch_shows_too_is_new(corpora: pathlib.Path, status: Callable[..., Judge]) -> None:
     (left,) = leftovers(corpora, status(lambda mended: VALUE))
-    assert left == Leftover(finding(VALUE), NEW)
+    assert left == ResidualFinding(finding(VALUE), NEW)
 
 
 def test_an_entry_without_a_fix_explains_a_leftover(
@@ -391,8 +391,8 @@ def test_a_fix_that_breaks_what_is_right_is_named(
     corpora: pathlib.Path, status: Callable[..., Judge], needed: str
 ) -> None:
     (left,) = leftovers(corpora, status(lambda mended: VALUE if {*needed} <= {*mended} else "ok"))
-    assert isinstance(left, Leftover)
-    assert left.standing == Standing("regression", tuple(f"mends_{name}" for name in needed))
+    assert isinstance(left, ResidualFinding)
+    assert left.standing == Classification("regression", tuple(f"mends_{name}" for name in needed))
 
 
 @pytest.mark.parametrize("instead", [SHAPE, "unsupported"])
@@ -401,8 +401,8 @@ def test_a_bug_that_a_known_one_hides_is_masked(
     corpora: pathlib.Path, status: Callable[..., Judge], needed: str, instead: tuple[str, ...] | str
 ) -> None:
     (left,) = leftovers(corpora, status(lambda mended: VALUE if {*needed} <= {*mended} else instead))
-    assert isinstance(left, Leftover)
-    assert left.standing == Standing("masked", tuple(f"mends_{name}" for name in needed))
+    assert isinstance(left, ResidualFinding)
+    assert left.standing == Classification("masked", tuple(f"mends_{name}" for name in needed))
 
 
 def test_a_search_that_ends_early_says_so(
@@ -410,24 +410,24 @@ def test_a_search_that_ends_early_says_so(
 ) -> None:
     monkeypatch.setattr(leftovers_module, "JUDGEMENTS", 0)
     (left,) = leftovers(corpora, status(lambda mended: VALUE if "d" in mended else SHAPE))
-    assert isinstance(left, Leftover) and left.standing.kind == "masked"
+    assert isinstance(left, ResidualFinding) and left.standing.kind == "masked"
     assert left.standing.fixes == tuple(f"mends_{name}" for name in "abcde")
     assert "ran out of judgements" in left.standing.remark
 
 
 def test_held_fixes_are_lifted_and_come_back(corpora: pathlib.Path, torch_like: ModuleType) -> None:
     fixes = knowledge(corpora).fixes
-    hold((fixes["mends_a"], fixes["mends_b"]))
+    install((fixes["mends_a"], fixes["mends_b"]))
     try:
         assert not torch_like.is_wrong_a() and not torch_like.is_wrong_b()
-        with only((fixes["mends_c"],)):
+        with only_installed((fixes["mends_c"],)):
             assert torch_like.is_wrong_a() and not torch_like.is_wrong_c()
-            with plain():
+            with without_fixes():
                 assert torch_like.is_wrong_c()
             assert not torch_like.is_wrong_c()
         assert not torch_like.is_wrong_a() and torch_like.is_wrong_c()
     finally:
-        hold(())
+        install(())
     assert torch_like.is_wrong_a()
 
 

@@ -40,7 +40,7 @@ from exportdiff.fuzzing.campaign.worker import ExampleResult, Job
 from exportdiff.fuzzing.minimizing import Minimized
 from exportdiff.judging.checks.outputs import OutputStructure
 from exportdiff.judging.results import PathResult, Verdict
-from exportdiff.known.attribution.classification import Standing
+from exportdiff.known.attribution.classification import Classification
 from exportdiff.known.attribution.explained import Cause, Explained
 from exportdiff.repro.confirm import Confirmation
 from exportdiff.runtime.paths import core_paths, parse, select_paths
@@ -199,7 +199,7 @@ def masked_then_plain(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, 
     results = []
     for index in indices:
         one = found("third")
-        standings = {one.fingerprint: Standing("masked", ("mend_it",))} if index < 6 else {}
+        standings = {one.fingerprint: Classification("masked", ("mend_it",))} if index < 6 else {}
         verdict = Verdict(True, "", (), (one,), 0.001)
         results.append(
             ExampleResult(index, verdict, (), source_of(job, -index)[0], 0.01, standings=standings)

@@ -21,7 +21,7 @@ from exportdiff.judging.results import Verdict
 from exportdiff.lab.faults import FAULTS
 from exportdiff.lab.faults.detection import Detection, Settings, detect, detect_all, shown_by
 from exportdiff.runtime.patching.fixes import read_fixes
-from exportdiff.runtime.patching.installed import held, hold
+from exportdiff.runtime.patching.installed import install, installed
 from exportdiff.runtime.paths import Path, select_paths
 from exportdiff.runtime.processes.child import Stopped
 
@@ -50,18 +50,18 @@ def test_a_fault_is_planted_on_top_of_the_fixes_that_are_held(case: Callable[[st
     seen: list[tuple[bool, bool]] = []
 
     def judge(case: Case, paths: Sequence[Path], refusals: object = ()) -> Verdict:
-        seen.append((bool(held()), _planted()))
+        seen.append((bool(installed()), _planted()))
         # Torch without the fixes shows it too: the fault has lost a fix, and is not to blame.
-        shown = (make_finding("value"),) if _planted() or not held() else ()
+        shown = (make_finding("value"),) if _planted() or not installed() else ()
         return Verdict(True, "", (), shown, 0.0)
 
     linear = case("class Model(nn.Module):\n    def forward(self, x):\n        return x + 1")
-    hold([read_fixes(OPEN.parent / "fixes")["guard_strings_as_literals"]])
+    install([read_fixes(OPEN.parent / "fixes")["guard_strings_as_literals"]])
     try:
         assert shown_by(FAULTS[FAULT], linear, PATHS[:1], judge) == ()
         assert seen == [(True, True), (True, False), (False, False)]
     finally:
-        hold(())
+        install(())
 
 
 # Replacements of ``judge_case``: the child processes can import the modules of the tests.

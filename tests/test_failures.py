@@ -27,7 +27,7 @@ from exportdiff.judging.results import PathResult, Verdict
 from exportdiff.runtime.paths import select_paths
 from exportdiff.runtime.processes.calls import ReusableWorker, call_fresh
 from exportdiff.runtime.processes.child import Death
-from exportdiff.runtime.processes.executor import Places
+from exportdiff.runtime.processes.executor import WorkerSlots
 from exportdiff.runtime.processes.limits import MIB, limited
 from exportdiff.runtime.processes.script import run_file
 from exportdiff.runtime.processes.server import server, server_pid
@@ -295,7 +295,7 @@ def hang(started: pathlib.Path) -> None:
 
 @linux
 def test_the_fork_server_is_killed_and_started_again(tmp_path: pathlib.Path) -> None:
-    with closing(Places([ReusableWorker()])) as places:
+    with closing(WorkerSlots([ReusableWorker()])) as places:
         task = places.submit(60, hang, tmp_path / "started")
         while not (tmp_path / "started").exists():
             time.sleep(0.05)

@@ -22,7 +22,7 @@ from exportdiff.fuzzing.campaign.triage import Cause, Witness, by_importance
 from exportdiff.fuzzing.campaign.worker import ExampleResult, Job
 from exportdiff.fuzzing.minimizing import Minimized, NotShownError
 from exportdiff.judging.results import Verdict
-from exportdiff.known.attribution.classification import NEW, Standing
+from exportdiff.known.attribution.classification import NEW, Classification
 from exportdiff.repro.confirm import Confirmation
 from test_campaign import NONSTRICT, UNFLATTEN, calm, found, halved, no, source_of, with_a_fix, yes
 
@@ -33,7 +33,7 @@ def three(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
     for index in indices:
         shown = [found("often")]
         shown += [found("masked")] * (index > 0) + [found("rare")] * (index > 1)
-        standings = {found("masked").fingerprint: Standing("masked", ("mend_it",))}
+        standings = {found("masked").fingerprint: Classification("masked", ("mend_it",))}
         verdict = Verdict(True, "", (), tuple(shown), 0.001)
         source = source_of(job, index)[0]
         results.append(ExampleResult(index, verdict, (), source, 0.01, standings=standings))
@@ -103,9 +103,9 @@ def test_an_unconfirmed_finding_says_what_it_would_have_been(tmp_path: pathlib.P
 
 
 def test_what_most_programs_show_comes_first_and_the_same_on_another_path_last() -> None:
-    masked = Standing("masked", ("mend_it",))
+    masked = Classification("masked", ("mend_it",))
 
-    def cause(finding: Finding, programs: int, standing: Standing = NEW) -> Cause:
+    def cause(finding: Finding, programs: int, standing: Classification = NEW) -> Cause:
         witness = Witness(finding, 7, "x\n", standing)
         return Cause(programs=programs, shown=witness)
 

@@ -18,26 +18,26 @@ from exportdiff.fuzzing.campaign.events import (
     HarnessError,
     TorchesCompared,
 )
-from exportdiff.interfaces.reports.campaign_report import Night
+from exportdiff.interfaces.reports.campaign_report import CampaignReport
 from exportdiff.interfaces.reports.cards import cards
 from exportdiff.interfaces.reports.finished import FinishedFiles
 from exportdiff.interfaces.reports.folder import Folder
 from exportdiff.interfaces.reports.junit import campaign_suite
 from exportdiff.interfaces.reports.markdown import code, escaped, fenced, markdown
 from exportdiff.interfaces.reports.tally import Tally
-from exportdiff.known.attribution.classification import Standing
+from exportdiff.known.attribution.classification import Classification
 from nights import AGAIN, MASKED, NEW, night, started, write
 
 
 def summary(tmp_path: pathlib.Path, events: list[Event]) -> str:
     folder = write(tmp_path, events)
-    told = Night.of([folder])
+    told = CampaignReport.of([folder])
     return markdown(told, cards(told, [folder]))
 
 
 def suite(tmp_path: pathlib.Path, events: list[Event]) -> ElementTree.Element:
     folder = write(tmp_path, events)
-    told = Night.of([folder])
+    told = CampaignReport.of([folder])
     return campaign_suite(told, cards(told, [folder]))
 
 
@@ -64,7 +64,7 @@ def test_the_summary_of_a_bad_campaign_says_why(tmp_path: pathlib.Path) -> None:
 def worse_night() -> list[Event]:
     """Return the events of a campaign with regressions of torch and of a fix, and nothing else."""
     bad = make_finding("size", path=nights.RELOAD)
-    wrong = FindingFound(3.0, bad, 1, "y = 2\n", nights.REPRO, Standing("regression", ("break_it",)))
+    wrong = FindingFound(3.0, bad, 1, "y = 2\n", nights.REPRO, Classification("regression", ("break_it",)))
     worse = TorchesCompared(
         4.0, "torch regression", NEW.fingerprint, nights.MODULE, (), (), 1, finding=NEW, repro=nights.REPRO
     )
@@ -130,7 +130,7 @@ def test_junit_skips_paths_without_programs_and_reports_errors(tmp_path: pathlib
 
 def test_a_running_campaign_and_a_finished_folder_write_the_same(tmp_path: pathlib.Path) -> None:
     folder = write(tmp_path / "now", night())
-    live = Night(Tally(folder.root))
+    live = CampaignReport(Tally(folder.root))
     named = FinishedFiles(live, folder, tmp_path / "live.md", tmp_path / "live.xml")
     for event in night():
         live(event)
@@ -163,7 +163,7 @@ def test_a_short_campaign_writes_them(tmp_path: pathlib.Path) -> None:
     options += ["--out", str(tmp_path / "out"), "--summary", str(files[0]), "--junit", str(files[1])]
     assert main(["fuzz", "--examples", "2", *options]) in (0, 1)
     assert " in 2 programs.\n" in files[0].read_text()
-    told = Night.of([Folder(tmp_path / "out")])
+    told = CampaignReport.of([Folder(tmp_path / "out")])
     assert told.tally.started is not None and told.tally.started.environment is not None
     where = told.tally.started.environment
     assert where.began.endswith("+00:00") and where.exportdiff and where.processors >= 1

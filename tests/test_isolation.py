@@ -18,7 +18,7 @@ from exportdiff.runtime.observing.process_state import restore_modes
 from exportdiff.runtime.observing.tensors import snapshot, storage_id
 from exportdiff.runtime.paths import select_paths
 from exportdiff.runtime.paths.run import exported as execute
-from exportdiff.runtime.paths.run import leftovers
+from exportdiff.runtime.paths.run import freeing
 from exportdiff.runtime.paths.stopwatch import Stopwatch
 
 PATHS = select_paths(["nonstrict:*"])
@@ -225,7 +225,7 @@ class Model(nn.Module):
 def test_the_copies_of_a_large_model_are_freed_before_the_next_path(
     case: Callable[[str, str], Case], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leftovers, "MUCH", 1)
+    monkeypatch.setattr(freeing, "MUCH", 1)
     paths = select_paths(["nonstrict:*", "nonstrict+decompose:unflatten", "nonstrict+reload:*"])
     for _ in execute.observe_exported(
         case(LARGE, "(torch.ones(2, 211),)"), paths, Stopwatch(), {"nonstrict"}

@@ -28,7 +28,7 @@ from exportdiff.interfaces.reports.folder import Folder
 from exportdiff.interfaces.reports.live_view import LastNew, LiveView, Numbers, Row
 from exportdiff.interfaces.reports.tally import Tally
 from exportdiff.judging.results import PathResult
-from exportdiff.known.attribution.classification import Standing
+from exportdiff.known.attribution.classification import Classification
 from exportdiff.runtime.paths import all_paths
 
 PATHS = tuple(all_paths(["cpu"]))[:30]
@@ -84,7 +84,7 @@ def everything() -> list[Event]:
         *known,
         *programs(60, 120.0),
         FindingFound(115.0, FINDING, 58, "x = 1\n", "x = 1\n"),
-        FindingFound(118.0, masked, 59, "x = 1\n", "x = 1\n", Standing("masked", ("mend_it",))),
+        FindingFound(118.0, masked, 59, "x = 1\n", "x = 1\n", Classification("masked", ("mend_it",))),
         HarnessError(120.0, 5, "Traceback\nKeyError: 'ours'"),
     ]
 

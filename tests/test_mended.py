@@ -18,13 +18,13 @@ from exportdiff.fuzzing.campaign.worker import Job, prepared, run_batch
 from exportdiff.judging.declared_refusals import DeclaredRefusal, declared_by, until_refused
 from exportdiff.judging.results import Verdict
 from exportdiff.judging.verdict import judge
-from exportdiff.known.attribution.classification import NEW, Standing
+from exportdiff.known.attribution.classification import NEW, Classification
 from exportdiff.known.attribution.knowledge import Knowledge, knowledge
-from exportdiff.known.attribution.residual import Leftover, sort_leftovers
+from exportdiff.known.attribution.residual import ResidualFinding, sort_residual_findings
 from exportdiff.lab.faults import FAULTS
 from exportdiff.runtime.observing.failure import failure
 from exportdiff.runtime.observing.observation import Call, Observation
-from exportdiff.runtime.patching.installed import hold
+from exportdiff.runtime.patching.installed import install
 from exportdiff.runtime.paths import parse, select_paths
 from of_this_torch import HERE, PINNED
 
@@ -35,7 +35,7 @@ PATHS = select_paths(["nonstrict:*"])
 @pytest.fixture(autouse=True)
 def nothing_held() -> Iterator[None]:
     yield
-    hold(())
+    install(())
 
 
 def mended(case: Case, corpora: pathlib.Path) -> tuple[Verdict, Knowledge]:
@@ -106,9 +106,9 @@ def test_what_a_known_bug_hides_is_masked(tmp_path: pathlib.Path) -> None:
             file.unlink()
     case = case_from_source(f"import torch\nfrom torch import nn\n{MASKED}")
     verdict, known = mended(case, corpora)
-    (left,) = sort_leftovers(case, verdict, (), known)
-    assert isinstance(left, Leftover)
-    assert left.standing == Standing("masked", ("buffer_assignment_in_submodule",))
+    (left,) = sort_residual_findings(case, verdict, (), known)
+    assert isinstance(left, ResidualFinding)
+    assert left.standing == Classification("masked", ("buffer_assignment_in_submodule",))
     assert left.finding.path == parse("nonstrict:module@cpu")
 
 
@@ -120,12 +120,16 @@ def test_what_plain_torch_shows_too_is_new(tmp_path: pathlib.Path) -> None:
     case = case_from_source(entry.file.read_text())
     verdict, known = mended(case, tmp_path)
     assert verdict.findings
-    kinds = {left.standing for left in sort_leftovers(case, verdict, (), known) if isinstance(left, Leftover)}
+    kinds = {
+        left.standing
+        for left in sort_residual_findings(case, verdict, (), known)
+        if isinstance(left, ResidualFinding)
+    }
     assert kinds == {NEW}
 
 
 def test_every_fault_can_be_planted_in_mended_torch() -> None:
-    hold(())
+    install(())
     elsewhere = refused_faults()
     # Each fault is made for the pinned torch; the fixes must not be why one cannot be planted.
     assert HERE != PINNED or not elsewhere

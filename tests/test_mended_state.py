@@ -10,7 +10,7 @@ from exportdiff.core.case import Case
 from exportdiff.fuzzing.campaign.worker import Job, prepared
 from exportdiff.judging.declared_refusals import declared_by
 from exportdiff.judging.judge_case import judge_case
-from exportdiff.runtime.patching.installed import hold, plain
+from exportdiff.runtime.patching.installed import install, without_fixes
 from exportdiff.runtime.paths import select_paths
 from of_this_torch import CORPORA, skip_unless_tried
 
@@ -58,14 +58,14 @@ def mended() -> Iterator[None]:
     skip_unless_tried()
     prepared(Job(0, PATHS, corpora=CORPORA))
     yield
-    hold(())
+    install(())
 
 
 def right(case: Case) -> tuple[set[str], set[str]]:
     """Return the paths that are right on plain torch, and those that are right on mended torch."""
     known = prepared(Job(0, PATHS, corpora=CORPORA))
     assert known is not None
-    with plain():
+    with without_fixes():
         before = judge_case(case, PATHS)
     after = judge_case(case, PATHS, declared_by(known.held))
     assert before.valid and after.valid
@@ -94,7 +94,7 @@ def test_the_buffer_that_forward_registers_is_written_into_no_input(case: Callab
     known = prepared(Job(0, PATHS, corpora=CORPORA))
     assert known is not None and "buffer_assignment_in_submodule" in known.together
     registers = case(REGISTERS)
-    with plain():
+    with without_fixes():
         before = {finding.check for finding in judge_case(registers, PATHS).findings}
     after = {finding.check for finding in judge_case(registers, PATHS, declared_by(known.held)).findings}
     assert "inputs" in before

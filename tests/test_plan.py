@@ -6,7 +6,7 @@ from collections import Counter
 from fnmatch import fnmatchcase
 
 from exportdiff.fuzzing.campaign.schedule import RATES, SUITED, paths_for, share
-from exportdiff.runtime.paths import all_paths, core_paths, cost, select_paths, stem
+from exportdiff.runtime.paths import all_paths, core_paths, cost, export_key, select_paths
 from exportdiff_strategies.tags import TAGS
 
 EVERY_PATH = all_paths()
@@ -27,7 +27,7 @@ def test_expensive_paths_run_on_fewer_programs() -> None:
 
 def test_paths_with_the_same_export_and_share_run_on_the_same_programs() -> None:
     kept = [path for path in EVERY_PATH if path.transforms[:1] == ("preserve",)]
-    assert len(kept) > 2 and len({stem(path) for path in kept}) == 1
+    assert len(kept) > 2 and len({export_key(path) for path in kept}) == 1
     for every in map(share, kept):
         together = {path for path in kept if share(path) == every}
         for index in range(100):

@@ -20,7 +20,7 @@ from exportdiff.runtime.processes import child as child_module
 from exportdiff.runtime.processes import scratch
 from exportdiff.runtime.processes.calls import ReusableWorker, call_fresh
 from exportdiff.runtime.processes.child import Child, Death, Failure, Stopped, waited_for_core
-from exportdiff.runtime.processes.executor import Places
+from exportdiff.runtime.processes.executor import WorkerSlots
 
 # The child processes can import the modules of the tests.
 
@@ -127,7 +127,7 @@ def test_a_worker_is_reused_until_a_task_kills_it() -> None:
 
 
 def test_a_pool_survives_its_workers() -> None:
-    with Places([ReusableWorker()]) as workers:
+    with WorkerSlots([ReusableWorker()]) as workers:
         assert workers.submit(60, abort).wait() == Death("abort", "SIGABRT")
         assert workers.submit(0.5, hang).wait() == Death("hang", "no answer within 0.5 s")
         assert workers.submit(60, double, 4).wait() == 8

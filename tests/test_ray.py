@@ -17,7 +17,7 @@ from exportdiff.cli import main
 from exportdiff.core.errors import UsageError
 from exportdiff.core.finding import Finding
 from exportdiff.fuzzing.campaign.campaign import Campaign
-from exportdiff.fuzzing.campaign.campaign_inputs import surroundings
+from exportdiff.fuzzing.campaign.campaign_inputs import campaign_inputs
 from exportdiff.fuzzing.campaign.engines import ENGINES, gpu_share, local_workers, misfit
 from exportdiff.fuzzing.campaign.events import Event, ExampleDone, FindingFound, HarnessError
 from exportdiff.fuzzing.campaign.settings import Settings
@@ -26,7 +26,7 @@ from exportdiff.judging.results import PathResult, Verdict
 from exportdiff.repro.confirm import Confirmation
 from exportdiff.runtime.paths import select_paths
 from exportdiff.runtime.processes.cluster import Cluster
-from exportdiff.runtime.processes.executor import Places
+from exportdiff.runtime.processes.executor import WorkerSlots
 from exportdiff.runtime.processes.usage import PROC, family
 
 
@@ -51,7 +51,7 @@ def test_each_gpu_is_shared_by_as_many_workers() -> None:
 
 
 def test_a_node_with_another_torch_or_without_the_corpus_does_not_fit(tmp_path: pathlib.Path) -> None:
-    here = surroundings(None)
+    here = campaign_inputs(None)
     assert misfit(here, None) == ""
     other = type(here)("9.9", here.python, here.exportdiff, here.corpus)
     assert misfit(other, None) == f"the campaign has torch 9.9, and it has {here.torch}"
@@ -162,9 +162,9 @@ def test_a_node_is_lost_and_another_one_repeats_its_tasks(ray: Any, alone: Any) 
         second = machines.add_node(num_cpus=1)
         cluster = Cluster(machines.address, 1)
         assert (cluster.cores, cluster.gpus) == (2, 1)
-        with Places([cluster.place(0.5, fits, ())]) as places:
+        with WorkerSlots([cluster.place(0.5, fits, ())]) as places:
             assert places.submit(60, seen_devices).wait() == "0"
-        with Places([cluster.place(0.0, does_not_fit, ())], cluster.close) as places:
+        with WorkerSlots([cluster.place(0.0, does_not_fit, ())], cluster.close) as places:
             unfit = places.submit(60, seen_devices)
             with pytest.raises(UsageError, match=r"it has torch 1\.0"):
                 unfit.wait()

@@ -23,7 +23,7 @@ from exportdiff.fuzzing.campaign.events import (
     HarnessError,
     TorchesCompared,
 )
-from exportdiff.interfaces.reports.campaign_report import Night
+from exportdiff.interfaces.reports.campaign_report import CampaignReport
 from exportdiff.interfaces.reports.discovery import Discovery
 from exportdiff.interfaces.reports.folder import Folder
 from exportdiff.interfaces.reports.page.page import page
@@ -82,7 +82,9 @@ class Page(HTMLParser):
 
 
 def text_of(folders: list[Folder], before: Folder | None = None) -> str:
-    return page(Night.of(folders), folders, Night.of([before]) if before is not None else None)
+    return page(
+        CampaignReport.of(folders), folders, CampaignReport.of([before]) if before is not None else None
+    )
 
 
 def told(tmp_path: pathlib.Path, events: list[Event]) -> Page:
@@ -309,10 +311,10 @@ def test_since_last_time(whole: str) -> None:
 def test_findings_are_compared_by_every_fingerprint_that_they_had(tmp_path: pathlib.Path) -> None:
     plain = night()
     small = [*plain[:-1], nights.minimized(), plain[-1]]
-    now = Night.of([write(tmp_path / "now", plain)])
-    before = Night.of([write(tmp_path / "before", small)])
+    now = CampaignReport.of([write(tmp_path / "now", plain)])
+    before = CampaignReport.of([write(tmp_path / "before", small)])
     assert since(now, before).fresh == since(before, now).fresh == frozenset()
-    nothing = Night.of([write(tmp_path / "nothing", night(findings=False))])
+    nothing = CampaignReport.of([write(tmp_path / "nothing", night(findings=False))])
     compared = since(now, nothing)
     assert compared.fresh == set(now.tally.shown) and compared.gone == ()
     assert [each.finding.fingerprint for each in since(nothing, now).gone] == [
@@ -356,18 +358,18 @@ def test_bars_have_room_for_the_night_before() -> None:
 def test_known_bugs_are_compared_where_they_were_counted(tmp_path: pathlib.Path) -> None:
     """Program 41 shows it too, but plain torch was not judged there."""
     events = [*night()[:-1], nights.done(41, known=("first_bug",)), night()[-1]]
-    told = Night.of([write(tmp_path, events)])
+    told = CampaignReport.of([write(tmp_path, events)])
     assert told.tally.occurrences["first_bug"] == 11
     (frequent,) = [rate for rate in since(told, told).rates if rate.name == "first_bug"]
     assert (frequent.now, frequent.of_now, frequent.before, frequent.of_before) == (10, 10, 10, 10)
 
 
 def test_throughput_in_windows() -> None:
-    course = Night(Tally()).course
+    course = CampaignReport(Tally()).course
     course.times.extend([1.0, 2.0, 3.0, 12.0, 25.0, 29.0])
     assert course.rates(60, 30.0) == [(0.0, 0.3), (10.0, 0.1), (20.0, 0.2)]
     assert course.rates(2, 30.0) == [(0.0, 4 / 15), (15.0, 2 / 15)]
-    assert Night(Tally()).course.rates(60, 0.0) == []
+    assert CampaignReport(Tally()).course.rates(60, 0.0) == []
 
 
 def test_the_command(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:

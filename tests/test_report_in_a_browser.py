@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from exportdiff.fuzzing.campaign.events import FindingFound
-from exportdiff.interfaces.reports.campaign_report import Night
+from exportdiff.interfaces.reports.campaign_report import CampaignReport
 from exportdiff.interfaces.reports.page.page import page as page_of
 from nights import MASKED, NEW, night, write
 
@@ -36,7 +36,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
         if not (isinstance(event, FindingFound) and event.finding == MASKED)
     ]
     now, before = write(root / "now", night()), write(root / "before", without)
-    text = page_of(Night.of([now]), [now], Night.of([before]))
+    text = page_of(CampaignReport.of([now]), [now], CampaignReport.of([before]))
     (root / "report.html").write_text(text, encoding="utf-8")
     return root / "report.html"
 

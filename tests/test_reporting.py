@@ -39,7 +39,7 @@ from exportdiff.interfaces.reports.summary import SummaryFile, summary_document
 from exportdiff.interfaces.reports.tally import Tally
 from exportdiff.interfaces.reports.text import make_console, show_command
 from exportdiff.judging.results import PathResult, Status
-from exportdiff.known.attribution.classification import Standing
+from exportdiff.known.attribution.classification import Classification
 from exportdiff.runtime.paths import parse
 
 MODULE, UNFLATTEN = "nonstrict:module@cpu", "nonstrict:unflatten@cpu"
@@ -132,14 +132,14 @@ def test_what_only_resembles_an_entry_is_counted_apart(folder: Folder) -> None:
 
 def test_masked_findings_and_regressions_are_lists_of_their_own(folder: Folder) -> None:
     tally = Tally()
-    masked = Standing("masked", ("mend_it",), "the search ran out of time")
+    masked = Classification("masked", ("mend_it",), "the search ran out of time")
     stream = io.StringIO()
     report = ConsoleReport(Console(file=stream, width=200), folder, tally)
     for event in (
         EVENTS[0],
         example(0, FINDING.fingerprint, OTHER.fingerprint),
         FindingFound(1.0, FINDING, 0, "x = 1\n", "first\n", masked),
-        FindingFound(1.0, OTHER, 0, "x = 1\n", "first\n", Standing("regression", ("break_it",))),
+        FindingFound(1.0, OTHER, 0, "x = 1\n", "first\n", Classification("regression", ("break_it",))),
         CampaignFinished(2.0, "time", 3, 2.0),
     ):
         tally(event)
@@ -320,9 +320,9 @@ def crowd() -> Iterator[Event]:
     for number in range(12):
         one = replace(make_finding(f"word{number}", message=message), path=LONG, shown_on=())
         kinds = (
-            Standing(),
-            Standing("masked", ("mend_it",)),
-            Standing("regression", (f"{LONG_NAME}{number}",)),
+            Classification(),
+            Classification("masked", ("mend_it",)),
+            Classification("regression", (f"{LONG_NAME}{number}",)),
         )
         yield example(number, one.fingerprint, refused=True)
         yield FindingFound(1.0, one, number, "x\n", "x\n", kinds[number % 3])
@@ -336,7 +336,7 @@ def crowd() -> Iterator[Event]:
         yield replace(example(99), at=10.0 * number, known=(f"{LONG_NAME}{number}",), sampled=number == 0)
     for number in range(12):
         yield MinimizingStarted(111.0 + 6 * number, number + 1, 12, one.fingerprint, 3.0, 60.0)
-    yield FindingUnconfirmed(2.0, OTHER, 5, "ok", Standing("masked", ("mend_it",)))
+    yield FindingUnconfirmed(2.0, OTHER, 5, "ok", Classification("masked", ("mend_it",)))
     yield CampaignFinished(200.0, "interrupted", 3, 60.0)
 
 
@@ -377,7 +377,7 @@ def test_names_that_do_not_fit_are_counted() -> None:
 
 def test_a_finding_that_a_later_program_confirms_is_counted_once() -> None:
     tally = Tally()
-    masked = Standing("masked", ("mend_it",))
+    masked = Classification("masked", ("mend_it",))
     tally(FindingUnconfirmed(1.0, FINDING, 1, "ok", masked))
     assert tally.unconfirmed_by_standing == {"new": 0, "masked": 1, "regression": 0}
     tally(FindingFound(2.0, FINDING, 2, "x\n", "x\n", masked))

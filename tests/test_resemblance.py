@@ -19,7 +19,7 @@ from exportdiff.judging.results import PathResult, Verdict
 from exportdiff.known.attribution.attribute import explain
 from exportdiff.known.attribution.explained import Cause, Explained
 from exportdiff.known.attribution.knowledge import Knowledge, knowledge
-from exportdiff.known.attribution.residual import Leftover, sort_leftovers
+from exportdiff.known.attribution.residual import ResidualFinding, sort_residual_findings
 from exportdiff.runtime.paths import parse
 
 SOURCE = "def wrong():\n    state = True\n    return state\n"
@@ -124,7 +124,7 @@ def test_an_entry_explains_by_resemblance_if_its_fix_does_not_fit(
     part = explained(known, judging(code))
     assert (part.causes, part.by) == ((Cause("mends", "shows"),), "resemblance")
     mended = judging(code)(CASE, ())
-    (left,) = sort_leftovers(CASE, mended, (), known, judging(code))
+    (left,) = sort_residual_findings(CASE, mended, (), known, judging(code))
     assert isinstance(left, Explained) and left.by == "resemblance"
 
 
@@ -141,8 +141,8 @@ def test_a_program_without_what_the_entry_needs_does_not_resemble_it(
     known = corpus(tmp_path, code, "    return False\n", base=MISFIT)
     case = case_from_source(program)
     assert explained(known, judging(code), case).causes == ()
-    (left,) = sort_leftovers(case, judging(code)(case, ()), (), known, judging(code))
-    assert isinstance(left, Leftover) and left.standing.kind == "new"
+    (left,) = sort_residual_findings(case, judging(code)(case, ()), (), known, judging(code))
+    assert isinstance(left, ResidualFinding) and left.standing.kind == "new"
 
 
 @pytest.mark.parametrize(

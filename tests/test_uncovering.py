@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from evidence_of import make_finding
 from exportdiff.core.finding import Finding
-from exportdiff.fuzzing.campaign.exposing_fixes import Uncovering
+from exportdiff.fuzzing.campaign.exposing_fixes import ExposingFixes
 from exportdiff.fuzzing.campaign.worker import ExampleResult
 from exportdiff.judging.results import Verdict
-from exportdiff.known.attribution.classification import Kind, Standing
+from exportdiff.known.attribution.classification import Classification, Kind
 from exportdiff.known.attribution.explained import Cause, Explained
-from exportdiff.known.attribution.residual import Leftover
+from exportdiff.known.attribution.residual import ResidualFinding
 from exportdiff.runtime.processes.child import Death, Failure
 
 
@@ -22,19 +22,21 @@ def found(word: str) -> Finding:
 
 def left(index: int, *findings: Finding) -> ExampleResult:
     """Return the result of a program on which a known bug hides these findings."""
-    unsearched = {each.fingerprint: Standing("masked", searched=False) for each in findings}
+    unsearched = {each.fingerprint: Classification("masked", searched=False) for each in findings}
     return ExampleResult(index, Verdict(True, "", (), findings, 0.0), source="program", standings=unsearched)
 
 
 class Search:
     """Answers every search with what it is made with, and counts."""
 
-    def __init__(self, answer: Explained | Leftover | Death | Failure) -> None:
+    def __init__(self, answer: Explained | ResidualFinding | Death | Failure) -> None:
         """Prepare the answer."""
         self.answer = answer
         self.asked: list[Finding] = []
 
-    def __call__(self, source: str, finding: Finding, kind: Kind) -> Explained | Leftover | Death | Failure:
+    def __call__(
+        self, source: str, finding: Finding, kind: Kind
+    ) -> Explained | ResidualFinding | Death | Failure:
         """Count the question."""
         assert (source, kind) == ("program", "masked")
         self.asked.append(finding)
@@ -43,9 +45,9 @@ class Search:
 
 def test_one_search_for_each_fingerprint() -> None:
     first, second = found("first"), found("second")
-    standing = Standing("masked", ("a_fix",))
-    search = Search(Leftover(first, standing))
-    uncovering = Uncovering(search)
+    standing = Classification("masked", ("a_fix",))
+    search = Search(ResidualFinding(first, standing))
+    uncovering = ExposingFixes(search)
     for result in (left(0, first), left(1, first), left(2, second, first)):
         completed = uncovering.completed(result)
         assert set(completed.standings.values()) == {standing}
@@ -56,7 +58,7 @@ def test_one_search_for_each_fingerprint() -> None:
 def test_what_the_corpus_has_recorded_is_known_on_every_program() -> None:
     finding = found("first")
     search = Search(Explained(finding, (Cause("a_fix", "an_entry"),)))
-    uncovering = Uncovering(search)
+    uncovering = ExposingFixes(search)
     for index in range(2):
         completed = uncovering.completed(left(index, finding))
         assert completed.standings == {}
@@ -66,7 +68,7 @@ def test_what_the_corpus_has_recorded_is_known_on_every_program() -> None:
 
 def test_a_search_that_dies_leaves_a_remark() -> None:
     finding = found("first")
-    uncovering = Uncovering(Search(Death("abort", "SIGSEGV")))
+    uncovering = ExposingFixes(Search(Death("abort", "SIGSEGV")))
     (standing,) = uncovering.completed(left(0, finding)).standings.values()
     assert standing.searched
     assert "SIGSEGV" in standing.remark
@@ -74,9 +76,9 @@ def test_a_search_that_dies_leaves_a_remark() -> None:
 
 def test_new_findings_take_no_search() -> None:
     search = Search(Death("hang", "never asked"))
-    uncovering = Uncovering(search)
+    uncovering = ExposingFixes(search)
     finding = found("first")
-    new = replace(left(0, finding), standings={finding.fingerprint: Standing()})
+    new = replace(left(0, finding), standings={finding.fingerprint: Classification()})
     assert uncovering.knows(new)
     assert uncovering.completed(new).standings == new.standings
     assert not uncovering.knows(left(1, finding))

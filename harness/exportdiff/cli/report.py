@@ -55,14 +55,16 @@ def add(commands: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the page; return 0."""
-    from exportdiff.interfaces.reports.campaign_report import Night
+    from exportdiff.interfaces.reports.campaign_report import CampaignReport
     from exportdiff.interfaces.reports.finished import write_finished
     from exportdiff.interfaces.reports.page.page import page
     from exportdiff.interfaces.reports.writing import write_text
 
     folders = [Folder(each) for each in arguments.folders]
-    night = Night.of(folders, CORPORA)
-    before = Night.of([Folder(each) for each in arguments.since], CORPORA) if arguments.since else None
+    night = CampaignReport.of(folders, CORPORA)
+    before = (
+        CampaignReport.of([Folder(each) for each in arguments.since], CORPORA) if arguments.since else None
+    )
     write_finished(night, folders, arguments.summary, arguments.junit)
     write_text(arguments.out, page(night, folders, before))
     print(f"{night.verdict()}\n{arguments.out}")

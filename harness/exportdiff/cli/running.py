@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from exportdiff.cli.interrupting import interruptible
 from exportdiff.fuzzing.campaign.campaign import Campaign
 from exportdiff.fuzzing.campaign.engines import local_workers
-from exportdiff.interfaces.reports.campaign_report import Night
+from exportdiff.interfaces.reports.campaign_report import CampaignReport
 from exportdiff.interfaces.reports.console import ConsoleReport
 from exportdiff.interfaces.reports.finished import FinishedFiles
 from exportdiff.interfaces.reports.ndjson import NdjsonLog
@@ -39,7 +39,7 @@ def run_campaign(
 
     ``summary`` and ``junit``: files to write at the end. ``start`` says where programs run.
     """
-    night = Night(Tally(folder.root, settings.corpora or CORPORA))
+    night = CampaignReport(Tally(folder.root, settings.corpora or CORPORA))
     tally = night.tally
     named = FinishedFiles(night, folder, summary, junit)
     with (

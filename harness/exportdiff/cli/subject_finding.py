@@ -11,7 +11,7 @@ from exportdiff.fuzzing.minimizing.judging import FIRST_SECONDS, load_source
 from exportdiff.interfaces.checking import in_subprocess as children
 from exportdiff.interfaces.checking.in_subprocess import findings_of
 from exportdiff.interfaces.reports.text import headline
-from exportdiff.runtime.patching.installed import hold
+from exportdiff.runtime.patching.installed import install
 from exportdiff.runtime.paths import core_paths, parse
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _findings(
 
 def _load(fixes: tuple[Fix, ...], written: str, source: str, folder: str) -> Case:
     """Load a program in a process that judges it, and put the fixes in place there. Raises UsageError."""
-    hold(fixes)
+    install(fixes)
     return load_source(written, source, folder)
 
 

@@ -26,7 +26,7 @@ from exportdiff.runtime.observing.observation import CompiledObservation, Pipeli
 from exportdiff.runtime.observing.shortcuts import shortcuts
 from exportdiff.runtime.observing.tensors import TensorSnapshot
 from exportdiff.runtime.observing.values import parts
-from exportdiff.runtime.paths import variation
+from exportdiff.runtime.paths import eager_key
 from exportdiff.runtime.paths.run.eager import observe_eager
 from exportdiff.runtime.paths.run.tree import observe_paths
 from exportdiff.runtime.paths.stopwatch import Stopwatch
@@ -73,9 +73,9 @@ def judge(
     results: list[PathResult] = []
     judgements: list[tuple[Path, Judged]] = []
     with _quiet(), _own_random_numbers(), shortcuts():
-        for path in {variation(path): path for path in paths}.values():
+        for path in {eager_key(path): path for path in paths}.values():
             varied = reference_case(case, path)
-            modes = {each.mode for each in paths if variation(each) == variation(path)}
+            modes = {each.mode for each in paths if eager_key(each) == eager_key(path)}
             reference = observe_eager(varied, path.device, clock, modes)
             if case.other_values and not case.finite_only and _wants_its_values(reference):
                 return judge(replace(case, other_values=False), asked, checks, refusals, tell)
@@ -83,21 +83,21 @@ def judge(
             if not reason and calls_often(path) and reference.first_call_only:
                 reason = "the first call of eager changes what export fixes"
             if not reason:
-                references[variation(path)] = _judgeable(reference)
-                first_call[variation(path)] = _first_call_because(reference)
-            elif variation(path) == (path.device,):  # eager as it is: no path can be compared with it
+                references[eager_key(path)] = _judgeable(reference)
+                first_call[eager_key(path)] = _first_call_because(reference)
+            elif eager_key(path) == (path.device,):  # eager as it is: no path can be compared with it
                 return Verdict(False, reason, (), (), clock.seconds)
             else:
-                alike = [each for each in paths if variation(each) == variation(path)]
+                alike = [each for each in paths if eager_key(each) == eager_key(path)]
                 unjudged += [Unjudged(each, f"{reason}, {_varied(path)}") for each in alike]
-        paths = [path for path in paths if variation(path) in references]
+        paths = [path for path in paths if eager_key(path) in references]
         for observed in observe_paths(case, paths, clock):
             observation, refused = until_refused(observed, (*refusals, *IN_CALLS))
             path = observation.path
             if case.may_ask:
                 observation = replace(observation, same_operators=False)
-            reference = references[variation(path)]
-            because = first_call[variation(path)]
+            reference = references[eager_key(path)]
+            because = first_call[eager_key(path)]
             if isinstance(observation, CompiledObservation | PipelinedObservation):
                 reference = _judgeable(observation.reference)
                 because = _first_call_because(observation.reference)
@@ -118,7 +118,7 @@ def judge(
 
 def _varied(path: Path) -> str:
     """Say how the eager model differs from the user's own."""
-    return f"with {' and '.join(variation(path)[1:])} applied to the eager model"
+    return f"with {' and '.join(eager_key(path)[1:])} applied to the eager model"
 
 
 def _is_about_a_value(finding: Finding) -> bool:

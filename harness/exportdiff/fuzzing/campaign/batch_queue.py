@@ -39,7 +39,7 @@ class Batch(NamedTuple, Generic[R]):
     task: Task[R]
 
 
-class Feed(Generic[R]):
+class BatchQueue(Generic[R]):
     """The batches that are queued, in progress, or finished before their turn."""
 
     def __init__(

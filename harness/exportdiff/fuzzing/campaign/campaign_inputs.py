@@ -13,7 +13,7 @@ from exportdiff.known.corpus.entry import FIXES, find_files
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class CampaignInputs:
     """What the results of a campaign depend on, beside its settings."""
 
     torch: str
@@ -24,10 +24,10 @@ class Surroundings:
     """A digest of the corpus; empty: there is none."""
 
 
-def surroundings(corpora: pathlib.Path | None) -> Surroundings:
+def campaign_inputs(corpora: pathlib.Path | None) -> CampaignInputs:
     """Return what the results depend on here and now."""
     known = [] if corpora is None else [*find_files([corpora]), *sorted((corpora / FIXES).glob("*.patch"))]
-    return Surroundings(
+    return CampaignInputs(
         version("torch"),
         platform.python_version(),
         f"{version('exportdiff')} {_digest(source_files())}",
@@ -43,7 +43,7 @@ def _digest(files: list[pathlib.Path]) -> str:
     return digest.hexdigest()[:12]
 
 
-def difference(expected: Surroundings, here: Surroundings) -> tuple[str, str, str] | None:
+def difference(expected: CampaignInputs, here: CampaignInputs) -> tuple[str, str, str] | None:
     """Return the first thing that differs: its name, what was expected, and what is here."""
     for name, what in (
         ("torch", "torch"),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from threading import Event
 
     from exportdiff.fuzzing.campaign.clock import Clock
-    from exportdiff.known.attribution.classification import Standing
+    from exportdiff.known.attribution.classification import Classification
 
 Confirm = Callable[..., Confirmation]
 """Runs the text of a repro file in a fresh process; ``within`` holds the fixes that it needs."""
@@ -82,7 +82,7 @@ class Confirmer:
 
 
 def holding(
-    confirm: Confirm, standing: Standing, corpora: pathlib.Path | None
+    confirm: Confirm, standing: Classification, corpora: pathlib.Path | None
 ) -> Callable[[str], Confirmation]:
     """Return ``confirm`` with the fixes of the corpus in place that show the finding. Raises UsageError."""
     if not standing.fixes or corpora is None:
@@ -90,7 +90,7 @@ def holding(
     return partial(confirm, within=partial(applied, fixes_named(standing.fixes, corpora)))
 
 
-def needs(standing: Standing) -> Needs | None:
+def needs(standing: Classification) -> Needs | None:
     """Return the fixes that a repro file has to name; None: it shows its bug on plain torch."""
     if not standing.fixes:
         return None

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from exportdiff.core.errors import UsageError
 from exportdiff.core.programs import IMPORTS
-from exportdiff.fuzzing.campaign.campaign_inputs import Surroundings, difference, surroundings
+from exportdiff.fuzzing.campaign.campaign_inputs import CampaignInputs, campaign_inputs, difference
 from exportdiff.runtime.processes.calls import ReusableWorker
 from exportdiff.runtime.processes.cluster import Cluster
-from exportdiff.runtime.processes.executor import Executor, Places
+from exportdiff.runtime.processes.executor import Executor, WorkerSlots
 from exportdiff.runtime.processes.processors import processors
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ ENGINES: dict[str, Callable[[str | None], Engine]] = {"local": local, "ray": ray
 
 def local_workers(settings: Settings) -> Executor:
     """Start an executor on this machine."""
-    return Places([ReusableWorker(tasks=TASKS) for _ in range(settings.workers)])
+    return WorkerSlots([ReusableWorker(tasks=TASKS) for _ in range(settings.workers)])
 
 
 def _on(cluster: Cluster, settings: Settings) -> Executor:
@@ -65,9 +65,9 @@ def _on(cluster: Cluster, settings: Settings) -> Executor:
         if not cluster.gpus:
             raise UsageError("--engine ray: the cluster has no GPU; use --device cpu")
         share = gpu_share(cluster.gpus, settings.workers)
-    fit = partial(misfit, surroundings(settings.corpora), settings.corpora)
+    fit = partial(misfit, campaign_inputs(settings.corpora), settings.corpora)
     places = [cluster.place(share, fit, MODULES, TASKS) for _ in range(settings.workers)]
-    return Places(places, cluster.close)
+    return WorkerSlots(places, cluster.close)
 
 
 def gpu_share(gpus: int, workers: int) -> float:
@@ -75,9 +75,9 @@ def gpu_share(gpus: int, workers: int) -> float:
     return 1 / -(-workers // gpus)
 
 
-def misfit(expected: Surroundings, corpora: pathlib.Path | None) -> str:
+def misfit(expected: CampaignInputs, corpora: pathlib.Path | None) -> str:
     """Say why this node would give other results than the one that the campaign was started on."""
     if corpora is not None and not corpora.is_dir():
         return f"it has no corpus {corpora}"
-    found = difference(expected, surroundings(corpora))
+    found = difference(expected, campaign_inputs(corpora))
     return f"the campaign has {found[0]} {found[1]}, and it has {found[2]}" if found else ""

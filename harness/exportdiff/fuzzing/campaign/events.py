@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from exportdiff.core.finding import Finding
 from exportdiff.fuzzing.other_torch.differences import Change
-from exportdiff.known.attribution.classification import NEW, Standing
+from exportdiff.known.attribution.classification import NEW, Classification
 from exportdiff.known.attribution.explained import By
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class FindingFound(Event):
     """The program."""
     repro: str
     """The text of the self-contained file that was run to confirm the finding."""
-    standing: Standing = NEW
+    standing: Classification = NEW
     """Whether plain torch shows it, or only torch with some fixes."""
     printed: str = ""
     """The line that the repro file printed when a fresh process confirmed it."""
@@ -147,7 +147,7 @@ class FindingUnconfirmed(Event):
     finding: Finding
     example: int
     reason: str
-    standing: Standing = NEW
+    standing: Classification = NEW
     """What it would have been: new, masked or a regression of a fix."""
 
 
@@ -160,7 +160,7 @@ class FindingShrunk(Event):
     example: int
     source: str
     repro: str
-    standing: Standing = NEW
+    standing: Classification = NEW
     printed: str = ""
 
 
@@ -177,7 +177,7 @@ class FindingMinimized(Event):
     seconds: float
     tried: int
     """How many smaller programs were judged."""
-    standing: Standing = NEW
+    standing: Classification = NEW
     printed: str = ""
 
 

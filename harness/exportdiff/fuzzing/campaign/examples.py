@@ -9,14 +9,14 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from exportdiff.fuzzing.campaign.batch_queue import POLL, Batch, Feed
+from exportdiff.fuzzing.campaign.batch_queue import POLL, Batch, BatchQueue
 from exportdiff.fuzzing.campaign.engines import Start, local_workers
-from exportdiff.fuzzing.campaign.exposing_fixes import Uncovering
+from exportdiff.fuzzing.campaign.exposing_fixes import ExposingFixes
 from exportdiff.fuzzing.campaign.postmortem import post_mortem
 from exportdiff.fuzzing.campaign.schedule import paths_for
-from exportdiff.fuzzing.campaign.worker import ExampleResult, Job, uncovered
+from exportdiff.fuzzing.campaign.worker import ExampleResult, Job, exposing_fixes_of
 from exportdiff.judging.results import PathResult, Verdict
-from exportdiff.known.attribution.classification import Standing
+from exportdiff.known.attribution.classification import Classification
 from exportdiff.runtime.processes.child import Death, Failure, Stopped
 from exportdiff.runtime.processes.executor import Executor, Task
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from exportdiff.fuzzing.campaign.settings import Settings
     from exportdiff.known.attribution.classification import Kind
     from exportdiff.known.attribution.explained import Explained
-    from exportdiff.known.attribution.residual import Leftover
+    from exportdiff.known.attribution.residual import ResidualFinding
     from exportdiff.runtime.paths import Path
 
 GRACE = 2.0
@@ -46,7 +46,7 @@ Source = Callable[[Job, int], tuple[str, tuple[str, ...]]]
 class _Asking:
     """Asks a worker for one answer at a time; the other workers get further examples meanwhile."""
 
-    def __init__(self, workers: Executor, feed: Feed[Results]) -> None:
+    def __init__(self, workers: Executor, feed: BatchQueue[Results]) -> None:
         self._workers = workers
         self._feed = feed
 
@@ -80,7 +80,7 @@ class Examples:
         self._source = source
         self._clock = clock
         self._stop = stop
-        self._feed: Feed[Results] | None = None
+        self._feed: BatchQueue[Results] | None = None
         """While workers run."""
         self.given_up = 0
         """Examples that a worker had started and that were not done when the time was over."""
@@ -132,19 +132,23 @@ class Examples:
             def submit(batch: tuple[int, ...]) -> Task[Results]:
                 return workers.submit(self._settings.example_seconds * 2, self._work, self._job, batch)
 
-            feed = Feed(submit, indices, self._settings.workers, self._clock, self._stop)
+            feed = BatchQueue(submit, indices, self._settings.workers, self._clock, self._stop)
             asking = _Asking(workers, feed)
 
-            def search(source: str, finding: Finding, kind: Kind) -> Explained | Leftover | Death | Failure:
+            def search(
+                source: str, finding: Finding, kind: Kind
+            ) -> Explained | ResidualFinding | Death | Failure:
                 seconds = self._settings.example_seconds * PATIENCE
-                task = workers.submit(seconds, uncovered, self._job, source, finding, kind)
+                task = workers.submit(seconds, exposing_fixes_of, self._job, source, finding, kind)
                 while not task.is_done(POLL) and not self._stopped:
                     if self._clock.is_past(GRACE):
                         return Death("hang", "the end of the campaign")
                     feed.refill()
                 return task.wait(self._stop)
 
-            uncovering = Uncovering(search, self._journal.remembered) if self._journal else Uncovering(search)
+            uncovering = (
+                ExposingFixes(search, self._journal.remembered) if self._journal else ExposingFixes(search)
+            )
             self._feed = feed
             try:
                 for batch in feed.batches():
@@ -253,7 +257,7 @@ def _with_remark(answer: Results | Death | Failure, remark: str) -> Results | De
         replace(
             result,
             standings={
-                finding.fingerprint: Standing(remark=remark)
+                finding.fingerprint: Classification(remark=remark)
                 for finding in (result.verdict.findings if result.verdict else ())
             },
         )

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from exportdiff.known.attribution.explained import Explained
-from exportdiff.known.attribution.residual import Leftover
+from exportdiff.known.attribution.residual import ResidualFinding
 from exportdiff.runtime.processes.child import Death, Failure
 
 if TYPE_CHECKING:
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
     from exportdiff.core.finding import Finding
     from exportdiff.fuzzing.campaign.worker import ExampleResult
-    from exportdiff.known.attribution.classification import Kind, Standing
+    from exportdiff.known.attribution.classification import Classification, Kind
 
-    Search: TypeAlias = Callable[[str, Finding, Kind], Explained | Leftover | Death | Failure]
+    Search: TypeAlias = Callable[[str, Finding, Kind], Explained | ResidualFinding | Death | Failure]
     """Searches in a worker: takes the source of the program, the finding and its kind."""
     Remembered: TypeAlias = Callable[[str, Callable[..., Any]], Callable[..., Any]]
     """Returns a function that does not ask again what was asked before: see ``Journal.remembered``."""
 
 
-class Uncovering:
+class ExposingFixes:
     """What the first program of each fingerprint has shown; later programs with it count as the first.
 
     Results come in the order of their index, so the answers do not depend on the number of workers.
@@ -32,7 +32,7 @@ class Uncovering:
         """Nothing is known yet. ``remembered`` knows what an earlier run of the campaign has found."""
         self._search = search
         self._ask = remembered("uncovered", self._find)
-        self._answers: dict[tuple[str, Kind], Explained | Standing] = {}
+        self._answers: dict[tuple[str, Kind], Explained | Classification] = {}
 
     def knows(self, result: ExampleResult) -> bool:
         """Whether it takes no search to complete the result."""
@@ -58,9 +58,11 @@ class Uncovering:
                 standings[name] = answer
         return replace(result, known=tuple(known), standings=standings)
 
-    def _find(self, key: str, source: str, finding: Finding, standing: Standing) -> Explained | Standing:
+    def _find(
+        self, key: str, source: str, finding: Finding, standing: Classification
+    ) -> Explained | Classification:
         answer = self._search(source, finding, standing.kind)
-        if isinstance(answer, Leftover):
+        if isinstance(answer, ResidualFinding):
             return answer.standing
         if isinstance(answer, Death | Failure):
             reason = (

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from exportdiff.core.errors import UsageError
 from exportdiff.core.plain_data import dumps, loads
-from exportdiff.fuzzing.campaign.campaign_inputs import Surroundings, difference, surroundings
+from exportdiff.fuzzing.campaign.campaign_inputs import CampaignInputs, campaign_inputs, difference
 from exportdiff.fuzzing.campaign.settings import Settings
 from exportdiff.fuzzing.campaign.worker import ExampleResult
 
@@ -33,7 +33,7 @@ class Begun:
     """The first line."""
 
     settings: Settings
-    surroundings: Surroundings
+    surroundings: CampaignInputs
     began: str = ""
     """When: ISO 8601, in UTC."""
 
@@ -69,7 +69,7 @@ class Journal:
     def begin(cls, file: pathlib.Path, settings: Settings) -> Journal:
         """Begin the journal of a new campaign; empty the file."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        return cls.write(file, Begun(settings, surroundings(settings.corpora), now), ())
+        return cls.write(file, Begun(settings, campaign_inputs(settings.corpora), now), ())
 
     @classmethod
     def write(cls, file: pathlib.Path, begun: Begun, lines: Iterable[Done | Answered]) -> Journal:
@@ -167,7 +167,7 @@ def _check(folder: pathlib.Path, begun: Begun) -> None:
     corpora = begun.settings.corpora
     if corpora is not None and not corpora.is_dir():
         raise UsageError(f"{folder}: its corpus {corpora} is gone")
-    found = difference(begun.surroundings, surroundings(corpora))
+    found = difference(begun.surroundings, campaign_inputs(corpora))
     if found:
         what, before, here = found
         raise UsageError(

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from exportdiff.runtime.paths import all_paths, cost, is_listed, place
-from exportdiff.runtime.paths.catalog import stem
+from exportdiff.runtime.paths.catalog import export_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -198,7 +198,7 @@ def _rate(path: Path) -> tuple[int, int]:
 
 def _first_of_stem(path: Path) -> Path:
     """Return the first path that shares an export with this one, unless every example makes that export."""
-    of_stem = [each for each in all_paths([path.device]) if stem(each) == stem(path)]
+    of_stem = [each for each in all_paths([path.device]) if export_key(each) == export_key(path)]
     return path if not of_stem or RATES.get(of_stem[0].without_device) == 1 else of_stem[0]
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, get_args
 
 from exportdiff.judging.checks.importance import harmlessness
-from exportdiff.known.attribution.classification import NEW, Kind, Standing
+from exportdiff.known.attribution.classification import NEW, Classification, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,7 +26,7 @@ class Witness:
     finding: Finding
     example: int
     source: str
-    standing: Standing = NEW
+    standing: Classification = NEW
     """Whether plain torch shows it, or only torch with some fixes."""
 
     @property

@@ -16,14 +16,14 @@ from exportdiff.fuzzing.campaign.settings import KNOWN_EVERY
 from exportdiff.judging.declared_refusals import declared_by
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.known.attribution.attribute import explain, on_first_paths
-from exportdiff.known.attribution.classification import Standing
+from exportdiff.known.attribution.classification import Classification
 from exportdiff.known.attribution.knowledge import knowledge
-from exportdiff.known.attribution.residual import Leftover, sort_leftovers, uncover
+from exportdiff.known.attribution.residual import ResidualFinding, find_exposing_fixes, sort_residual_findings
 from exportdiff.known.corpus.fix_trials import cache_folder
 from exportdiff.runtime.observing.between_programs import free_programs
 from exportdiff.runtime.observing.caches import forget_predictions
 from exportdiff.runtime.patching.fixes import blamed
-from exportdiff.runtime.patching.installed import hold, plain
+from exportdiff.runtime.patching.installed import install, without_fixes
 from exportdiff.runtime.paths import cost
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class ExampleResult:
     """Where exportdiff failed, as in the event HarnessError."""
     known: tuple[Explained, ...] = ()
     """Those findings of the verdict that the corpus explains."""
-    standings: Mapping[str, Standing] = field(default_factory=dict)
+    standings: Mapping[str, Classification] = field(default_factory=dict)
     """For the other findings, by fingerprint: whether plain torch shows them."""
     sample: tuple[Explained, ...] = ()
     """What the corpus explains of what plain torch shows, if this example was sampled."""
@@ -105,20 +105,20 @@ def run_batch(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
     return results
 
 
-def uncovered(job: Job, source: str, finding: Finding, kind: Kind) -> Explained | Leftover:
+def exposing_fixes_of(job: Job, source: str, finding: Finding, kind: Kind) -> Explained | ResidualFinding:
     """Find the fixes that uncover a finding of mended torch on a program."""
     known = prepared(job)
     if known is None:
         raise ValueError("without a corpus there are no fixes")
     forget_predictions()
     with sources_forgotten():
-        return uncover(_case(job, source), finding, kind, known)
+        return find_exposing_fixes(_case(job, source), finding, kind, known)
 
 
 def prepared(job: Job) -> Knowledge | None:
     """Put the fixes in place that the job asks for, and no others; return what its corpus knows."""
     known = knowledge(job.corpora) if job.corpora is not None else None
-    hold(known.held if known is not None and not job.plain else (), cache_folder())
+    install(known.held if known is not None and not job.plain else (), cache_folder())
     return known
 
 
@@ -175,7 +175,9 @@ def _on_plain_torch(
     parts = explain(case, verdict, tags, known)
     verdict = replace(verdict, findings=tuple(part.finding for part in parts))
     explained = tuple(part for part in parts if part.causes)
-    remarks = {part.finding.fingerprint: Standing(remark=part.remark) for part in parts if not part.causes}
+    remarks = {
+        part.finding.fingerprint: Classification(remark=part.remark) for part in parts if not part.causes
+    }
     plain = _compared(job, index, verdict)
     return ExampleResult(index, verdict, known=explained, standings=remarks, sampled=True, plain=plain)
 
@@ -190,7 +192,7 @@ def _on_mended_torch_if_possible(
         names = blamed(error, known.held)
         if not names:
             raise
-    with plain():
+    with without_fixes():
         return replace(_on_plain_torch(job, index, case, paths, tags, known), lifted=names)
 
 
@@ -203,15 +205,15 @@ def _on_mended_torch(
     unmended: Verdict | None = None
     sample: tuple[Explained, ...] = ()
     if _is_sampled(job, index):
-        with plain():
+        with without_fixes():
             unmended = judge_case(case, paths)
         sample = _sample(case, unmended, verdict, tags, known)
-    sorted_ = sort_leftovers(case, verdict, tags, known, plain=unmended, search=False)
-    left = [each for each in sorted_ if isinstance(each, Leftover)]
+    sorted_ = sort_residual_findings(case, verdict, tags, known, plain=unmended, search=False)
+    left = [each for each in sorted_ if isinstance(each, ResidualFinding)]
     return ExampleResult(
         index,
         replace(verdict, findings=tuple(each.finding for each in sorted_)),
-        known=tuple(each for each in sorted_ if not isinstance(each, Leftover)),
+        known=tuple(each for each in sorted_ if not isinstance(each, ResidualFinding)),
         standings={each.finding.fingerprint: each.standing for each in left},
         sample=sample,
         sampled=unmended is not None,

@@ -10,7 +10,7 @@ from exportdiff.interfaces.reports.folder import Folder
 from exportdiff.interfaces.reports.joining import campaign_events
 from exportdiff.interfaces.reports.tally import Tally
 from exportdiff.interfaces.reports.text import counted
-from exportdiff.interfaces.reports.timeline import Course
+from exportdiff.interfaces.reports.timeline import Timeline
 from exportdiff.known.corpus.entry import CORPORA
 
 if TYPE_CHECKING:
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Night:
+class CampaignReport:
     """Takes the events of one campaign."""
 
     tally: Tally
-    course: Course = field(default_factory=Course)
+    course: Timeline = field(default_factory=Timeline)
     last: float = 0.0
     """The time of the latest event, in seconds since the campaign began."""
 
     @classmethod
-    def of(cls, folders: Sequence[Folder], corpora: pathlib.Path = CORPORA) -> Night:
+    def of(cls, folders: Sequence[Folder], corpora: pathlib.Path = CORPORA) -> CampaignReport:
         """Read the folder of a campaign, or those of its shards. Raises UsageError."""
         night = cls(Tally(folders[0].root, corpora))
         for event in campaign_events(folders):

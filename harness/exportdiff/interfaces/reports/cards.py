@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from exportdiff.core.finding import Finding
     from exportdiff.fuzzing.campaign.events import CampaignStarted
-    from exportdiff.interfaces.reports.campaign_report import Night
+    from exportdiff.interfaces.reports.campaign_report import CampaignReport
 
 CardKind: TypeAlias = Literal["torch regression", "new", "masked", "regression"]
 """``torch regression``: another torch is right. The others are kinds of findings."""
@@ -74,7 +74,7 @@ class Card:
             object.__setattr__(self, "anchor", self.key)
 
 
-def cards(night: Night, folders: Sequence[Folder]) -> list[Card]:
+def cards(night: CampaignReport, folders: Sequence[Folder]) -> list[Card]:
     """Return what makes a campaign fail: regressions of torch, new and masked findings, regressions of fixes.
 
     Of each kind, the most harmful first (judging/checks/importance.py). A regression of torch
@@ -89,7 +89,7 @@ def cards(night: Night, folders: Sequence[Folder]) -> list[Card]:
     return [*_torch_regressions(night, folders), *found]
 
 
-def _torch_regressions(night: Night, folders: Sequence[Folder]) -> list[Card]:
+def _torch_regressions(night: CampaignReport, folders: Sequence[Folder]) -> list[Card]:
     found = []
     for number, event in enumerate(night.tally.changed("torch regression"), 1):
         assert event.finding is not None  # this torch shows it
@@ -121,7 +121,7 @@ def _torch_regressions(night: Night, folders: Sequence[Folder]) -> list[Card]:
     return found
 
 
-def _card(group: Group, night: Night, folders: Sequence[Folder]) -> Card:
+def _card(group: Group, night: CampaignReport, folders: Sequence[Folder]) -> Card:
     tally, shown = night.tally, group.shown
     finding, standing = shown.finding, shown.standing
     told = night.course.told.get(group.key, NOTHING)

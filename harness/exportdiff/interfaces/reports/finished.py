@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     import pathlib
     from collections.abc import Sequence
 
-    from exportdiff.interfaces.reports.campaign_report import Night
+    from exportdiff.interfaces.reports.campaign_report import CampaignReport
     from exportdiff.interfaces.reports.folder import Folder
 
 
 def write_finished(
-    night: Night, folders: Sequence[Folder], summary: pathlib.Path | None, junit: pathlib.Path | None
+    night: CampaignReport, folders: Sequence[Folder], summary: pathlib.Path | None, junit: pathlib.Path | None
 ) -> None:
     """Write the files that have a name. Raises UsageError if one cannot be written."""
     found = cards(night, folders) if summary is not None or junit is not None else []
@@ -33,7 +33,7 @@ class FinishedFiles:
     """Writes these files when a campaign ends. ``night`` takes the events itself."""
 
     def __init__(
-        self, night: Night, folder: Folder, summary: pathlib.Path | None, junit: pathlib.Path | None
+        self, night: CampaignReport, folder: Folder, summary: pathlib.Path | None, junit: pathlib.Path | None
     ) -> None:
         """Write the files that have a name."""
         self._night, self._folder = night, folder

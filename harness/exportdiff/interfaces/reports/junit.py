@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from exportdiff.interfaces.checking.report import FailOn, Found, Report
-    from exportdiff.interfaces.reports.campaign_report import Night
+    from exportdiff.interfaces.reports.campaign_report import CampaignReport
     from exportdiff.interfaces.reports.cards import Card
 
 
@@ -56,7 +56,7 @@ def suite(report: Report, fail_on: FailOn) -> ET.Element:
     return _counted(element)
 
 
-def campaign_suite(night: Night, found: Sequence[Card]) -> ET.Element:
+def campaign_suite(night: CampaignReport, found: Sequence[Card]) -> ET.Element:
     """Return the test suite of a campaign.
 
     Every finding that makes the campaign fail is a failure on each of its paths; a path that ran on no

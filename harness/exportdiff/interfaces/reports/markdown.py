@@ -11,7 +11,7 @@ from exportdiff.interfaces.reports.text import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from exportdiff.interfaces.reports.campaign_report import Night
+    from exportdiff.interfaces.reports.campaign_report import CampaignReport
     from exportdiff.interfaces.reports.cards import Card
 
 SHOWN = 10
@@ -22,12 +22,12 @@ LONG = 60
 """A program of more lines is in the repro file alone."""
 
 
-def markdown(night: Night, found: Sequence[Card]) -> str:
+def markdown(night: CampaignReport, found: Sequence[Card]) -> str:
     """Return the text: the verdict, what is new with the program to paste, the counts."""
     return "\n".join(_lines(night, found)) + "\n"
 
 
-def _lines(night: Night, found: Sequence[Card]) -> Iterator[str]:
+def _lines(night: CampaignReport, found: Sequence[Card]) -> Iterator[str]:
     tally, started = night.tally, night.tally.started
     yield f"## {night.verdict()}"
     yield ""

@@ -17,7 +17,7 @@ from exportdiff.core.finding import Consequence, Evidence, Finding, Kind, Relati
 from exportdiff.core.path import Path
 from exportdiff.fuzzing.campaign import events
 from exportdiff.judging.results import PathResult
-from exportdiff.known.attribution.classification import Standing
+from exportdiff.known.attribution.classification import Classification
 
 if TYPE_CHECKING:
     import pathlib
@@ -115,8 +115,8 @@ def _only(kind: type, document: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in document.items() if name in known}
 
 
-def _standing(document: dict[str, Any]) -> Standing:
-    return Standing(**{**_only(Standing, document), "fixes": tuple(document.get("fixes", ()))})
+def _standing(document: dict[str, Any]) -> Classification:
+    return Classification(**{**_only(Classification, document), "fixes": tuple(document.get("fixes", ()))})
 
 
 def _result(document: dict[str, Any]) -> PathResult:

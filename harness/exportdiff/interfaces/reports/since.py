@@ -7,7 +7,7 @@ from math import exp, lgamma, log
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from exportdiff.interfaces.reports.campaign_report import Night
+    from exportdiff.interfaces.reports.campaign_report import CampaignReport
     from exportdiff.interfaces.reports.tally import Shown, Tally
 
 LUCK = 0.002
@@ -73,7 +73,7 @@ def _binomial(total: int, number: int, share: float) -> float:
 class Since:
     """The differences between two campaigns."""
 
-    before: Night
+    before: CampaignReport
     fresh: frozenset[str]
     """The findings, by the keys of ``Tally.shown``, that the campaign before did not have."""
     gone: tuple[Shown, ...]
@@ -86,7 +86,7 @@ class Since:
     """Whether both drew the same programs: then what is gone is gone."""
 
 
-def since(now: Night, before: Night) -> Since:
+def since(now: CampaignReport, before: CampaignReport) -> Since:
     """Compare two campaigns."""
     ours, theirs = _names(now.tally), _names(before.tally)
     # Only where plain torch was judged are known bugs counted alike.

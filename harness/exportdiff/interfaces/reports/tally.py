@@ -22,7 +22,7 @@ from exportdiff.fuzzing.campaign.events import (
     NotMinimized,
     TorchesCompared,
 )
-from exportdiff.known.attribution.classification import NEW, Kind, Standing
+from exportdiff.known.attribution.classification import NEW, Classification, Kind
 from exportdiff.known.attribution.explained import By
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Shown:
     first_seconds: float
     example: int
     """The example that now stands for the finding: the first, or a smaller program."""
-    standing: Standing = NEW
+    standing: Classification = NEW
     """Whether plain torch shows it, or only torch with some fixes."""
     entry: str = ""
     """Of a known one: the corpus entry of its root cause; empty: there is none."""
@@ -111,7 +111,7 @@ class Tally:
     """On how many programs a fix raised an error of its own, by the name of the fix."""
     not_minimized: dict[str, str] = field(default_factory=dict)
     """Why findings of ``shown`` keep the program that showed them, by the same keys."""
-    dropped: dict[str, Standing] = field(default_factory=dict)
+    dropped: dict[str, Classification] = field(default_factory=dict)
     """What no fresh process has confirmed so far, by fingerprint."""
     compared: list[TorchesCompared] = field(default_factory=list)
     """What differs between this torch and the other one."""

@@ -46,7 +46,7 @@ class Told:
 
 
 @dataclass
-class Course:
+class Timeline:
     """Collects while events come; ask when they have ended."""
 
     times: array[float] = field(default_factory=lambda: array("d"))

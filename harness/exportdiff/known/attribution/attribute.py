@@ -70,9 +70,9 @@ def explain(
         return ()
     trial = Trial(case, known, judge)
     paths = tuple(dict.fromkeys(path for finding in verdict.findings for path in finding.shown_on))
-    trial.put(frozenset(), paths, verdict)
+    trial.record(frozenset(), paths, verdict)
     if mended is not None:
-        trial.put(frozenset(known.together), [result.path for result in mended.paths], mended)
+        trial.record(frozenset(known.together), [result.path for result in mended.paths], mended)
     search = _Search(trial, features, judgements, each, seconds)
     return tuple(part for finding in verdict.findings for part in search.parts(finding))
 
@@ -187,8 +187,8 @@ class _Search:
         """Return the paths of the finding that are clean with these fixes in place."""
         if not names:
             return ()
-        before = self._trial.on(frozenset(), finding.shown_on, budget)
-        after = self._trial.on(frozenset(names), finding.shown_on, budget)
+        before = self._trial.evaluate(frozenset(), finding.shown_on, budget)
+        after = self._trial.evaluate(frozenset(names), finding.shown_on, budget)
         return tuple(
             path
             for path in finding.shown_on

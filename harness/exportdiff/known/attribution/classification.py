@@ -11,7 +11,7 @@ right, so a fix is wrong."""
 
 
 @dataclass(frozen=True)
-class Standing:
+class Classification:
     """Plain data: it crosses a process boundary."""
 
     kind: Kind = "new"
@@ -23,4 +23,4 @@ class Standing:
     """False: nobody has looked for the fixes yet."""
 
 
-NEW = Standing()
+NEW = Classification()

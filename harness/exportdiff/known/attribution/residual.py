@@ -24,7 +24,7 @@ from exportdiff.known.attribution.attribute import (
     likely_order,
     recorded,
 )
-from exportdiff.known.attribution.classification import NEW, Standing
+from exportdiff.known.attribution.classification import NEW, Classification
 from exportdiff.known.attribution.explained import on_paths
 from exportdiff.known.attribution.resemblance import resembling
 from exportdiff.known.attribution.smallest import Smallest
@@ -52,14 +52,14 @@ FIRST = 4
 
 
 @dataclass(frozen=True)
-class Leftover:
+class ResidualFinding:
     """A finding of mended torch that no entry explains."""
 
     finding: Finding
-    standing: Standing
+    standing: Classification
 
 
-def sort_leftovers(
+def sort_residual_findings(
     case: Case,
     mended: Verdict,
     features: Collection[str],
@@ -68,7 +68,7 @@ def sort_leftovers(
     *,
     plain: Verdict | None = None,
     search: bool = True,
-) -> tuple[Explained | Leftover, ...]:
+) -> tuple[Explained | ResidualFinding, ...]:
     """Sort the findings that show with all fixes in place.
 
     An entry that no fix mends explains a finding that resembles it; then it is known. ``plain``: the
@@ -79,27 +79,27 @@ def sort_leftovers(
         return ()
     trial = Trial(case, known, judge)
     everything = frozenset(known.together)
-    trial.put(everything, [result.path for result in mended.paths], mended)
+    trial.record(everything, [result.path for result in mended.paths], mended)
     if plain is not None:
-        trial.put(frozenset(), [result.path for result in mended.paths], plain)
+        trial.record(frozenset(), [result.path for result in mended.paths], plain)
     alike = {finding: resembling(finding, case, features, known) for finding in mended.findings}
     left = [finding for finding, answer in alike.items() if answer is None]
     paths = dict.fromkeys(path for finding in left for path in finding.shown_on)
-    shown = trial.on(frozenset(), paths, Budget(1, SECONDS)) if left else {}
+    shown = trial.evaluate(frozenset(), paths, Budget(1, SECONDS)) if left else {}
     sorting = _Sorting(trial, shown, search)
-    answers: list[Explained | Leftover] = []
+    answers: list[Explained | ResidualFinding] = []
     for finding in mended.findings:
         explained = alike[finding]
         answers += [explained] if explained is not None else sorting.parts(finding)
     return tuple(answers)
 
 
-def uncover(
+def find_exposing_fixes(
     case: Case, finding: Finding, kind: Kind, known: Knowledge, judge: Judge = judge_case
-) -> Explained | Leftover:
+) -> Explained | ResidualFinding:
     """Find the fewest fixes that show a finding which plain torch does not show."""
     trial = Trial(case, known, judge)
-    plain = trial.on(frozenset(), (finding.path,), Budget(1, SECONDS))
+    plain = trial.evaluate(frozenset(), (finding.path,), Budget(1, SECONDS))
     return _Sorting(trial, plain, search=True).uncovered(finding, kind)
 
 
@@ -113,14 +113,14 @@ class _Sorting:
         self._plain = plain
         self._until = time.process_time() + SECONDS
 
-    def parts(self, finding: Finding) -> Iterator[Explained | Leftover]:
+    def parts(self, finding: Finding) -> Iterator[Explained | ResidualFinding]:
         """Yield the finding; in parts, if a fix is wrong on some of its paths and right on others."""
         plain = {path: self._plain[path] for path in finding.shown_on}
         if any(finding.signature in shown.signatures for shown in plain.values()):
-            yield Leftover(finding, NEW)
+            yield ResidualFinding(finding, NEW)
             return
         if any(shown.status == "invalid" for shown in plain.values()):
-            yield Leftover(finding, Standing(remark="plain torch does not run the program"))
+            yield ResidualFinding(finding, Classification(remark="plain torch does not run the program"))
             return
         right = tuple(path for path, shown in plain.items() if shown.status == "ok")
         other = tuple(path for path in finding.shown_on if path not in right)
@@ -129,14 +129,14 @@ class _Sorting:
         if other:
             yield self.uncovered(on_paths(finding, other), "masked")
 
-    def uncovered(self, finding: Finding, kind: Kind) -> Explained | Leftover:
+    def uncovered(self, finding: Finding, kind: Kind) -> Explained | ResidualFinding:
         """Find the fewest fixes that show the finding on its first path, if that is asked for."""
         if not self._search:
-            return Leftover(finding, Standing(kind, searched=False))
+            return ResidualFinding(finding, Classification(kind, searched=False))
         budget = Budget(JUDGEMENTS, self._until - time.process_time())
 
         def shows(names: frozenset[str]) -> bool:
-            shown = self._trial.on(names, (finding.path,), budget)[finding.path]
+            shown = self._trial.evaluate(names, (finding.path,), budget)[finding.path]
             return finding.signature in shown.signatures
 
         search = Smallest(self._order(finding), shows)
@@ -150,7 +150,7 @@ class _Sorting:
         entry = recorded(finding, fixes, self._known) if kind == "masked" else None
         if entry is not None:
             return Explained(finding, (Cause(entry.fix, entry.file.stem),))
-        return Leftover(finding, Standing(kind, fixes, remark))
+        return ResidualFinding(finding, Classification(kind, fixes, remark))
 
     def _order(self, finding: Finding) -> list[str]:
         """Return all fixes by name, first those of what plain torch shows on the path instead."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from exportdiff.judging.declared_refusals import declared_by
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.runtime.patching.fixes import FixError, blamed
-from exportdiff.runtime.patching.installed import only
+from exportdiff.runtime.patching.installed import only_installed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -78,7 +78,7 @@ class Trial:
     judge: Judge = judge_case
     _seen: dict[tuple[frozenset[str], Path], Shown] = field(default_factory=dict)
 
-    def put(self, names: frozenset[str], paths: Iterable[Path], verdict: Verdict | None) -> None:
+    def record(self, names: frozenset[str], paths: Iterable[Path], verdict: Verdict | None) -> None:
         """Enter what is known already of the case with these fixes in place."""
         for path, shown in shown_by_path(paths, verdict).items():
             self._seen[names, path] = shown
@@ -87,19 +87,19 @@ class Trial:
         """Whether it takes no judgement to say what the paths show with these fixes in place."""
         return all((names, path) in self._seen for path in paths)
 
-    def on(self, names: frozenset[str], paths: Iterable[Path], budget: Budget) -> Mapping[Path, Shown]:
+    def evaluate(self, names: frozenset[str], paths: Iterable[Path], budget: Budget) -> Mapping[Path, Shown]:
         """Return what the paths show with these fixes in place and no others. Raises OutOfBudget."""
         paths = tuple(paths)
         missing = tuple(path for path in paths if (names, path) not in self._seen)
         if missing:
             budget.spend()
-            self.put(names, missing, self._judged(names, missing))
+            self.record(names, missing, self._judged(names, missing))
         return {path: self._seen[names, path] for path in paths}
 
     def _judged(self, names: frozenset[str], paths: tuple[Path, ...]) -> Verdict | None:
         fixes = [self.known.fixes[name] for name in sorted(names)]
         try:
-            with only(fixes):
+            with only_installed(fixes):
                 return self.judge(self.case, paths, declared_by(fixes))
         except FixError:
             return None  # each of them fits alone, but not all of them together

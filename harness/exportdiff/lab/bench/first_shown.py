@@ -24,7 +24,7 @@ from exportdiff.known.attribution.explained import on_paths
 from exportdiff.lab.bench.roots import roots_of
 from exportdiff.lab.bench.threads import in_threads
 from exportdiff.runtime.patching.fixes import FixError
-from exportdiff.runtime.patching.installed import only
+from exportdiff.runtime.patching.installed import only_installed
 from exportdiff.runtime.processes.calls import ReusableWorker
 from exportdiff.runtime.processes.child import Death, Failure
 
@@ -129,7 +129,7 @@ def _left(
     fixes = [corpus.fixes[name] for name in corpus.together if root.get(name, name) in known]
     paths = tuple(dict.fromkeys(path for finding in findings for path in finding.shown_on))
     try:
-        with only(fixes):
+        with only_installed(fixes):
             verdict = judge_case(case, paths, declared_by(fixes))
     except FixError:
         yield from findings

@@ -27,7 +27,7 @@ from exportdiff.judging.declared_refusals import declared_by
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.lab.faults import FAULTS
 from exportdiff.runtime.observing.between_programs import free_programs
-from exportdiff.runtime.patching.installed import held, plain
+from exportdiff.runtime.patching.installed import installed, without_fixes
 from exportdiff.runtime.paths.stopwatch import Stopwatch
 from exportdiff.runtime.processes.calls import call_fresh
 from exportdiff.runtime.processes.child import NOWHERE, Child, Death, Failure, Stopped
@@ -187,7 +187,7 @@ def shown_by(
     judged without the fault as well; and then with it once more, to rule out an accident. ``aside`` measures
     the time of these.
     """
-    refusals = declared_by(held())
+    refusals = declared_by(installed())
     with fault.plant():
         planted = judge(case, paths, refusals).findings
     if not planted:
@@ -197,9 +197,9 @@ def shown_by(
     paths = [path for path in paths if path.mode in modes]
     with aside or nullcontext():
         without = set(map(_cause, judge(case, paths, refusals).findings))
-        if held():
+        if installed():
             # A fault that edits a function edits it as torch has it: a fix of this function is lost.
-            with plain():
+            with without_fixes():
                 without |= set(map(_cause, judge(case, paths, ()).findings))
         new = [finding for finding in planted if _cause(finding) not in without]
         if not new:
@@ -242,7 +242,7 @@ def _survives(fault: str, settings: Settings, index: int, paths: Sequence[Path])
     prepared(settings.job)
     source, _ = program_source(settings.job.seed, index, settings.job.profile)
     with FAULTS[fault].plant() if fault else nullcontext():
-        settings.judge(case_from_source(source), paths, declared_by(held()))
+        settings.judge(case_from_source(source), paths, declared_by(installed()))
     return True
 
 

@@ -38,7 +38,7 @@ class _Held:
 _held = _Held()
 
 
-def hold(fixes: Collection[Fix], folder: pathlib.Path | None = None) -> None:
+def install(fixes: Collection[Fix], folder: pathlib.Path | None = None) -> None:
     """Keep these fixes in place, and no others, until the next call; none: plain torch.
 
     ``folder`` keeps what was compiled, for later processes. Raises FixError if the fixes do not fit this
@@ -50,13 +50,13 @@ def hold(fixes: Collection[Fix], folder: pathlib.Path | None = None) -> None:
     _held.change(wanted)
 
 
-def held() -> frozenset[Fix]:
+def installed() -> frozenset[Fix]:
     """Return the fixes that this process holds."""
     return _held.fixes
 
 
 @contextmanager
-def only(fixes: Collection[Fix]) -> Iterator[None]:
+def only_installed(fixes: Collection[Fix]) -> Iterator[None]:
     """Put these fixes in place instead of the held ones for the length of the block. Raises FixError."""
     before = _held.fixes
     _held.change(frozenset(fixes))
@@ -67,7 +67,7 @@ def only(fixes: Collection[Fix]) -> Iterator[None]:
 
 
 @contextmanager
-def plain() -> Iterator[None]:
+def without_fixes() -> Iterator[None]:
     """Lift the held fixes for the length of the block."""
-    with only(()):
+    with only_installed(()):
         yield

@@ -7,6 +7,8 @@ from exportdiff.runtime.paths.catalog import (
     available_devices,
     core_paths,
     cost,
+    eager_key,
+    export_key,
     is_core,
     is_listed,
     lacks,
@@ -15,8 +17,6 @@ from exportdiff.runtime.paths.catalog import (
     promise,
     same_operators,
     select_paths,
-    stem,
-    variation,
 )
 from exportdiff.runtime.paths.modes import MODES
 from exportdiff.runtime.paths.parsing import parse
@@ -31,6 +31,8 @@ __all__ = [
     "available_devices",
     "core_paths",
     "cost",
+    "eager_key",
+    "export_key",
     "is_core",
     "is_listed",
     "lacks",
@@ -40,6 +42,4 @@ __all__ = [
     "promise",
     "same_operators",
     "select_paths",
-    "stem",
-    "variation",
 ]

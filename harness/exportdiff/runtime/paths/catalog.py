@@ -139,7 +139,7 @@ def _lacking(glob: str, names: Iterable[str]) -> str:
     return f"{glob!r} needs {', '.join(sorted(names))}, which torch {torch_version()} lacks"
 
 
-def stem(path: Path) -> tuple[str, ...]:
+def export_key(path: Path) -> tuple[str, ...]:
     """Return a key: paths with the same one share one export."""
     return path.device, path.mode, *(name for name in path.transforms if _has_own_export(TRANSFORMS[name]))
 
@@ -149,7 +149,7 @@ def _has_own_export(transform: Transform) -> bool:
     return transform.at in ("case", "export") or transform.apart or transform.in_place
 
 
-def variation(path: Path) -> tuple[str, ...]:
+def eager_key(path: Path) -> tuple[str, ...]:
     """Return a key: paths with the same one are compared with the same run of eager."""
     chosen = (name for name in path.transforms if _changes_eager(TRANSFORMS[name]))
     return path.device, *chosen

@@ -32,7 +32,7 @@ class Executor(Protocol):
         """End every process, whatever it is doing."""
 
 
-class Place(Protocol):
+class WorkerSlot(Protocol):
     """Where one task runs at a time: a process on this machine, or a share of a cluster."""
 
     def ask(
@@ -71,21 +71,21 @@ class Task(Generic[T]):
         return self._future.result()
 
 
-class Places:
+class WorkerSlots:
     """The executor that gives each task to a place that is free. Leaving the ``with`` block closes it."""
 
-    def __init__(self, places: Sequence[Place], at_end: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, places: Sequence[WorkerSlot], at_end: Callable[[], None] = lambda: None) -> None:
         """Start nothing yet; the first ``submit`` does. ``close`` calls ``at_end``."""
         self._places = places
         self._at_end = at_end
         # The place that was used last is warm.
-        self._free: LifoQueue[Place] = LifoQueue()
+        self._free: LifoQueue[WorkerSlot] = LifoQueue()
         for place in places:
             self._free.put(place)
         self._stop = Event()
         self._threads = ThreadPoolExecutor(len(places))
 
-    def __enter__(self) -> Places:
+    def __enter__(self) -> WorkerSlots:
         """Start nothing yet."""
         return self
 

@@ -15,7 +15,7 @@ from exportdiff.interfaces.reports.plots.throughput import throughput
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from exportdiff.interfaces.reports.campaign_report import Night
+    from exportdiff.interfaces.reports.campaign_report import CampaignReport
     from exportdiff.interfaces.reports.discovery import Discovery
     from exportdiff.interfaces.reports.plots.theme import Spec
     from exportdiff.interfaces.reports.since import Rate
@@ -53,7 +53,7 @@ def growth_figure(name: str, found: Discovery, programs: str, what: str) -> Figu
     return figure(name, says, growth(found, HALF, programs), growth(found, NARROW, programs))
 
 
-def throughput_figure(night: Night) -> Figure | None:
+def throughput_figure(night: CampaignReport) -> Figure | None:
     """Return the plot of programs per second; None: no program was done."""
     rates = night.course.rates(WINDOWS, night.fuzzing)
     if not night.course.times or not rates:
@@ -69,7 +69,7 @@ HEAT = (28, 36)
 """The most features and paths that the heat map of a wide screen shows."""
 
 
-def heat_extent(night: Night) -> str:
+def heat_extent(night: CampaignReport) -> str:
     """Say how much of what ran the heat map shows, and how many programs its strongest colour stands for."""
     runs = night.course.runs
     tags, paths = shown(night.course, *HEAT)
@@ -79,7 +79,7 @@ def heat_extent(night: Night) -> str:
     return f"{extent}, on a narrow screen fewer; the strongest colour means {most:,} programs."
 
 
-def heat_figure(night: Night) -> Figure | None:
+def heat_figure(night: CampaignReport) -> Figure | None:
     """Return the heat map; None: nothing ran."""
     wide, narrow = heat(night.course, *HEAT, WIDE, -60), heat(night.course, 16, 10, NARROW, -90)
     if wide is None or narrow is None:
@@ -88,7 +88,7 @@ def heat_figure(night: Night) -> Figure | None:
     return figure("heat", says, wide, narrow)
 
 
-def refusal_figure(night: Night) -> Figure | None:
+def refusal_figure(night: CampaignReport) -> Figure | None:
     """Return the plot of the reasons for which torch refused programs; None: it refused none."""
     modes = night.tally.exports.items()
     counts: dict[str, Counter[str]] = {}
@@ -119,7 +119,7 @@ def _refused(reason: str, counts: Counter[str]) -> list[Bar]:
     ]
 
 
-def known_figure(night: Night, rates: Sequence[Rate]) -> Figure | None:
+def known_figure(night: CampaignReport, rates: Sequence[Rate]) -> Figure | None:
     """Return the plot of the most frequent known bugs, and how frequent they were the night before."""
     counts = night.course.known().seen
     order = sorted(counts, key=lambda name: (-counts[name], name))[:BARS]

@@ -32,7 +32,7 @@ from exportdiff.runtime.paths import parse, promise
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from exportdiff.interfaces.reports.campaign_report import Night
+    from exportdiff.interfaces.reports.campaign_report import CampaignReport
     from exportdiff.interfaces.reports.cards import Card
     from exportdiff.interfaces.reports.discovery import Discovery
     from exportdiff.interfaces.reports.folder import Folder
@@ -53,7 +53,7 @@ class Estimate:
     figure: Figure
 
 
-def page(night: Night, folders: Sequence[Folder], before: Night | None = None) -> str:
+def page(night: CampaignReport, folders: Sequence[Folder], before: CampaignReport | None = None) -> str:
     """Return the text of the file. Raises UsageError if the library is missing that draws the plots."""
     tally = night.tally
     compared = since(night, before) if before is not None else None
@@ -130,7 +130,7 @@ def _python(text: str) -> Markup:
     return Markup(highlight(text, PythonLexer(), HtmlFormatter(nowrap=True)))
 
 
-def _unexplained(night: Night) -> Estimate | None:
+def _unexplained(night: CampaignReport) -> Estimate | None:
     found = night.course.unexplained(night.tally)
     if not found.found:
         return None
@@ -140,7 +140,7 @@ def _unexplained(night: Night) -> Estimate | None:
     return Estimate(found.found, _left(found), _sentence(found, "finding"), drawn)
 
 
-def _known(night: Night) -> Estimate | None:
+def _known(night: CampaignReport) -> Estimate | None:
     found = night.course.known()
     if not found.found:
         return None

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from exportdiff.interfaces.reports.plots.theme import BAD, FAINT, SAYS, SOFT, Spec, category, plot, quantity
 
 if TYPE_CHECKING:
-    from exportdiff.interfaces.reports.timeline import Course
+    from exportdiff.interfaces.reports.timeline import Timeline
 
 CELL = 17
 """Pixels."""
 
 
-def heat(course: Course, rows: int, columns: int, width: int, angle: int) -> Spec | None:
+def heat(course: Timeline, rows: int, columns: int, width: int, angle: int) -> Spec | None:
     """Return the plot of the features and paths with most findings; None: nothing ran.
 
     A cell of a stronger colour ran more often; a larger circle has more findings. ``angle``: of the names of
@@ -84,7 +84,7 @@ def _legend(most: int) -> Spec:
     }
 
 
-def shown(course: Course, rows: int, columns: int) -> tuple[list[str], list[str]]:
+def shown(course: Timeline, rows: int, columns: int) -> tuple[list[str], list[str]]:
     """Return the features and the paths with most findings, then those that ran most often."""
     tags: Counter[str] = Counter()
     found: Counter[str] = Counter()

@@ -24,7 +24,7 @@ from exportdiff.runtime.observing.process_state import restore_modes
 from exportdiff.runtime.observing.tensors import named_state, partition, state_snapshot, storage_id
 from exportdiff.runtime.paths.read.hierarchy import CallRecorder
 from exportdiff.runtime.paths.run.calls import ModelCaller, plan_calls, run_calls
-from exportdiff.runtime.paths.run.leftovers import free_leftovers
+from exportdiff.runtime.paths.run.freeing import free_path_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -49,7 +49,7 @@ def observe_eager(
     ``run`` turns the model into what is called in its place.
     """
     seen = _observe(case, device, clock, modes, run)
-    free_leftovers(seen.before)
+    free_path_memory(seen.before)
     return seen
 
 

@@ -28,7 +28,7 @@ from exportdiff.runtime.paths.read.ranges import declares
 from exportdiff.runtime.paths.read.rebuilt import read_rebuilt
 from exportdiff.runtime.paths.run.aspects import without
 from exportdiff.runtime.paths.run.calls import ModelCaller, plan_calls, run_calls
-from exportdiff.runtime.paths.run.leftovers import free_leftovers
+from exportdiff.runtime.paths.run.freeing import free_path_memory
 from exportdiff.runtime.paths.runners import RUNNERS
 from exportdiff.runtime.paths.transforms.apply import (
     apart,
@@ -130,16 +130,16 @@ def observe_exported(
         intact = _node_names(exported.program) == nodes
         if not isolation.restore() or not intact:
             del exported, isolation
-            free_leftovers(state)
+            free_path_memory(state)
             exported = _export(case, path, clock, modes)
             isolation = Isolation(_tensors(exported.program))
         seen = common
         if exported.program is not None:
             seen = _lower_and_run(exported, exported.program, common, case, path, clock)
-        free_leftovers(state, exported.program)
+        free_path_memory(state, exported.program)
         yield replace(without(seen, drops(path)), path=path)
     del exported, isolation
-    free_leftovers(state)
+    free_path_memory(state)
 
 
 def _lower_and_run(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exportdiff.runtime.paths.catalog import stem
+from exportdiff.runtime.paths.catalog import export_key
 from exportdiff.runtime.paths.run.compiled import observe_compiled
 from exportdiff.runtime.paths.run.exported import observe_exported
 from exportdiff.runtime.paths.run.pipelined import observe_pipelined
@@ -23,7 +23,7 @@ def observe_paths(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterat
     """Run a case along paths. Paths with one ``stem`` share one export; each starts afresh."""
     stems: dict[tuple[str, ...], list[Path]] = {}
     for path in paths:
-        stems.setdefault(stem(path), []).append(path)
+        stems.setdefault(export_key(path), []).append(path)
     modes = {path.mode for path in paths}
     for group in stems.values():
         varied = varied_case(case, group[0])

@@ -19,7 +19,7 @@ MUCH = 16 * 2**20
 """From so many bytes of state on, it pays to collect garbage; that takes up to half a second."""
 
 
-def free_leftovers(state: State | None, program: ExportedProgram | None = None) -> None:
+def free_path_memory(state: State | None, program: ExportedProgram | None = None) -> None:
     """Free the copies of a large model that a path has made; its state before the first call says how large.
 
     Programs and modules refer to themselves, so that they outlive their last use until garbage is collected.
