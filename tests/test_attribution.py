@@ -23,7 +23,7 @@ from exportdiff.judging.results import PathResult, Verdict
 from exportdiff.known.attribution import residual as leftovers_module
 from exportdiff.known.attribution.attribute import explain
 from exportdiff.known.attribution.classification import NEW, Classification
-from exportdiff.known.attribution.explained import UNRESOLVED, Explained
+from exportdiff.known.attribution.explained import UNRESOLVED, ExplainedFinding
 from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.known.attribution.residual import ResidualFinding, sort_residual_findings
 from exportdiff.runtime.patching.installed import install, only_installed, without_fixes
@@ -129,12 +129,12 @@ def own_cache(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
-def causes(answer: Sequence[Explained]) -> dict[str, tuple[str, ...]]:
+def causes(answer: Sequence[ExplainedFinding]) -> dict[str, tuple[str, ...]]:
     """Return the names of the causes by fingerprint, without what is new."""
     return {each.finding.fingerprint: tuple(c.name for c in each.causes) for each in answer if each.causes}
 
 
-def entries(answer: Sequence[Explained]) -> list[tuple[str, ...]]:
+def entries(answer: Sequence[ExplainedFinding]) -> list[tuple[str, ...]]:
     return [tuple(cause.entry for cause in each.causes) for each in answer]
 
 
@@ -349,7 +349,7 @@ MENDED = Verdict(True, "", (PathResult(parse("nonstrict:module@cpu"), "ok"),), (
 
 def leftovers(
     corpora: pathlib.Path, judge: Judge, features: Sequence[str] = ()
-) -> list[Explained | ResidualFinding]:
+) -> list[ExplainedFinding | ResidualFinding]:
     known = knowledge(corpora)
     with only_installed(known.held):
         mended = judge(CASE, (parse("nonstrict:module@cpu"),))
@@ -383,7 +383,7 @@ def test_an_entry_without_a_fix_explains_a_leftover(
     corpora: pathlib.Path, status: Callable[..., Judge]
 ) -> None:
     (left,) = leftovers(corpora, status(lambda mended: TYPE), ["op.cond"])
-    assert isinstance(left, Explained) and left.causes[0].name == "with_cond"
+    assert isinstance(left, ExplainedFinding) and left.causes[0].name == "with_cond"
 
 
 @pytest.mark.parametrize("needed", ["a", "d", "be"])

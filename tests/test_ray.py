@@ -20,7 +20,7 @@ from exportdiff.fuzzing.campaign.campaign import Campaign
 from exportdiff.fuzzing.campaign.campaign_inputs import campaign_inputs
 from exportdiff.fuzzing.campaign.engines import ENGINES, gpu_share, local_workers, misfit
 from exportdiff.fuzzing.campaign.events import Event, ExampleDone, FindingFound, HarnessError
-from exportdiff.fuzzing.campaign.settings import Settings
+from exportdiff.fuzzing.campaign.settings import CampaignSettings
 from exportdiff.fuzzing.campaign.worker import ExampleResult, Job
 from exportdiff.judging.results import PathResult, Verdict
 from exportdiff.repro.confirm import Confirmation
@@ -86,7 +86,7 @@ def yes(source: str, **how: object) -> Confirmation:
     return Confirmation(True, "BUG")
 
 
-SETTINGS = Settings(NONSTRICT, examples=60, workers=2)
+SETTINGS = CampaignSettings(NONSTRICT, examples=60, workers=2)
 
 
 def outcome(events: Sequence[Event]) -> tuple[list[int], list[tuple[int, Finding]]]:

@@ -10,7 +10,7 @@ from exportdiff.fuzzing.campaign.exposing_fixes import ExposingFixes
 from exportdiff.fuzzing.campaign.worker import ExampleResult
 from exportdiff.judging.results import Verdict
 from exportdiff.known.attribution.classification import Classification, Kind
-from exportdiff.known.attribution.explained import Cause, Explained
+from exportdiff.known.attribution.explained import RootCause, ExplainedFinding
 from exportdiff.known.attribution.residual import ResidualFinding
 from exportdiff.runtime.processes.child import Death, Failure
 
@@ -29,14 +29,14 @@ def left(index: int, *findings: Finding) -> ExampleResult:
 class Search:
     """Answers every search with what it is made with, and counts."""
 
-    def __init__(self, answer: Explained | ResidualFinding | Death | Failure) -> None:
+    def __init__(self, answer: ExplainedFinding | ResidualFinding | Death | Failure) -> None:
         """Prepare the answer."""
         self.answer = answer
         self.asked: list[Finding] = []
 
     def __call__(
         self, source: str, finding: Finding, kind: Kind
-    ) -> Explained | ResidualFinding | Death | Failure:
+    ) -> ExplainedFinding | ResidualFinding | Death | Failure:
         """Count the question."""
         assert (source, kind) == ("program", "masked")
         self.asked.append(finding)
@@ -57,12 +57,12 @@ def test_one_search_for_each_fingerprint() -> None:
 
 def test_what_the_corpus_has_recorded_is_known_on_every_program() -> None:
     finding = found("first")
-    search = Search(Explained(finding, (Cause("a_fix", "an_entry"),)))
+    search = Search(ExplainedFinding(finding, (RootCause("a_fix", "an_entry"),)))
     uncovering = ExposingFixes(search)
     for index in range(2):
         completed = uncovering.completed(left(index, finding))
         assert completed.standings == {}
-        assert [part.causes for part in completed.known] == [(Cause("a_fix", "an_entry"),)]
+        assert [part.causes for part in completed.known] == [(RootCause("a_fix", "an_entry"),)]
     assert len(search.asked) == 1
 
 

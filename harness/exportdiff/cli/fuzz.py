@@ -30,7 +30,7 @@ from exportdiff.cli.trying import try_first
 from exportdiff.core.errors import UsageError
 from exportdiff.core.programs import DEFAULT_PROFILE
 from exportdiff.fuzzing.campaign.engines import ENGINES, MODULES
-from exportdiff.fuzzing.campaign.settings import KNOWN_EVERY, MINIMIZED, Settings
+from exportdiff.fuzzing.campaign.settings import KNOWN_EVERY, MINIMIZED, CampaignSettings
 from exportdiff.fuzzing.other_torch.probe import another
 from exportdiff.interfaces.reports.folder import Folder
 from exportdiff.interfaces.reports.writing import check_writable
@@ -241,8 +241,8 @@ def _check_alone(arguments: argparse.Namespace) -> None:
             )
 
 
-def _settings(arguments: argparse.Namespace, against: Interpreter | None, workers: int) -> Settings:
-    return Settings(
+def _settings(arguments: argparse.Namespace, against: Interpreter | None, workers: int) -> CampaignSettings:
+    return CampaignSettings(
         paths=chosen_paths(arguments.paths, arguments.device, expensive=False),
         seed=arguments.seed,
         examples=arguments.examples,

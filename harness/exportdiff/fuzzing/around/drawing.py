@@ -32,7 +32,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Placed:
+class AroundProgram:
     """A model in its situations."""
 
     source: str
@@ -61,11 +61,11 @@ def around_program(around: Around, seed: int, index: int, profile: str = "") -> 
 
     Runs the model in eager: call it in a child process.
     """
-    placed = place(around, choices(seed, index))
+    placed = with_situations(around, choices(seed, index))
     return placed.source, placed.tags
 
 
-def place(around: Around, chosen: Sequence[Choice]) -> Placed:
+def with_situations(around: Around, chosen: Sequence[Choice]) -> AroundProgram:
     """Add one situation after the other; leave out what means nothing, or what eager refuses.
 
     Raises what the model itself raises in eager.
@@ -92,7 +92,7 @@ def place(around: Around, chosen: Sequence[Choice]) -> Placed:
         taken.append(choice.name)
     features = [feature for name in taken for feature in SITUATIONS[name].features]
     features += ["calls.group_result"] * facts.containers
-    return Placed(source, tuple(taken), tuple(refused), tuple(features))
+    return AroundProgram(source, tuple(taken), tuple(refused), tuple(features))
 
 
 def written(around: Around, pieces: Sequence[tuple[str, str]], taken: Sequence[str] = ()) -> str:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from exportdiff.core.case import FURTHER
 from exportdiff.core.target import Target
-from exportdiff.fuzzing.around.base import IMPORTS, ORIGINAL, Around, Refused
-from exportdiff.fuzzing.around.drawing import around_program, place
+from exportdiff.fuzzing.around.base import IMPORTS, ORIGINAL, Around, UnusableModel
+from exportdiff.fuzzing.around.drawing import around_program, with_situations
 from exportdiff.fuzzing.minimizing.outline import FACTORY
 from exportdiff.fuzzing.minimizing.subject import with_functions
 
@@ -34,16 +34,16 @@ def read_around(written: str) -> Around:
     return Around(written, _below_future(carried, folder + IMPORTS))
 
 
-def drawn_or_refused(around: Around, seed: int, example: int | None) -> tuple[str, tuple[str, ...]] | Refused:
+def drawn_or_refused(around: Around, seed: int, example: int | None) -> tuple[str, tuple[str, ...]] | UnusableModel:
     """Draw an example; None: the model without a situation."""
     try:
         if example is not None:
             return around_program(around, seed, example)
-        alone = place(around, ())
+        alone = with_situations(around, ())
         return alone.source, alone.tags
     except Exception as error:
         lines = str(error).strip().splitlines()
-        return Refused(f"it does not run in eager: {type(error).__name__}: {lines[0] if lines else ''}")
+        return UnusableModel(f"it does not run in eager: {type(error).__name__}: {lines[0] if lines else ''}")
 
 
 def _import_from(folder: pathlib.Path) -> str:

@@ -14,7 +14,7 @@ from exportdiff.fuzzing.campaign.clock import Clock
 from exportdiff.fuzzing.campaign.comparing import Comparison
 from exportdiff.fuzzing.campaign.confirming import Confirm, Confirmer
 from exportdiff.fuzzing.campaign.engines import Start, local_workers
-from exportdiff.fuzzing.campaign.examples import Examples, Source, Work
+from exportdiff.fuzzing.campaign.examples import ExampleRunner, Draw, RunBatch
 from exportdiff.fuzzing.campaign.final_minimizing import FinalMinimizer, Minimize
 from exportdiff.fuzzing.campaign.own_errors import ErrorCount, TooManyErrors
 from exportdiff.fuzzing.campaign.triage import Witness
@@ -28,7 +28,7 @@ from exportdiff.runtime.processes.processors import processors
 
 if TYPE_CHECKING:
     from exportdiff.fuzzing.campaign.journal import Journal
-    from exportdiff.fuzzing.campaign.settings import Settings
+    from exportdiff.fuzzing.campaign.settings import CampaignSettings
     from exportdiff.judging.results import Verdict
 
 
@@ -37,13 +37,13 @@ class Campaign:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: CampaignSettings,
         *,
         stop: threading.Event | None = None,
         journal: Journal | None = None,
         start: Start = local_workers,
-        work: Work = run_batch,
-        source: Source = drawn,
+        work: RunBatch = run_batch,
+        source: Draw = drawn,
         confirm: Confirm = confirm,
         minimize: Minimize = minimize,
     ) -> None:
@@ -109,9 +109,9 @@ class Campaign:
             environment=self._environment(),
         )
 
-    def _environment(self) -> events.Environment:
+    def _environment(self) -> events.CampaignEnvironment:
         begun = None if self._journal is None else self._journal.begun
-        return events.Environment(
+        return events.CampaignEnvironment(
             began="" if begun is None else begun.began,
             exportdiff="" if begun is None else begun.surroundings.exportdiff,
             corpus="" if begun is None else begun.surroundings.corpus,
@@ -122,7 +122,7 @@ class Campaign:
     def _phases(self, clock: Clock) -> Generator[events.Event]:
         """Run the examples, then look for smaller programs among them, minimize, and compare torches."""
         settings, stop = self._settings, self._stop
-        examples = Examples(settings, self._work, self._source, clock, stop, self._journal, self._start)
+        examples = ExampleRunner(settings, self._work, self._source, clock, stop, self._journal, self._start)
         confirmer = Confirmer(examples.meanwhile(self._confirm), clock, settings.corpora)
         with ExitStack() as processes:
             comparison: Comparison | None = None

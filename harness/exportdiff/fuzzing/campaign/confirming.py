@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.fuzzing.campaign import events
 from exportdiff.fuzzing.campaign.own_errors import place_of
-from exportdiff.fuzzing.campaign.triage import Cause, Witness, by_importance
+from exportdiff.fuzzing.campaign.triage import FindingPrograms, Witness, by_importance
 from exportdiff.known.corpus.needed_fixes import fixes_named
 from exportdiff.repro import Needs, repro_source
 from exportdiff.repro.confirm import Confirmation
@@ -35,7 +35,7 @@ class Confirmer:
         self._corpora = corpora
         self._confirm = confirm
         self._clock = clock
-        self._causes: dict[str, Cause] = {}
+        self._causes: dict[str, FindingPrograms] = {}
 
     @property
     def confirmed(self) -> list[Witness]:
@@ -44,7 +44,7 @@ class Confirmer:
 
     def add(self, witness: Witness) -> Iterator[events.Event]:
         """Remember a program that shows a finding; confirm it if its cause has no confirmed program yet."""
-        cause = self._causes.setdefault(witness.finding.fingerprint, Cause())
+        cause = self._causes.setdefault(witness.finding.fingerprint, FindingPrograms())
         cause.add(witness)
         if cause.wants_confirming:
             yield from self._try(cause, witness)
@@ -60,7 +60,7 @@ class Confirmer:
                 if cause.shown is not before:
                     break
 
-    def _try(self, cause: Cause, witness: Witness) -> Iterator[events.Event]:
+    def _try(self, cause: FindingPrograms, witness: Witness) -> Iterator[events.Event]:
         """Run the repro file of a program in a fresh process; show the program if the file shows the bug."""
         cause.attempts += 1
         finding, example, source = witness.finding, witness.example, witness.source

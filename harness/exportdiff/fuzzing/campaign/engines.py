@@ -18,9 +18,9 @@ from exportdiff.runtime.processes.processors import processors
 if TYPE_CHECKING:
     import pathlib
 
-    from exportdiff.fuzzing.campaign.settings import Settings
+    from exportdiff.fuzzing.campaign.settings import CampaignSettings
 
-Start: TypeAlias = "Callable[[Settings], Executor]"
+Start: TypeAlias = "Callable[[CampaignSettings], Executor]"
 
 MODULES = ("exportdiff.fuzzing.campaign.worker", *IMPORTS)
 """What a worker imports beside torch."""
@@ -54,12 +54,12 @@ def ray(address: str | None = None) -> Engine:
 ENGINES: dict[str, Callable[[str | None], Engine]] = {"local": local, "ray": ray}
 
 
-def local_workers(settings: Settings) -> Executor:
+def local_workers(settings: CampaignSettings) -> Executor:
     """Start an executor on this machine."""
     return WorkerSlots([ReusableWorker(tasks=TASKS) for _ in range(settings.workers)])
 
 
-def _on(cluster: Cluster, settings: Settings) -> Executor:
+def _on(cluster: Cluster, settings: CampaignSettings) -> Executor:
     share = 0.0
     if any(path.device == "cuda" for path in settings.paths):
         if not cluster.gpus:

@@ -40,7 +40,7 @@ def event_name(kind: type[Event]) -> str:
 
 
 @dataclass(frozen=True)
-class Environment:
+class CampaignEnvironment:
     """Where a campaign runs, beside torch and Python."""
 
     began: str
@@ -80,7 +80,7 @@ class CampaignStarted(Event):
     """The version of the torch that the findings are compared with; empty: none."""
     around: str = ""
     """The model that all programs put into situations; empty: programs are drawn."""
-    environment: Environment | None = None
+    environment: CampaignEnvironment | None = None
     """None: not recorded."""
 
 

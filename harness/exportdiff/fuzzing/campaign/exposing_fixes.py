@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from exportdiff.known.attribution.explained import Explained
+from exportdiff.known.attribution.explained import ExplainedFinding
 from exportdiff.known.attribution.residual import ResidualFinding
 from exportdiff.runtime.processes.child import Death, Failure
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from exportdiff.fuzzing.campaign.worker import ExampleResult
     from exportdiff.known.attribution.classification import Classification, Kind
 
-    Search: TypeAlias = Callable[[str, Finding, Kind], Explained | ResidualFinding | Death | Failure]
+    Search: TypeAlias = Callable[[str, Finding, Kind], ExplainedFinding | ResidualFinding | Death | Failure]
     """Searches in a worker: takes the source of the program, the finding and its kind."""
     Remembered: TypeAlias = Callable[[str, Callable[..., Any]], Callable[..., Any]]
     """Returns a function that does not ask again what was asked before: see ``Journal.remembered``."""
@@ -32,7 +32,7 @@ class ExposingFixes:
         """Nothing is known yet. ``remembered`` knows what an earlier run of the campaign has found."""
         self._search = search
         self._ask = remembered("uncovered", self._find)
-        self._answers: dict[tuple[str, Kind], Explained | Classification] = {}
+        self._answers: dict[tuple[str, Kind], ExplainedFinding | Classification] = {}
 
     def knows(self, result: ExampleResult) -> bool:
         """Whether it takes no search to complete the result."""
@@ -51,7 +51,7 @@ class ExposingFixes:
                 key = f"{name} {kind}"
                 answer = self._ask(key, result.source, finding, standings[name])
                 self._answers[name, kind] = answer
-            if isinstance(answer, Explained):
+            if isinstance(answer, ExplainedFinding):
                 del standings[name]
                 known.append(replace(answer, finding=finding))
             else:
@@ -60,7 +60,7 @@ class ExposingFixes:
 
     def _find(
         self, key: str, source: str, finding: Finding, standing: Classification
-    ) -> Explained | Classification:
+    ) -> ExplainedFinding | Classification:
         answer = self._search(source, finding, standing.kind)
         if isinstance(answer, ResidualFinding):
             return answer.standing

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from exportdiff.fuzzing.campaign.clock import Clock
     from exportdiff.fuzzing.campaign.confirming import Confirm
-    from exportdiff.fuzzing.campaign.settings import Settings
+    from exportdiff.fuzzing.campaign.settings import CampaignSettings
     from exportdiff.fuzzing.campaign.triage import Witness
     from exportdiff.runtime.patching.fixes import Fix
 
@@ -49,7 +49,7 @@ class FinalMinimizer:
     """Minimizes several programs at a time, one a thread; each thread has a worker process of its own."""
 
     def __init__(
-        self, settings: Settings, minimize: Minimize, confirm: Confirm, clock: Clock, stop: Event
+        self, settings: CampaignSettings, minimize: Minimize, confirm: Confirm, clock: Clock, stop: Event
     ) -> None:
         """``minimize`` makes a program smaller; ``confirm`` runs the repro file of the result."""
         self._settings = settings

@@ -36,7 +36,7 @@ class Witness:
 
 
 @dataclass
-class Cause:
+class FindingPrograms:
     """One fingerprint."""
 
     programs: int = 0
@@ -63,7 +63,7 @@ class Cause:
         return [w for w in self.smallest if shown is not None and w.size < shown.size]
 
 
-def by_importance(causes: Iterable[Cause]) -> list[Witness]:
+def by_importance(causes: Iterable[FindingPrograms]) -> list[Witness]:
     """Return the programs that stand for causes: new before masked, the most harmful first.
 
     Where several causes have one signature, on several paths, all but one of them come last.

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from exportdiff.fuzzing.around.base import Around
     from exportdiff.judging.results import Verdict
     from exportdiff.known.attribution.classification import Kind
-    from exportdiff.known.attribution.explained import Explained
+    from exportdiff.known.attribution.explained import ExplainedFinding
     from exportdiff.known.attribution.knowledge import Knowledge
 
 
@@ -83,11 +83,11 @@ class ExampleResult:
     error: str = ""
     error_place: tuple[str, ...] = ()
     """Where exportdiff failed, as in the event HarnessError."""
-    known: tuple[Explained, ...] = ()
+    known: tuple[ExplainedFinding, ...] = ()
     """Those findings of the verdict that the corpus explains."""
     standings: Mapping[str, Classification] = field(default_factory=dict)
     """For the other findings, by fingerprint: whether plain torch shows them."""
-    sample: tuple[Explained, ...] = ()
+    sample: tuple[ExplainedFinding, ...] = ()
     """What the corpus explains of what plain torch shows, if this example was sampled."""
     sampled: bool = False
     """Whether it is known which known bugs plain torch shows on the program."""
@@ -105,7 +105,7 @@ def run_batch(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
     return results
 
 
-def exposing_fixes_of(job: Job, source: str, finding: Finding, kind: Kind) -> Explained | ResidualFinding:
+def exposing_fixes_of(job: Job, source: str, finding: Finding, kind: Kind) -> ExplainedFinding | ResidualFinding:
     """Find the fixes that uncover a finding of mended torch on a program."""
     known = prepared(job)
     if known is None:
@@ -203,7 +203,7 @@ def _on_mended_torch(
     if not job.attribute:
         return ExampleResult(index, verdict)
     unmended: Verdict | None = None
-    sample: tuple[Explained, ...] = ()
+    sample: tuple[ExplainedFinding, ...] = ()
     if _is_sampled(job, index):
         with without_fixes():
             unmended = judge_case(case, paths)
@@ -223,7 +223,7 @@ def _on_mended_torch(
 
 def _sample(
     case: Case, plain: Verdict, mended: Verdict, tags: tuple[str, ...], known: Knowledge
-) -> tuple[Explained, ...]:
+) -> tuple[ExplainedFinding, ...]:
     """Say which known bugs plain torch shows, as far as a few judgements can tell.
 
     What stays unexplained is not lost: mended torch shows something on its paths too.

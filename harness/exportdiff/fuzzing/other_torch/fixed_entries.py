@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from exportdiff.fuzzing.other_torch.cache import keep, kept
-from exportdiff.fuzzing.other_torch.messages import Ran, RunFile
+from exportdiff.fuzzing.other_torch.messages import FileAnswer, RunFile
 from exportdiff.fuzzing.other_torch.probe import this
 from exportdiff.known.corpus.fix_trials import open_entries, subjects
 from exportdiff.runtime.processes.child import Stopped
@@ -48,14 +48,14 @@ def fixed_entries(corpora: pathlib.Path, other: OtherTorch, workers: int, stop: 
         ran = kept(this(), texts[entry])
         if ran is None:
             run = run_file(entry.file, SECONDS)
-            ran = Ran(run.code, run.last_line)
+            ran = FileAnswer(run.code, run.last_line)
             keep(this(), texts[entry], ran)
         return ran.code == 0
 
     with ThreadPoolExecutor(workers) as threads:
         passing = [entry for entry, well in zip(entries, threads.map(passes, entries), strict=True) if well]
     asked = {}
-    there: dict[Entry, Ran] = {}
+    there: dict[Entry, FileAnswer] = {}
     for entry in passing:
         ran = kept(other.interpreter, texts[entry])
         if ran is None:
@@ -64,7 +64,7 @@ def fixed_entries(corpora: pathlib.Path, other: OtherTorch, workers: int, stop: 
             there[entry] = ran
     for entry, future in asked.items():
         answer = future.result()
-        if isinstance(answer, Ran):
+        if isinstance(answer, FileAnswer):
             there[entry] = answer
             keep(other.interpreter, texts[entry], answer)
     return tuple(sorted(entry.file.stem for entry, ran in there.items() if ran.code == 1))

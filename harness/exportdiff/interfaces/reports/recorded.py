@@ -104,7 +104,7 @@ def _value(name: str, value: Any) -> Any:
     if name == "standing":
         return _standing(value)
     if name == "environment" and value is not None:
-        return events.Environment(**_only(events.Environment, value))
+        return events.CampaignEnvironment(**_only(events.CampaignEnvironment, value))
     if name == "paths":
         return tuple(_result(each) if isinstance(each, dict) else each for each in value)
     return tuple(value) if isinstance(value, list) else value

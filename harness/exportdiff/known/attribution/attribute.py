@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from exportdiff.judging.judge_case import judge_case
-from exportdiff.known.attribution.explained import UNRESOLVED, Cause, Explained, on_paths
+from exportdiff.known.attribution.explained import UNRESOLVED, RootCause, ExplainedFinding, on_paths
 from exportdiff.known.attribution.knowledge import Knowledge, knowledge
 from exportdiff.known.attribution.resemblance import resembling, shows_as
 from exportdiff.known.attribution.smallest import LADDER, Smallest
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from exportdiff.judging.results import Verdict
     from exportdiff.known.corpus.entry import Entry
 
-__all__ = ["Cause", "Explained", "Knowledge", "explain", "knowledge", "likely_order"]
+__all__ = ["RootCause", "ExplainedFinding", "Knowledge", "explain", "knowledge", "likely_order"]
 
 JUDGEMENTS = 20
 """For each finding. To find one fix among 153 takes 13 at most: five larger and larger sets, of which the
@@ -58,7 +58,7 @@ def explain(
     judgements: int | None = None,
     each: int = JUDGEMENTS,
     seconds: float = SECONDS,
-) -> tuple[Explained, ...]:
+) -> tuple[ExplainedFinding, ...]:
     """Say which root causes explain the findings that plain torch shows.
 
     Each finding of the verdict comes back once, or once for each part of its paths that has other causes.
@@ -105,7 +105,7 @@ class _Search:
         self._answers: list[tuple[str, ...]] = []
         """What explained the other findings of this program: one bug mostly shows in several ways."""
 
-    def parts(self, finding: Finding) -> Iterator[Explained]:
+    def parts(self, finding: Finding) -> Iterator[ExplainedFinding]:
         """Yield the finding with its causes; in parts, if its paths have other causes."""
         while True:
             part = self._part(finding)
@@ -115,7 +115,7 @@ class _Search:
                 return
             finding = on_paths(finding, rest)
 
-    def _part(self, finding: Finding) -> Explained:
+    def _part(self, finding: Finding) -> ExplainedFinding:
         """Explain a finding on as many of its paths as have one explanation."""
         order = likely_order(finding, self._trial.case, self._known)
         judgements = self._each if self._left is None else min(self._each, self._left)
@@ -133,14 +133,14 @@ class _Search:
                 self._left -= budget.spent
         if not best.names:
             alike = resembling(finding, self._trial.case, self._features, self._known)
-            return alike or Explained(finding, remark=remark)
+            return alike or ExplainedFinding(finding, remark=remark)
         part = on_paths(finding, best.paths)
         if remark and len(best.names) > 1:
             # The fixes mend it, that is verified; it is open which of them it takes.
             remark = f"{remark}: it is one of {len(best.names)} fixes that mend it, or several"
-            return Explained(part, (UNRESOLVED,), remark)
+            return ExplainedFinding(part, (UNRESOLVED,), remark)
         self._answers.append(best.names)
-        return Explained(part, self._causes(part, best.names))
+        return ExplainedFinding(part, self._causes(part, best.names))
 
     def _find(self, finding: Finding, order: Sequence[str], budget: Budget, best: _Sufficient) -> None:
         """Find fixes that mend the finding on all paths, or on as many as possible."""
@@ -203,10 +203,10 @@ class _Search:
             )
         )
 
-    def _causes(self, finding: Finding, names: Collection[str]) -> tuple[Cause, ...]:
+    def _causes(self, finding: Finding, names: Collection[str]) -> tuple[RootCause, ...]:
         entries = _likely_entries(finding, self._trial.case, self._known)
         first = {entry.fix: entry.root for entry in reversed(entries)}
-        return tuple(Cause(name, first.get(name, "")) for name in sorted(names))
+        return tuple(RootCause(name, first.get(name, "")) for name in sorted(names))
 
 
 @dataclass

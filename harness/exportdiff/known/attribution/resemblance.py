@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exportdiff.known.attribution.explained import Cause, Explained
+from exportdiff.known.attribution.explained import RootCause, ExplainedFinding
 from exportdiff.runtime.paths import parse
 
 if TYPE_CHECKING:
@@ -32,16 +32,16 @@ ALIKE = 0.9
 """The share of its words, weighted, that a program must have in common with the program of an entry."""
 
 
-def resembling(finding: Finding, case: Case, features: Collection[str], known: Knowledge) -> Explained | None:
+def resembling(finding: Finding, case: Case, features: Collection[str], known: Knowledge) -> ExplainedFinding | None:
     """Return the finding with the entries that it resembles and no fix mends; None if there is none."""
     owners = {entry.name: entry.root for entry in known.entries if _triggered(entry, finding, features)}
     if owners:
-        causes = tuple(Cause(name, root) for name, root in sorted(owners.items()))
-        return Explained(finding, causes, by="resemblance")
+        causes = tuple(RootCause(name, root) for name, root in sorted(owners.items()))
+        return ExplainedFinding(finding, causes, by="resemblance")
     entry = _most_alike(finding, case, known)
     if entry is None:
         return None
-    return Explained(finding, (Cause(entry.fix, entry.root),), by="resemblance")
+    return ExplainedFinding(finding, (RootCause(entry.fix, entry.root),), by="resemblance")
 
 
 def shows_as(entry: Entry, finding: Finding) -> bool:

@@ -28,7 +28,7 @@ from exportdiff.known.attribution.classification import NEW, Classification
 from exportdiff.known.attribution.explained import on_paths
 from exportdiff.known.attribution.resemblance import resembling
 from exportdiff.known.attribution.smallest import Smallest
-from exportdiff.known.attribution.trial import Budget, OutOfBudget, Shown, Trial
+from exportdiff.known.attribution.trial import Budget, OutOfBudget, PathFindings, Trial
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -106,7 +106,7 @@ def find_exposing_fixes(
 class _Sorting:
     """Sorts the findings of one program."""
 
-    def __init__(self, trial: Trial, plain: Mapping[Path, Shown], search: bool) -> None:
+    def __init__(self, trial: Trial, plain: Mapping[Path, PathFindings], search: bool) -> None:
         self._trial = trial
         self._search = search
         self._known = trial.known
