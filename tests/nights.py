@@ -10,9 +10,9 @@ from dataclasses import replace
 from evidence_of import make_finding
 from exportdiff.core.finding import Finding
 from exportdiff.fuzzing.campaign.events import (
+    CampaignEnvironment,
     CampaignFinished,
     CampaignStarted,
-    CampaignEnvironment,
     Event,
     ExampleDone,
     FindingFound,

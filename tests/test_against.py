@@ -32,18 +32,23 @@ from exportdiff.fuzzing.other_torch.differences import Difference, change_of, di
 from exportdiff.fuzzing.other_torch.messages import (
     Answer,
     ErrorAnswer,
-    ProgramAnswer,
+    FileAnswer,
     JudgeProgram,
     PathAnswer,
+    ProgramAnswer,
     Question,
-    FileAnswer,
+    ReproAnswer,
     RunFile,
     WriteRepro,
-    ReproAnswer,
     decoded,
     encoded,
 )
-from exportdiff.fuzzing.other_torch.probe import Interpreter, another, interpreter, this
+from exportdiff.fuzzing.other_torch.probe import (
+    Interpreter,
+    interpreter,
+    interpreter_to_compare,
+    running_interpreter,
+)
 from exportdiff.interfaces.reports.console import ConsoleReport
 from exportdiff.interfaces.reports.folder import Folder
 from exportdiff.interfaces.reports.repro_files import ReproFiles
@@ -53,7 +58,7 @@ from exportdiff.judging.checks.compare.leaves import LeafDifference
 from exportdiff.judging.checks.outputs import OutputLeaf
 from exportdiff.judging.results import PathResult, Verdict
 from exportdiff.known.attribution.classification import NEW, Classification
-from exportdiff.known.attribution.explained import RootCause, ExplainedFinding
+from exportdiff.known.attribution.explained import ExplainedFinding, RootCause
 from exportdiff.known.corpus.entry import read_entry
 from exportdiff.repro import repro_source
 from exportdiff.repro.confirm import Confirmation
@@ -88,7 +93,9 @@ def wrong(path: str = UNFLATTEN) -> Finding:
         JudgeProgram(SOURCE, (MODULE, UNFLATTEN), ("a_fix",), "/corpora"),
         WriteRepro(SOURCE, MODULE, VALUE),
         RunFile("print('ä\\n')", 2.5),
-        ProgramAnswer(True, "", (PathAnswer(MODULE, "ok"), PathAnswer(UNFLATTEN, "finding", "", (VALUE, ("a",))))),
+        ProgramAnswer(
+            True, "", (PathAnswer(MODULE, "ok"), PathAnswer(UNFLATTEN, "finding", "", (VALUE, ("a",))))
+        ),
         ProgramAnswer(False, "eager raised"),
         ReproAnswer("text", "0123"),
         FileAnswer(None, ""),
@@ -123,25 +130,25 @@ def interpreter_that_says(folder: pathlib.Path, **said: object) -> pathlib.Path:
         ({"torch": ""}, "has no torch"),
         ({"missing": ["numpy", "rich"]}, "-m pip install numpy rich"),
         ({"python": [3, 9, 1]}, "is Python 3.9.1; exportdiff needs 3.11"),
-        ({"torch": this().torch}, "as this environment has"),
+        ({"torch": running_interpreter().torch}, "as this environment has"),
     ],
 )
 def test_an_interpreter_that_will_not_do_is_refused_in_one_line(
     said: dict[str, object], complaint: str, tmp_path: pathlib.Path
 ) -> None:
     with pytest.raises(UsageError, match=complaint) as refused:
-        another(interpreter_that_says(tmp_path, **said), "--against")
+        interpreter_to_compare(interpreter_that_says(tmp_path, **said), "--against")
     assert "\n" not in str(refused.value)
 
 
 def test_what_is_no_interpreter_is_refused(tmp_path: pathlib.Path) -> None:
     with pytest.raises(UsageError, match="there is no such interpreter"):
-        another(tmp_path / "python", "--against")
+        interpreter_to_compare(tmp_path / "python", "--against")
     file = tmp_path / "other"
     file.write_text("#!/bin/sh\necho hello\n")
     file.chmod(0o755)
     with pytest.raises(UsageError, match="is no Python interpreter"):
-        another(file, "--against")
+        interpreter_to_compare(file, "--against")
 
 
 def test_an_interpreter_that_only_runs_files_needs_no_libraries(tmp_path: pathlib.Path) -> None:
@@ -154,7 +161,7 @@ def test_an_interpreter_that_only_runs_files_needs_no_libraries(tmp_path: pathli
 
 def test_a_process_under_another_torch_judges_writes_and_runs() -> None:
     changed = SOURCE.replace("return x + 1", "print(end='')\n        return x + missing")
-    with OtherTorch(this(), 1) as other:
+    with OtherTorch(running_interpreter(), 1) as other:
         asked = (
             JudgeProgram(SOURCE, (MODULE, UNFLATTEN)),
             JudgeProgram(changed, (MODULE,)),
@@ -337,8 +344,8 @@ def test_an_error_there_is_an_error_of_exportdiff() -> None:
     assert isinstance(event, HarnessError) and "a traceback" in event.traceback
 
 
-def new(finding: Finding, standing: Classification = NEW) -> FindingFound:
-    return FindingFound(1.0, finding, 4, SOURCE, repro_source(finding, SOURCE), standing)
+def new(finding: Finding, classification: Classification = NEW) -> FindingFound:
+    return FindingFound(1.0, finding, 4, SOURCE, repro_source(finding, SOURCE), classification)
 
 
 def test_a_new_finding_is_judged_and_its_file_run_there_with_the_fixes_that_it_needs() -> None:

@@ -138,7 +138,10 @@ def test_a_program_has_the_tags_that_triggers_of_the_corpus_name(
         IMPORTS + f"\n\nclass Net(nn.Module):\n    def forward(self, x):\n        return {result}\n\n"
         "def original():\n    return Net().eval(), (torch.ones(2),)\n"
     )
-    assert {*with_situations(Around("net", source), [Choice(situation, ())]).tags} == {f"around.{situation}", *tags}
+    assert {*with_situations(Around("net", source), [Choice(situation, ())]).tags} == {
+        f"around.{situation}",
+        *tags,
+    }
 
 
 def test_a_file_that_imports_its_neighbour_can_be_run_from_anywhere(tmp_path: pathlib.Path) -> None:
@@ -206,7 +209,9 @@ def test_mistakes_are_said_in_one_line(
     file: pathlib.Path, around: Around, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wrong = drawn_or_refused(read_around(f"{file}:wrong"), 0, None)
-    assert isinstance(wrong, UnusableModel) and wrong.reason.startswith("it does not run in eager: RuntimeError: ")
+    assert isinstance(wrong, UnusableModel) and wrong.reason.startswith(
+        "it does not run in eager: RuntimeError: "
+    )
     for arguments, said in (
         (["--around", f"{file}:bild"], "defines no 'bild'; did you mean build?"),
         (["--around", "zoo/llama"], "--around zoo/llama: write FILE.py:NAME, package.module:NAME or one of"),
@@ -247,7 +252,7 @@ def test_a_campaign_finds_what_a_situation_breaks_and_names_it() -> None:
     happened = list(Campaign(settings).run())
     done = [event for event in happened if isinstance(event, ExampleDone)]
     assert len(done) == 24 and all(event.valid for event in done)
-    assert any(tag.startswith("around.") for event in done for tag in event.features)
+    assert any(tag.startswith("around.") for event in done for tag in event.tags)
     found = [event for event in happened if isinstance(event, FindingFound)]
     assert found
     for event in found:

@@ -41,7 +41,7 @@ from exportdiff.fuzzing.minimizing import Minimized
 from exportdiff.judging.checks.outputs import OutputStructure
 from exportdiff.judging.results import PathResult, Verdict
 from exportdiff.known.attribution.classification import Classification
-from exportdiff.known.attribution.explained import RootCause, ExplainedFinding
+from exportdiff.known.attribution.explained import ExplainedFinding, RootCause
 from exportdiff.repro.confirm import Confirmation
 from exportdiff.runtime.paths import core_paths, parse, select_paths
 from exportdiff.runtime.processes.calls import call_fresh
@@ -99,7 +99,9 @@ def calm(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
 def explained(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
     """Show in every program a finding that the corpus explains."""
     return tuple(
-        replace(result, known=tuple(ExplainedFinding(f, (RootCause("old"),)) for f in result.verdict.findings))
+        replace(
+            result, known=tuple(ExplainedFinding(f, (RootCause("old"),)) for f in result.verdict.findings)
+        )
         for result in calm(job, indices)
         if result.verdict is not None
     )
@@ -140,8 +142,8 @@ def test_a_death_in_a_batch_is_pinned_on_its_example_and_path() -> None:
         event = next(e for e in events if isinstance(e, FindingFound) and e.example == index)
         assert (event.finding.kind, str(event.finding.path)) == (kind, UNFLATTEN)
     # A program that killed its worker was drawn again, with the same profile.
-    assert {event.features for event in done} == {("a.b", "wide")}
-    assert by_index[DIES].features == ("a.b", "wide")
+    assert {event.tags for event in done} == {("a.b", "wide")}
+    assert by_index[DIES].tags == ("a.b", "wide")
     assert isinstance(events[0], CampaignStarted)
     assert events[-1].as_dict()["reason"] == "examples"
 
@@ -199,10 +201,12 @@ def masked_then_plain(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, 
     results = []
     for index in indices:
         one = found("third")
-        standings = {one.fingerprint: Classification("masked", ("mend_it",))} if index < 6 else {}
+        classifications = {one.fingerprint: Classification("masked", ("mend_it",))} if index < 6 else {}
         verdict = Verdict(True, "", (), (one,), 0.001)
         results.append(
-            ExampleResult(index, verdict, (), source_of(job, -index)[0], 0.01, standings=standings)
+            ExampleResult(
+                index, verdict, (), source_of(job, -index)[0], 0.01, classifications=classifications
+            )
         )
     return tuple(results)
 
@@ -230,9 +234,9 @@ def test_a_masked_finding_is_confirmed_with_its_fixes_and_gives_way_to_plain_tor
     events = list(Campaign(settings, work=masked_then_plain, source=source_of, confirm=confirm).run())
     (first,) = [event for event in events if isinstance(event, FindingFound)]
     (better,) = [event for event in events if isinstance(event, FindingShrunk)]
-    assert first.standing.kind == "masked" and first.as_dict()["standing"]["fixes"] == ("mend_it",)
+    assert first.classification.kind == "masked" and first.as_dict()["standing"]["fixes"] == ("mend_it",)
     # Plain torch is easier to read about, even where the program is longer.
-    assert better.standing.kind == "new" and better.example >= 6
+    assert better.classification.kind == "new" and better.example >= 6
     assert within == [("mend_it",), ()]
 
 
@@ -249,7 +253,8 @@ def timeless(events: Sequence[Event]) -> list[dict[str, object]]:
 
 def test_the_number_of_workers_does_not_change_the_events() -> None:
     one, two = [
-        timeless(list(Campaign(CampaignSettings(NONSTRICT, seed=3, examples=10, workers=n)).run())) for n in (1, 2)
+        timeless(list(Campaign(CampaignSettings(NONSTRICT, seed=3, examples=10, workers=n)).run()))
+        for n in (1, 2)
     ]
     assert one == two
     assert sum(e["event"] == "example_done" for e in one) == 10
@@ -348,7 +353,7 @@ def test_no_worker_waits_for_a_slow_example() -> None:
     events = list(Campaign(settings, work=slow_first, source=source_of).run())
     done = [event for event in events if isinstance(event, ExampleDone)]
     assert [event.index for event in done] == list(range(240))
-    first, *others = (float(event.features[0]) for event in done)
+    first, *others = (float(event.tags[0]) for event in done)
     later = others[BATCH - 1 :]  # the rest of the first batch comes after its slow example
     assert all(moment < first for moment in later)
 
@@ -376,7 +381,7 @@ def test_no_worker_waits_while_a_finding_is_confirmed() -> None:
     done = [event for event in events if isinstance(event, ExampleDone)]
     assert [event.index for event in done] == list(range(200))
     assert len([event for event in events if isinstance(event, FindingFound)]) == 1
-    meanwhile = [event for event in done if float(event.features[0]) < ended[0]]
+    meanwhile = [event for event in done if float(event.tags[0]) < ended[0]]
     assert len(meanwhile) > 2 * AHEAD * BATCH
 
 

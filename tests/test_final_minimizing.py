@@ -33,10 +33,10 @@ def three(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
     for index in indices:
         shown = [found("often")]
         shown += [found("masked")] * (index > 0) + [found("rare")] * (index > 1)
-        standings = {found("masked").fingerprint: Classification("masked", ("mend_it",))}
+        classifications = {found("masked").fingerprint: Classification("masked", ("mend_it",))}
         verdict = Verdict(True, "", (), tuple(shown), 0.001)
         source = source_of(job, index)[0]
-        results.append(ExampleResult(index, verdict, (), source, 0.01, standings=standings))
+        results.append(ExampleResult(index, verdict, (), source, 0.01, classifications=classifications))
     return tuple(results)
 
 
@@ -54,7 +54,7 @@ def test_masked_findings_are_minimized_last_and_their_files_name_the_fixes(tmp_p
     *_, often, rare, masked, _ = [event for event in run if not isinstance(event, MinimizingStarted)]
     minimized = [event for event in (often, rare, masked) if isinstance(event, FindingMinimized)]
     assert [event.finding.evidence.words() for event in minimized] == [("often",), ("rare",), ("masked",)]
-    assert [event.standing.kind for event in minimized] == ["new", "new", "masked"]
+    assert [event.classification.kind for event in minimized] == ["new", "new", "masked"]
     assert within[-1] == ("mend_it",) and within[-2] == ()
 
 
@@ -99,14 +99,14 @@ def test_an_unconfirmed_finding_says_what_it_would_have_been(tmp_path: pathlib.P
     settings = CampaignSettings(NONSTRICT, examples=2, corpora=with_a_fix(tmp_path))
     run = Campaign(settings, work=three, source=source_of, confirm=no).run()
     tried = [event for event in run if isinstance(event, FindingUnconfirmed)]
-    assert [event.standing.kind for event in tried] == ["new", "masked", "new"]
+    assert [event.classification.kind for event in tried] == ["new", "masked", "new"]
 
 
 def test_what_most_programs_show_comes_first_and_the_same_on_another_path_last() -> None:
     masked = Classification("masked", ("mend_it",))
 
-    def cause(finding: Finding, programs: int, standing: Classification = NEW) -> FindingPrograms:
-        witness = Witness(finding, 7, "x\n", standing)
+    def cause(finding: Finding, programs: int, classification: Classification = NEW) -> FindingPrograms:
+        witness = Witness(finding, 7, "x\n", classification)
         return FindingPrograms(programs=programs, shown=witness)
 
     module = "nonstrict:module@cpu"

@@ -39,8 +39,8 @@ class AroundProgram:
     taken: tuple[str, ...]
     refused: tuple[str, ...]
     """Eager does not run with these in addition."""
-    features: tuple[str, ...] = ()
-    """Tags of generated programs that it deserves as well."""
+    like_generated: tuple[str, ...] = ()
+    """The tags that a generated program with the same contents has."""
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -50,7 +50,7 @@ class AroundProgram:
                 {
                     *(TAKEN + name for name in self.taken),
                     *(REFUSED + name for name in self.refused),
-                    *self.features,
+                    *self.like_generated,
                 }
             )
         )
@@ -90,9 +90,9 @@ def with_situations(around: Around, chosen: Sequence[Choice]) -> AroundProgram:
             continue
         source, facts, pieces = wider, found, more
         taken.append(choice.name)
-    features = [feature for name in taken for feature in SITUATIONS[name].features]
-    features += ["calls.group_result"] * facts.containers
-    return AroundProgram(source, tuple(taken), tuple(refused), tuple(features))
+    tags = [feature for name in taken for feature in SITUATIONS[name].tags]
+    tags += ["calls.group_result"] * facts.containers
+    return AroundProgram(source, tuple(taken), tuple(refused), tuple(tags))
 
 
 def written(around: Around, pieces: Sequence[tuple[str, str]], taken: Sequence[str] = ()) -> str:

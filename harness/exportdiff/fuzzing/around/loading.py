@@ -6,7 +6,7 @@ import ast
 import pathlib
 from typing import TYPE_CHECKING
 
-from exportdiff.core.case import FURTHER
+from exportdiff.core.case import OPTIONAL_FUNCTIONS
 from exportdiff.core.target import Target
 from exportdiff.fuzzing.around.base import IMPORTS, ORIGINAL, Around, UnusableModel
 from exportdiff.fuzzing.around.drawing import around_program, with_situations
@@ -28,13 +28,15 @@ def read_around(written: str) -> Around:
         return Around(written, f"{here}{IMPORTS}from {target.module} import {target.name} as {ORIGINAL}\n")
     file = pathlib.Path(target.module)
     text = file.read_text(encoding="utf-8")
-    names: dict[str, str | None] = {ORIGINAL: target.name, FACTORY: None, **dict.fromkeys(FURTHER)}
+    names: dict[str, str | None] = {ORIGINAL: target.name, FACTORY: None, **dict.fromkeys(OPTIONAL_FUNCTIONS)}
     carried = with_functions(text, names)
     folder = _import_from(file.resolve().parent) if _imports_beside(text, file.resolve().parent) else ""
     return Around(written, _below_future(carried, folder + IMPORTS))
 
 
-def drawn_or_refused(around: Around, seed: int, example: int | None) -> tuple[str, tuple[str, ...]] | UnusableModel:
+def drawn_or_refused(
+    around: Around, seed: int, example: int | None
+) -> tuple[str, tuple[str, ...]] | UnusableModel:
     """Draw an example; None: the model without a situation."""
     try:
         if example is not None:

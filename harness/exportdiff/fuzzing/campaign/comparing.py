@@ -18,15 +18,15 @@ from exportdiff.fuzzing.campaign import events
 from exportdiff.fuzzing.campaign.own_errors import place_of
 from exportdiff.fuzzing.other_torch.differences import Difference, change_of, differences
 from exportdiff.fuzzing.other_torch.fixed_entries import fixed_entries
-from exportdiff.fuzzing.other_torch.judging import shown
+from exportdiff.fuzzing.other_torch.judging import program_answer
 from exportdiff.fuzzing.other_torch.messages import (
     ErrorAnswer,
-    ProgramAnswer,
-    JudgeProgram,
     FileAnswer,
+    JudgeProgram,
+    ProgramAnswer,
+    ReproAnswer,
     RunFile,
     WriteRepro,
-    ReproAnswer,
 )
 from exportdiff.known.attribution.explained import on_paths
 from exportdiff.repro import repro_source
@@ -113,7 +113,7 @@ class Comparison:
 
     def finish(self) -> Iterator[events.Event]:
         """Wait for all answers, confirm what they say, and compare the findings. Raises Stopped."""
-        found = [each for each in self._found.items() if each[1].standing.kind != "regression"]
+        found = [each for each in self._found.items() if each[1].classification.kind != "regression"]
         yield events.ComparingStarted(self._clock.now(), len(found), len(self._asked))
         while self._asked:
             self._wait(self._asked[0][0])
@@ -135,7 +135,7 @@ class Comparison:
 
     def _ask_of_sample(self, result: ExampleResult, plain: Verdict) -> None:
         paths = [each.path for each in plain.paths]
-        ours = shown(plain, paths)
+        ours = program_answer(plain, paths)
         causes = {part.finding.signature: part for part in (*result.known, *result.sample)}
 
         def compare(theirs: ProgramAnswer) -> None:
@@ -198,7 +198,7 @@ class Comparison:
 
     def _ask_of_file(self, event: Found) -> tuple[Future[Answer], Future[Answer]]:
         """Ask what the program and the file of a finding show there, with the fixes that they need."""
-        fixes, corpora = event.standing.fixes, str(self._settings.corpora or "")
+        fixes, corpora = event.classification.fixes, str(self._settings.corpora or "")
         question = JudgeProgram(event.source, (str(event.finding.path),), fixes, corpora)
         return self._other.ask(question), self._other.ask(RunFile(event.repro, SECONDS, fixes, corpora))
 

@@ -65,33 +65,33 @@ class Confirmer:
         cause.attempts += 1
         finding, example, source = witness.finding, witness.example, witness.source
         try:
-            repro = repro_source(finding, source, needs(witness.standing))
-            answer = holding(self._confirm, witness.standing, self._corpora)(repro)
+            repro = repro_source(finding, source, needs(witness.classification))
+            answer = with_fixes(self._confirm, witness.classification, self._corpora)(repro)
         except Exception as error:
             yield events.HarnessError(self._clock.now(), example, traceback.format_exc(), place_of(error))
             return
         if not answer.confirmed:
             if cause.shown is None:
                 yield events.FindingUnconfirmed(
-                    self._clock.now(), finding, example, answer.reason, witness.standing
+                    self._clock.now(), finding, example, answer.reason, witness.classification
                 )
             return
         shown = events.FindingFound if cause.shown is None else events.FindingShrunk
-        yield shown(self._clock.now(), finding, example, source, repro, witness.standing, answer.reason)
+        yield shown(self._clock.now(), finding, example, source, repro, witness.classification, answer.reason)
         cause.shown = witness
 
 
-def holding(
-    confirm: Confirm, standing: Classification, corpora: pathlib.Path | None
+def with_fixes(
+    confirm: Confirm, classification: Classification, corpora: pathlib.Path | None
 ) -> Callable[[str], Confirmation]:
     """Return ``confirm`` with the fixes of the corpus in place that show the finding. Raises UsageError."""
-    if not standing.fixes or corpora is None:
+    if not classification.fixes or corpora is None:
         return confirm
-    return partial(confirm, within=partial(applied, fixes_named(standing.fixes, corpora)))
+    return partial(confirm, within=partial(applied, fixes_named(classification.fixes, corpora)))
 
 
-def needs(standing: Classification) -> Needs | None:
+def needs(classification: Classification) -> Needs | None:
     """Return the fixes that a repro file has to name; None: it shows its bug on plain torch."""
-    if not standing.fixes:
+    if not classification.fixes:
         return None
-    return Needs(standing.fixes, "unmasked-by" if standing.kind == "masked" else "caused-by")
+    return Needs(classification.fixes, "unmasked-by" if classification.kind == "masked" else "caused-by")

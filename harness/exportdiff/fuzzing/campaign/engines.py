@@ -65,7 +65,7 @@ def _on(cluster: Cluster, settings: CampaignSettings) -> Executor:
         if not cluster.gpus:
             raise UsageError("--engine ray: the cluster has no GPU; use --device cpu")
         share = gpu_share(cluster.gpus, settings.workers)
-    fit = partial(misfit, campaign_inputs(settings.corpora), settings.corpora)
+    fit = partial(why_unsuitable, campaign_inputs(settings.corpora), settings.corpora)
     places = [cluster.place(share, fit, MODULES, TASKS) for _ in range(settings.workers)]
     return WorkerSlots(places, cluster.close)
 
@@ -75,7 +75,7 @@ def gpu_share(gpus: int, workers: int) -> float:
     return 1 / -(-workers // gpus)
 
 
-def misfit(expected: CampaignInputs, corpora: pathlib.Path | None) -> str:
+def why_unsuitable(expected: CampaignInputs, corpora: pathlib.Path | None) -> str:
     """Say why this node would give other results than the one that the campaign was started on."""
     if corpora is not None and not corpora.is_dir():
         return f"it has no corpus {corpora}"

@@ -46,13 +46,13 @@ Draw = Callable[[Job, int], tuple[str, tuple[str, ...]]]
 class _Asking:
     """Asks a worker for one answer at a time; the other workers get further examples meanwhile."""
 
-    def __init__(self, workers: Executor, feed: BatchQueue[BatchResult]) -> None:
+    def __init__(self, workers: Executor, queue: BatchQueue[BatchResult]) -> None:
         self._workers = workers
-        self._feed = feed
+        self._queue = queue
 
     def ask(self, seconds: float, task: Callable[..., T], *args: object) -> T | Death | Failure:
         """Return ``task(*args)``. Raises Stopped."""
-        return self._feed.answer(self._workers.submit(seconds, task, *args))
+        return self._queue.answer(self._workers.submit(seconds, task, *args))
 
 
 class ExampleRunner:
@@ -80,7 +80,7 @@ class ExampleRunner:
         self._source = source
         self._clock = clock
         self._stop = stop
-        self._feed: BatchQueue[BatchResult] | None = None
+        self._queue: BatchQueue[BatchResult] | None = None
         """While workers run."""
         self.given_up = 0
         """Examples that a worker had started and that were not done when the time was over."""
@@ -116,7 +116,7 @@ class ExampleRunner:
 
         def run(*args: Any, **named: Any) -> T:
             call = partial(function, *args, **named)
-            return call() if self._feed is None else self._feed.meanwhile(call)
+            return call() if self._queue is None else self._queue.meanwhile(call)
 
         return run
 
@@ -132,8 +132,8 @@ class ExampleRunner:
             def submit(batch: tuple[int, ...]) -> Task[BatchResult]:
                 return workers.submit(self._settings.example_seconds * 2, self._work, self._job, batch)
 
-            feed = BatchQueue(submit, indices, self._settings.workers, self._clock, self._stop)
-            asking = _Asking(workers, feed)
+            queue = BatchQueue(submit, indices, self._settings.workers, self._clock, self._stop)
+            asking = _Asking(workers, queue)
 
             def search(
                 source: str, finding: Finding, kind: Kind
@@ -143,25 +143,25 @@ class ExampleRunner:
                 while not task.is_done(POLL) and not self._stopped:
                     if self._clock.is_past(GRACE):
                         return Death("hang", "the end of the campaign")
-                    feed.refill()
+                    queue.refill()
                 return task.wait(self._stop)
 
-            uncovering = (
+            exposing_fixes = (
                 ExposingFixes(search, self._journal.remembered) if self._journal else ExposingFixes(search)
             )
-            self._feed = feed
+            self._queue = queue
             try:
-                for batch in feed.batches():
+                for batch in queue.batches():
                     answer = batch.task.wait(self._stop)
                     for result in self._results(asking, batch.indices, answer):
-                        yield uncovering.completed(result)
-                for result in self._finished(feed.started()):
-                    if uncovering.knows(result):
-                        yield uncovering.completed(result)
+                        yield exposing_fixes.completed(result)
+                for result in self._finished(queue.started()):
+                    if exposing_fixes.knows(result):
+                        yield exposing_fixes.completed(result)
                     else:
                         self.given_up += 1
             finally:
-                self._feed = None
+                self._queue = None
 
     @property
     def _stopped(self) -> bool:
@@ -193,7 +193,9 @@ class ExampleRunner:
         else:
             yield self._deadly(asking, batch[0])
 
-    def _alone(self, asking: _Asking, index: int, job: Job, patience: int = 1) -> BatchResult | Death | Failure:
+    def _alone(
+        self, asking: _Asking, index: int, job: Job, patience: int = 1
+    ) -> BatchResult | Death | Failure:
         seconds = self._settings.example_seconds * patience
         return asking.ask(seconds, self._work, job, (index,))
 
@@ -256,7 +258,7 @@ def _with_remark(answer: BatchResult | Death | Failure, remark: str) -> BatchRes
     return tuple(
         replace(
             result,
-            standings={
+            classifications={
                 finding.fingerprint: Classification(remark=remark)
                 for finding in (result.verdict.findings if result.verdict else ())
             },

@@ -43,38 +43,40 @@ class ExposingFixes:
         if result.verdict is None:
             return result
         findings = {finding.fingerprint: finding for finding in reversed(result.verdict.findings)}
-        known, standings = list(result.known), dict(result.standings)
+        known, classifications = list(result.known), dict(result.classifications)
         for name, kind in _open(result):
             finding = findings[name]
             answer = self._answers.get((name, kind))
             if answer is None:
                 key = f"{name} {kind}"
-                answer = self._ask(key, result.source, finding, standings[name])
+                answer = self._ask(key, result.source, finding, classifications[name])
                 self._answers[name, kind] = answer
             if isinstance(answer, ExplainedFinding):
-                del standings[name]
+                del classifications[name]
                 known.append(replace(answer, finding=finding))
             else:
-                standings[name] = answer
-        return replace(result, known=tuple(known), standings=standings)
+                classifications[name] = answer
+        return replace(result, known=tuple(known), classifications=classifications)
 
     def _find(
-        self, key: str, source: str, finding: Finding, standing: Classification
+        self, key: str, source: str, finding: Finding, classification: Classification
     ) -> ExplainedFinding | Classification:
-        answer = self._search(source, finding, standing.kind)
+        answer = self._search(source, finding, classification.kind)
         if isinstance(answer, ResidualFinding):
-            return answer.standing
+            return answer.classification
         if isinstance(answer, Death | Failure):
             reason = (
                 answer.reason if isinstance(answer, Death) else str(answer.error).strip().splitlines()[-1]
             )
             remark = f"the search for the fixes that uncover it ended in {reason}"
-            return replace(standing, remark=remark, searched=True)
+            return replace(classification, remark=remark, searched=True)
         return answer
 
 
 def _open(result: ExampleResult) -> list[tuple[str, Kind]]:
     """Return the fingerprints and kinds for which nobody has searched."""
     return [
-        (name, standing.kind) for name, standing in sorted(result.standings.items()) if not standing.searched
+        (name, classification.kind)
+        for name, classification in sorted(result.classifications.items())
+        if not classification.searched
     ]

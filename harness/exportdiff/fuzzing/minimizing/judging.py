@@ -60,7 +60,9 @@ class WantedFinding:
     """Whether a program with infinities or NaN does not count; a drawn one has none."""
 
     @classmethod
-    def about(cls, finding: Finding, folders: Collection[str] = (), fixes: Collection[Fix] = ()) -> WantedFinding:
+    def about(
+        cls, finding: Finding, folders: Collection[str] = (), fixes: Collection[Fix] = ()
+    ) -> WantedFinding:
         """Return the question whether a program shows this finding."""
         return cls(
             path=str(finding.path),

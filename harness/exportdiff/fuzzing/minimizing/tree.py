@@ -85,7 +85,9 @@ class SourceTree:
 
 
 class _Rebuilding:
-    def __init__(self, tree: SourceTree, edit: dict[cst.CSTNode, Replacement], touched: set[cst.CSTNode]) -> None:
+    def __init__(
+        self, tree: SourceTree, edit: dict[cst.CSTNode, Replacement], touched: set[cst.CSTNode]
+    ) -> None:
         self._tree = tree
         self._edit = edit
         self._touched = touched

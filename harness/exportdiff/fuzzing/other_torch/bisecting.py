@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from exportdiff.fuzzing.other_torch.cache import keep, kept
+from exportdiff.fuzzing.other_torch.cache import cached_run, store_run
 from exportdiff.fuzzing.other_torch.connection import OtherTorch
 from exportdiff.fuzzing.other_torch.messages import ErrorAnswer, FileAnswer, RunFile
 
@@ -118,7 +118,7 @@ def histories(
     texts = {entry: entry.file.read_text(encoding="utf-8") for entry in entries}
     rows: dict[Entry, list[VersionResult]] = {entry: [] for entry in entries}
     for each in sorted(interpreters, key=lambda one: age(one.torch)):
-        runs = {entry: kept(each, text) if keeping else None for entry, text in texts.items()}
+        runs = {entry: cached_run(each, text) if keeping else None for entry, text in texts.items()}
         missing = [entry for entry, ran in runs.items() if ran is None]
         if missing:
             # One torch after the other: each has its processes only while it needs them.
@@ -132,11 +132,13 @@ def histories(
                     if isinstance(answer, FileAnswer):
                         runs[entry] = answer
                         if keeping:
-                            keep(each, texts[entry], answer)
+                            store_run(each, texts[entry], answer)
                     elif isinstance(answer, ErrorAnswer):
                         runs[entry] = FileAnswer(None, answer.error.strip().splitlines()[-1])
                     tell(each.release, done)
         for entry, ran in runs.items():
             assert ran is not None
-            rows[entry].append(VersionResult(each.release, OUTCOMES.get(ran.code, "another failure"), ran.line))
+            rows[entry].append(
+                VersionResult(each.release, OUTCOMES.get(ran.code, "another failure"), ran.line)
+            )
     return {entry: History(tuple(found)) for entry, found in rows.items()}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from exportdiff.fuzzing.other_torch.probe import Interpreter
 
 
-def kept(interpreter: Interpreter, text: str) -> FileAnswer | None:
+def cached_run(interpreter: Interpreter, text: str) -> FileAnswer | None:
     """Return what a file with this code did under a torch; None: nobody has kept it."""
     try:
         fields = json.loads(_place(interpreter, text).read_text(encoding="utf-8"))
@@ -29,7 +29,7 @@ def kept(interpreter: Interpreter, text: str) -> FileAnswer | None:
         return None
 
 
-def keep(interpreter: Interpreter, text: str, ran: FileAnswer) -> None:
+def store_run(interpreter: Interpreter, text: str, ran: FileAnswer) -> None:
     """Keep it, if the file exited by itself; if the folder cannot be written, only time is lost."""
     if ran.code is None or ran.code < 0 or ended_from_outside(ran.code):
         return

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from exportdiff.core.case import case_from_source, sources_forgotten
-from exportdiff.fuzzing.other_torch.messages import ProgramAnswer, PathAnswer, ReproAnswer
+from exportdiff.fuzzing.other_torch.messages import PathAnswer, ProgramAnswer, ReproAnswer
 from exportdiff.judging.declared_refusals import declared_by
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.known.corpus.needed_fixes import fixes_named
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from exportdiff.judging.results import Verdict
 
 
-def judged(question: JudgeProgram) -> ProgramAnswer:
+def answer_program(question: JudgeProgram) -> ProgramAnswer:
     """Judge a program; what this torch lacks is no error."""
     paths = tuple(map(parse, question.paths))
     able = tuple(path for path in paths if not lacks(path))
@@ -38,10 +38,10 @@ def judged(question: JudgeProgram) -> ProgramAnswer:
         return ProgramAnswer(False, str(error))
     if isinstance(verdict, str):
         return ProgramAnswer(False, verdict)
-    return shown(verdict, paths)
+    return program_answer(verdict, paths)
 
 
-def written(question: WriteRepro) -> ReproAnswer:
+def answer_repro(question: WriteRepro) -> ReproAnswer:
     """Judge a program, and write down one of its findings."""
     verdict = _verdict(question.source, (parse(question.path),), ())
     if isinstance(verdict, str):
@@ -53,13 +53,13 @@ def written(question: WriteRepro) -> ReproAnswer:
 
 
 @contextmanager
-def holding(names: Sequence[str], corpora: str) -> Iterator[None]:
+def fixes_installed(names: Sequence[str], corpora: str) -> Iterator[None]:
     """Put fixes in place for the length of the block. Raises UsageError and FixError."""
     with applied(fixes_named(names, pathlib.Path(corpora))):
         yield
 
 
-def shown(verdict: Verdict, paths: Sequence[Path]) -> ProgramAnswer:
+def program_answer(verdict: Verdict, paths: Sequence[Path]) -> ProgramAnswer:
     """Return a verdict as what the other side is told; also of the paths that nothing was compared on."""
     if not verdict.valid:
         return ProgramAnswer(False, verdict.invalid_reason)

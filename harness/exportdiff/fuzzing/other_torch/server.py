@@ -22,14 +22,14 @@ from functools import partial
 from exportdiff.fuzzing.other_torch.messages import (
     Answer,
     ErrorAnswer,
-    ProgramAnswer,
+    FileAnswer,
     JudgeProgram,
     PathAnswer,
+    ProgramAnswer,
     Question,
-    FileAnswer,
+    ReproAnswer,
     RunFile,
     WriteRepro,
-    ReproAnswer,
     decoded,
     encoded,
 )
@@ -85,17 +85,17 @@ class _Judge:
 
     def ask(self, question: JudgeProgram) -> ProgramAnswer | Death | Failure:
         # Here, so that files can be run where the libraries that judging needs are not installed.
-        from exportdiff.fuzzing.other_torch.judging import judged
+        from exportdiff.fuzzing.other_torch.judging import answer_program
 
         self._asked += 1
         if self._asked % QUESTIONS_EACH == 0:
             self.stop()
-        return self._worker.ask(JUDGING, judged, question)
+        return self._worker.ask(JUDGING, answer_program, question)
 
     def write(self, question: WriteRepro) -> ReproAnswer | Death | Failure:
-        from exportdiff.fuzzing.other_torch.judging import written
+        from exportdiff.fuzzing.other_torch.judging import answer_repro
 
-        return self._worker.ask(JUDGING, written, question)
+        return self._worker.ask(JUDGING, answer_repro, question)
 
     def stop(self) -> None:
         self._worker.stop()
@@ -138,9 +138,9 @@ def _run(question: RunFile) -> FileAnswer:
 
     within = nullcontext
     if question.fixes:
-        from exportdiff.fuzzing.other_torch.judging import holding
+        from exportdiff.fuzzing.other_torch.judging import fixes_installed
 
-        within = partial(holding, question.fixes, question.corpora)  # type: ignore[assignment]
+        within = partial(fixes_installed, question.fixes, question.corpora)  # type: ignore[assignment]
     with tempfile.TemporaryDirectory(prefix="exportdiff-") as folder:
         file = pathlib.Path(folder, "repro.py")
         file.write_text(question.text, encoding="utf-8")

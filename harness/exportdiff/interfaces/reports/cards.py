@@ -7,7 +7,7 @@ import tempfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from exportdiff.interfaces.reports.against import standing_there
+from exportdiff.interfaces.reports.against import on_other_torch
 from exportdiff.interfaces.reports.commands import showing
 from exportdiff.interfaces.reports.folder import Folder
 from exportdiff.interfaces.reports.screen import Group, groups
@@ -113,7 +113,7 @@ def _torch_regressions(night: CampaignReport, folders: Sequence[Folder]) -> list
             issue=issue_text(finding, repro, told.printed, night.tally.started) if repro else "",
             fixes=(),
             remark="",
-            there=standing_there(night.tally, event.fingerprint),
+            there=on_other_torch(night.tally, event.fingerprint),
             causes=event.causes,
             anchor=f"torch-{number}",
         )
@@ -123,14 +123,14 @@ def _torch_regressions(night: CampaignReport, folders: Sequence[Folder]) -> list
 
 def _card(group: Group, night: CampaignReport, folders: Sequence[Folder]) -> Card:
     tally, shown = night.tally, group.shown
-    finding, standing = shown.finding, shown.standing
+    finding, classification = shown.finding, shown.classification
     told = night.course.told.get(group.key, NOTHING)
     file = _file(group.key, folders)
     repro = file.read_text(encoding="utf-8") if file.is_file() else told.repro
     keys = [
         key
         for key, other in tally.shown.items()
-        if other.standing.kind == group.kind and other.finding.signature == finding.signature
+        if other.classification.kind == group.kind and other.finding.signature == finding.signature
     ]
     paths = dict.fromkeys(path for key in keys for path in tally.shown[key].finding.shown_on)
     return Card(
@@ -144,15 +144,15 @@ def _card(group: Group, night: CampaignReport, folders: Sequence[Folder]) -> Car
         paths=tuple(dict.fromkeys(map(str, (finding.path, *paths)))),
         programs=group.programs,
         first=shown.first_example,
-        command=showing(file, standing.fixes, tally.corpora),
+        command=showing(file, classification.fixes, tally.corpora),
         source=told.source,
         repro=repro,
         issue=issue_text(finding, repro, told.printed, night.tally.started)
-        if not standing.fixes and repro
+        if not classification.fixes and repro
         else "",
-        fixes=standing.fixes,
+        fixes=classification.fixes,
         remark=shown.remark,
-        there=standing_there(tally, group.key),
+        there=on_other_torch(tally, group.key),
     )
 
 

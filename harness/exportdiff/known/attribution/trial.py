@@ -87,7 +87,9 @@ class Trial:
         """Whether it takes no judgement to say what the paths show with these fixes in place."""
         return all((names, path) in self._seen for path in paths)
 
-    def evaluate(self, names: frozenset[str], paths: Iterable[Path], budget: Budget) -> Mapping[Path, PathFindings]:
+    def evaluate(
+        self, names: frozenset[str], paths: Iterable[Path], budget: Budget
+    ) -> Mapping[Path, PathFindings]:
         """Return what the paths show with these fixes in place and no others. Raises OutOfBudget."""
         paths = tuple(paths)
         missing = tuple(path for path in paths if (names, path) not in self._seen)

@@ -8,7 +8,7 @@ from exportdiff.fuzzing.around.facts import module_at
 from exportdiff.fuzzing.around.situations.table import Piece, situation, situation_with, with_one_of
 
 if TYPE_CHECKING:
-    from exportdiff.fuzzing.around.facts import Argument, Facts, TensorFacts, TensorArgument
+    from exportdiff.fuzzing.around.facts import Argument, Facts, TensorArgument, TensorFacts
     from exportdiff.fuzzing.around.situations.table import Pick
 
 
