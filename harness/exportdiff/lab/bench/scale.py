@@ -28,7 +28,6 @@ class Scale:
     """So many faults, spread evenly over the list."""
     fault_seconds: float
     coverage_seconds: float
-    nnsmith_seconds: float
     profile_programs: int
     """Programs of each profile, for the yield by profile; 0: not measured."""
 
@@ -47,7 +46,6 @@ QUICK = Scale(
     faults=6,
     fault_seconds=4.0,
     coverage_seconds=10.0,
-    nnsmith_seconds=10.0,
     profile_programs=0,
 )
 
@@ -65,6 +63,5 @@ FULL = Scale(
     faults=1000,
     fault_seconds=60.0,
     coverage_seconds=600.0,
-    nnsmith_seconds=300.0,
     profile_programs=150,
 )
