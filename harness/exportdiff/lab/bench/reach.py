@@ -58,7 +58,7 @@ class Reached:
 
 
 def measure(context: Context) -> Result:
-    """Run a campaign on the default paths with coverage on, each worker with programs of its own."""
+    """Run a campaign on the default paths with coverage on, each worker with different programs."""
     if find_spec("coverage") is None:
         return Result((Figure("lines of torch.export reached", None, note=MISSING),))
     seconds, workers = context.scale.coverage_seconds, context.workers
