@@ -73,7 +73,7 @@ class Result:
 
 
 def spread(sample: Sequence[T], figure: Callable[[Sequence[T]], float]) -> tuple[float, float] | None:
-    """Return the range that contains nine of ten resamples of ``sample``; None for fewer than five elements."""
+    """Return the range of nine of ten resamples of ``sample``; None for fewer than five elements."""
     if len(sample) < 5:
         return None
     chance = random.Random(0)
