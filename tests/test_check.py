@@ -440,7 +440,7 @@ def test_an_error_of_exportdiff_is_3(
     def fail(*args: object, **options: object) -> None:
         raise RuntimeError("broken")
 
-    monkeypatch.setattr("exportdiff.interfaces.checking.in_subprocess.judge_subject", fail)
+    monkeypatch.setattr("exportdiff.interfaces.checking.in_subprocess.judge_in_subprocess", fail)
     assert main(["check", f"{models}:good"]) == 3
     error = capsys.readouterr().err
     assert "RuntimeError: broken" in error and "report it" in error

@@ -19,8 +19,8 @@ from exportdiff.fuzzing.campaign.events import (
     TorchesCompared,
 )
 from exportdiff.interfaces.reports.campaign_report import CampaignReport
-from exportdiff.interfaces.reports.cards import cards
-from exportdiff.interfaces.reports.finished import FinishedFiles
+from exportdiff.interfaces.reports.ci_files import CiFiles
+from exportdiff.interfaces.reports.displayed_findings import displayed_findings
 from exportdiff.interfaces.reports.folder import Folder
 from exportdiff.interfaces.reports.junit import campaign_suite
 from exportdiff.interfaces.reports.markdown import code, escaped, fenced, markdown
@@ -32,13 +32,13 @@ from nights import AGAIN, MASKED, NEW, night, started, write
 def summary(tmp_path: pathlib.Path, events: list[Event]) -> str:
     folder = write(tmp_path, events)
     told = CampaignReport.of([folder])
-    return markdown(told, cards(told, [folder]))
+    return markdown(told, displayed_findings(told, [folder]))
 
 
 def suite(tmp_path: pathlib.Path, events: list[Event]) -> ElementTree.Element:
     folder = write(tmp_path, events)
     told = CampaignReport.of([folder])
-    return campaign_suite(told, cards(told, [folder]))
+    return campaign_suite(told, displayed_findings(told, [folder]))
 
 
 def test_the_summary_has_the_verdict_what_to_paste_and_the_counts(tmp_path: pathlib.Path) -> None:
@@ -131,7 +131,7 @@ def test_junit_skips_paths_without_programs_and_reports_errors(tmp_path: pathlib
 def test_a_running_campaign_and_a_finished_folder_write_the_same(tmp_path: pathlib.Path) -> None:
     folder = write(tmp_path / "now", night())
     live = CampaignReport(Tally(folder.root))
-    named = FinishedFiles(live, folder, tmp_path / "live.md", tmp_path / "live.xml")
+    named = CiFiles(live, folder, tmp_path / "live.md", tmp_path / "live.xml")
     for event in night():
         live(event)
         named(event)

@@ -25,7 +25,7 @@ from exportdiff.fuzzing.campaign.events import (
 )
 from exportdiff.interfaces.reports.console import ConsoleReport
 from exportdiff.interfaces.reports.folder import Folder
-from exportdiff.interfaces.reports.live_view import LastNew, LiveView, Numbers, Row
+from exportdiff.interfaces.reports.live_view import CampaignNumbers, LatestFinding, LiveView, Row
 from exportdiff.interfaces.reports.tally import Tally
 from exportdiff.judging.results import PathResult
 from exportdiff.known.attribution.classification import Classification
@@ -135,7 +135,7 @@ def test_the_line_fits_any_width_and_says_how_much_is_left() -> None:
     view = LiveView()
     view.begins(started(seconds=7200.0))
     assert "starting" in view.line(80).plain
-    view.judged(Numbers(programs=123456, new=123, masked=45, known=151), 3600.0)
+    view.judged(CampaignNumbers(programs=123456, new=123, masked=45, known=151), 3600.0)
     counts = "123 new, 45 masked, 151 known"
     assert view.line(90, 3600.0).plain == f"1:00:00  123456 programs  34.3/s  1:00:00 left  {counts}"
     assert view.line(70, 3600.0).plain == f"1:00:00  123456 programs  34.3/s  {counts}"
@@ -151,9 +151,9 @@ def test_the_line_fits_any_width_and_says_how_much_is_left() -> None:
 def test_the_time_left_of_a_number_of_programs_is_estimated_for_its_shard() -> None:
     view = LiveView()
     view.begins(started(seconds=None, examples=100, shard=(2, 4)))
-    view.judged(Numbers(programs=5), 10.0)
+    view.judged(CampaignNumbers(programs=5), 10.0)
     assert "left" not in view.line(80, 10.0).plain  # too early to tell
-    view.judged(Numbers(programs=20), 40.0)
+    view.judged(CampaignNumbers(programs=20), 40.0)
     assert "about 10 s left" in view.line(80, 40.0).plain
     view.begins(started(seconds=None, examples=None))
 
@@ -161,8 +161,8 @@ def test_the_time_left_of_a_number_of_programs_is_estimated_for_its_shard() -> N
 def test_what_has_no_room_is_counted() -> None:
     view = LiveView()
     rows = tuple(Row(f"path {number}", (1, 1, 0, 0)) for number in range(8))
-    view.judged(Numbers(programs=1, paths=rows, more_paths=5), 1.0)
-    view.found(LastNew("outputs mismatch", "nonstrict:module@cpu", 1.0, "python out/x.py"))
+    view.judged(CampaignNumbers(programs=1, paths=rows, more_paths=5), 1.0)
+    view.found(LatestFinding("outputs mismatch", "nonstrict:module@cpu", 1.0, "python out/x.py"))
     assert "and 5 more" in [line.plain for line in view.lines(80, 40)]
     assert "and 9 more" in [line.plain for line in view.lines(80, 12)]
     assert not any("path" in line.plain.split() for line in view.lines(80, 6))

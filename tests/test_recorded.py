@@ -12,9 +12,9 @@ import nights
 from exportdiff.core.errors import UsageError
 from exportdiff.core.finding import Consequence
 from exportdiff.fuzzing.campaign.events import CampaignFinished, Event, TorchesCompared
+from exportdiff.interfaces.reports.event_reading import read_events
 from exportdiff.interfaces.reports.folder import Folder
 from exportdiff.interfaces.reports.joining import campaign_events
-from exportdiff.interfaces.reports.recorded import read_events
 from exportdiff.interfaces.reports.summary import summary_document
 from exportdiff.interfaces.reports.tally import Tally
 from nights import AGAIN, MASKED, NEW, night, write

@@ -23,13 +23,13 @@ from exportdiff.fuzzing.campaign.events import (
     HarnessError,
     TorchesCompared,
 )
+from exportdiff.interfaces.reports.campaign_comparison import Rate, since
 from exportdiff.interfaces.reports.campaign_report import CampaignReport
 from exportdiff.interfaces.reports.discovery import Discovery
 from exportdiff.interfaces.reports.folder import Folder
 from exportdiff.interfaces.reports.page.page import page
 from exportdiff.interfaces.reports.plots.bars import Bar, bars
 from exportdiff.interfaces.reports.plots.growth import growth
-from exportdiff.interfaces.reports.since import Rate, since
 from exportdiff.interfaces.reports.tally import Tally
 from exportdiff.judging.checks import CHECKS
 from exportdiff.runtime.paths import promise
@@ -365,11 +365,11 @@ def test_known_bugs_are_compared_where_they_were_counted(tmp_path: pathlib.Path)
 
 
 def test_throughput_in_windows() -> None:
-    course = CampaignReport(Tally()).course
-    course.times.extend([1.0, 2.0, 3.0, 12.0, 25.0, 29.0])
-    assert course.rates(60, 30.0) == [(0.0, 0.3), (10.0, 0.1), (20.0, 0.2)]
-    assert course.rates(2, 30.0) == [(0.0, 4 / 15), (15.0, 2 / 15)]
-    assert CampaignReport(Tally()).course.rates(60, 0.0) == []
+    timeline = CampaignReport(Tally()).timeline
+    timeline.times.extend([1.0, 2.0, 3.0, 12.0, 25.0, 29.0])
+    assert timeline.rates(60, 30.0) == [(0.0, 0.3), (10.0, 0.1), (20.0, 0.2)]
+    assert timeline.rates(2, 30.0) == [(0.0, 4 / 15), (15.0, 2 / 15)]
+    assert CampaignReport(Tally()).timeline.rates(60, 0.0) == []
 
 
 def test_the_command(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -30,11 +30,11 @@ from exportdiff.fuzzing.campaign.events import (
     NotMinimized,
 )
 from exportdiff.fuzzing.campaign.final_minimizing import NO_TIME
+from exportdiff.interfaces.reports.closing_screen import fitted
 from exportdiff.interfaces.reports.console import ConsoleReport
 from exportdiff.interfaces.reports.folder import Folder
 from exportdiff.interfaces.reports.ndjson import NdjsonLog
 from exportdiff.interfaces.reports.repro_files import ReproFiles
-from exportdiff.interfaces.reports.screen import fitted
 from exportdiff.interfaces.reports.summary import SummaryFile, summary_document
 from exportdiff.interfaces.reports.tally import Tally
 from exportdiff.interfaces.reports.text import make_console, show_command

@@ -11,7 +11,7 @@ import pytest
 
 from exportdiff.cli import main
 from exportdiff.core.errors import UsageError
-from exportdiff.interfaces.checking.deployed import DEPLOYED, deployed_paths
+from exportdiff.interfaces.checking.default_paths import DEPLOYED, deployed_paths
 from exportdiff.lab.zoo import record as recording
 from exportdiff.lab.zoo import sources
 from exportdiff.lab.zoo.differences import differences

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from exportdiff.core.errors import UsageError
-from exportdiff.interfaces.checking.deployed import default_paths
+from exportdiff.interfaces.checking.default_paths import default_paths
 from exportdiff.runtime import second_device
 from exportdiff.runtime.paths import available_devices, select_paths
 

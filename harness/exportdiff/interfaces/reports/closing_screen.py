@@ -13,16 +13,16 @@ from rich.text import Text
 
 from exportdiff.fuzzing.around.drawing import REFUSED
 from exportdiff.fuzzing.campaign.final_minimizing import NO_TIME
-from exportdiff.interfaces.reports.against import against_lines, regression_lines, standing_there
-from exportdiff.interfaces.reports.commands import showing
+from exportdiff.interfaces.reports.commands import repro_command
 from exportdiff.interfaces.reports.text import counted, show_command
+from exportdiff.interfaces.reports.torch_comparison import against_lines, regression_lines, result_elsewhere
 from exportdiff.judging.checks.importance import harmlessness
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from exportdiff.interfaces.reports.folder import Folder
-    from exportdiff.interfaces.reports.tally import Shown, Tally
+    from exportdiff.interfaces.reports.tally import TalliedFinding, Tally
     from exportdiff.known.attribution.classification import Kind
 
 BLOCKS = 5
@@ -34,20 +34,20 @@ STYLES: dict[Kind, str] = {"new": "bold red", "masked": "bold yellow"}
 
 
 @dataclass(frozen=True)
-class Group:
+class FindingGroup:
     """Findings of one signature on several paths: one block."""
 
     kind: Kind
     key: str
     """Of the finding that stands for the group, in ``Tally.shown``."""
-    shown: Shown
+    shown: TalliedFinding
     findings: int
     paths: int
     programs: int
     """How many programs show the finding that stands for the group."""
 
 
-def groups(tally: Tally) -> list[Group]:
+def groups(tally: Tally) -> list[FindingGroup]:
     """Return the new findings, then the masked ones; of each kind the most harmful first.
 
     Of the equally harmful, first what most programs show.
@@ -69,11 +69,11 @@ def groups(tally: Tally) -> list[Group]:
     )
 
 
-def _group(tally: Tally, keys: list[str]) -> Group:
+def _group(tally: Tally, keys: list[str]) -> FindingGroup:
     key = max(keys, key=lambda each: tally.occurrences[each])
     shown = tally.shown[key]
     paths = {path for each in keys for path in tally.shown[each].finding.shown_on}
-    return Group(shown.standing.kind, key, shown, len(keys), len(paths), tally.occurrences[key])
+    return FindingGroup(shown.standing.kind, key, shown, len(keys), len(paths), tally.occurrences[key])
 
 
 def end_lines(tally: Tally, folder: Folder, width: int) -> Iterator[Text]:
@@ -108,7 +108,7 @@ def end_lines(tally: Tally, folder: Folder, width: int) -> Iterator[Text]:
     yield Text(f"files: {folder.root}: findings/, summary.json, events.ndjson")
 
 
-def _block(group: Group, tally: Tally, folder: Folder, width: int) -> Iterator[Text]:
+def _block(group: FindingGroup, tally: Tally, folder: Folder, width: int) -> Iterator[Text]:
     """Yield what differs, where, and the command that shows it."""
     finding = group.shown.finding
     what = Text(f"{group.kind}: {finding.title}")
@@ -120,10 +120,10 @@ def _block(group: Group, tally: Tally, folder: Folder, width: int) -> Iterator[T
         where.append(f"also on {counted(group.paths - 1, 'more path')}")
     if group.shown.remark:
         where.append("remark in summary.json")
-    where += filter(None, [standing_there(tally, group.key)])
+    where += filter(None, [result_elsewhere(tally, group.key)])
     where.append(f"{counted(group.programs, 'program')}, first {group.shown.first_example}")
     yield Text("  " + fitted(where, width - 2, "; ", count=False), style="dim")
-    command = showing(folder.repro(group.key), group.shown.standing.fixes, tally.corpora)
+    command = repro_command(folder.repro(group.key), group.shown.standing.fixes, tally.corpora)
     yield Text(f"  $ {command}", style="cyan")
 
 

@@ -87,7 +87,7 @@ def against_lines(tally: Tally) -> Iterator[Text]:
         yield Text(f"fixed since: {len(tally.fixed_entries)} entries: {', '.join(tally.fixed_entries)}")
 
 
-def standing_there(tally: Tally, key: str) -> str:
+def result_elsewhere(tally: Tally, key: str) -> str:
     """Say in a few words how a finding stands on the other torch; empty if nobody has looked."""
     event = next((each for each in tally.compared if each.fingerprint == key), None)
     if event is None or tally.started is None:

@@ -7,12 +7,12 @@ import tempfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from exportdiff.interfaces.reports.against import standing_there
-from exportdiff.interfaces.reports.commands import showing
+from exportdiff.interfaces.reports.closing_screen import FindingGroup, groups
+from exportdiff.interfaces.reports.commands import repro_command
 from exportdiff.interfaces.reports.folder import Folder
-from exportdiff.interfaces.reports.screen import Group, groups
 from exportdiff.interfaces.reports.text import counted
-from exportdiff.interfaces.reports.timeline import Told
+from exportdiff.interfaces.reports.timeline import FindingTexts
+from exportdiff.interfaces.reports.torch_comparison import result_elsewhere
 from exportdiff.known.corpus.entry import read_entry
 from exportdiff.known.upstream.bug_report import report
 from exportdiff.runtime.processes.script import Run
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from exportdiff.fuzzing.campaign.events import CampaignStarted
     from exportdiff.interfaces.reports.campaign_report import CampaignReport
 
-CardKind: TypeAlias = Literal["torch regression", "new", "masked", "regression"]
+FindingKind: TypeAlias = Literal["torch regression", "new", "masked", "regression"]
 """``torch regression``: another torch is right. The others are kinds of findings."""
 
-NOTHING = Told("", "", "")
+NOTHING = FindingTexts("", "", "")
 
 
 @dataclass(frozen=True)
-class Card:
+class DisplayedFinding:
     """Findings of one signature on several paths."""
 
-    kind: CardKind
+    kind: FindingKind
     key: str
     """The fingerprint of the first event of the finding that stands for them; its file has this name."""
     keys: tuple[str, ...]
@@ -66,7 +66,7 @@ class Card:
     causes: tuple[str, ...] = ()
     """The known bugs that explain it; a regression of torch may still be one."""
     anchor: str = ""
-    """Tells it from other cards of one page."""
+    """Tells it from other displayed_findings of one page."""
 
     def __post_init__(self) -> None:
         """Fill in ``anchor``."""
@@ -74,29 +74,29 @@ class Card:
             object.__setattr__(self, "anchor", self.key)
 
 
-def cards(night: CampaignReport, folders: Sequence[Folder]) -> list[Card]:
+def displayed_findings(campaign: CampaignReport, folders: Sequence[Folder]) -> list[DisplayedFinding]:
     """Return what makes a campaign fail: regressions of torch, new and masked findings, regressions of fixes.
 
     Of each kind, the most harmful first (judging/checks/importance.py). A regression of torch
     may be known, or new as well.
     """
-    tally = night.tally
+    tally = campaign.tally
     wrong = [
-        Group("regression", key, shown, 1, len(shown.finding.shown_on), tally.occurrences[key])
+        FindingGroup("regression", key, shown, 1, len(shown.finding.shown_on), tally.occurrences[key])
         for key, shown in tally.of_kind("regression").items()
     ]
-    found = [_card(group, night, folders) for group in (*groups(tally), *wrong)]
-    return [*_torch_regressions(night, folders), *found]
+    found = [_card(group, campaign, folders) for group in (*groups(tally), *wrong)]
+    return [*_torch_regressions(campaign, folders), *found]
 
 
-def _torch_regressions(night: CampaignReport, folders: Sequence[Folder]) -> list[Card]:
+def _torch_regressions(campaign: CampaignReport, folders: Sequence[Folder]) -> list[DisplayedFinding]:
     found = []
-    for number, event in enumerate(night.tally.changed("torch regression"), 1):
+    for number, event in enumerate(campaign.tally.changed("torch regression"), 1):
         assert event.finding is not None  # this torch shows it
         finding, file = event.finding, _file(event.fingerprint, folders)
-        told = night.course.told.get(event.fingerprint, NOTHING)
+        told = campaign.timeline.told.get(event.fingerprint, NOTHING)
         repro = file.read_text(encoding="utf-8") if file.is_file() else told.repro
-        card = Card(
+        card = DisplayedFinding(
             kind="torch regression",
             key=event.fingerprint,
             keys=(event.fingerprint,),
@@ -107,13 +107,13 @@ def _torch_regressions(night: CampaignReport, folders: Sequence[Folder]) -> list
             paths=(event.path,),
             programs=event.programs,
             first=event.example,
-            command=showing(file, (), night.tally.corpora),
+            command=repro_command(file, (), campaign.tally.corpora),
             source=told.source,
             repro=repro,
-            issue=issue_text(finding, repro, told.printed, night.tally.started) if repro else "",
+            issue=issue_text(finding, repro, told.printed, campaign.tally.started) if repro else "",
             fixes=(),
             remark="",
-            there=standing_there(night.tally, event.fingerprint),
+            there=result_elsewhere(campaign.tally, event.fingerprint),
             causes=event.causes,
             anchor=f"torch-{number}",
         )
@@ -121,10 +121,10 @@ def _torch_regressions(night: CampaignReport, folders: Sequence[Folder]) -> list
     return found
 
 
-def _card(group: Group, night: CampaignReport, folders: Sequence[Folder]) -> Card:
-    tally, shown = night.tally, group.shown
+def _card(group: FindingGroup, campaign: CampaignReport, folders: Sequence[Folder]) -> DisplayedFinding:
+    tally, shown = campaign.tally, group.shown
     finding, standing = shown.finding, shown.standing
-    told = night.course.told.get(group.key, NOTHING)
+    told = campaign.timeline.told.get(group.key, NOTHING)
     file = _file(group.key, folders)
     repro = file.read_text(encoding="utf-8") if file.is_file() else told.repro
     keys = [
@@ -133,7 +133,7 @@ def _card(group: Group, night: CampaignReport, folders: Sequence[Folder]) -> Car
         if other.standing.kind == group.kind and other.finding.signature == finding.signature
     ]
     paths = dict.fromkeys(path for key in keys for path in tally.shown[key].finding.shown_on)
-    return Card(
+    return DisplayedFinding(
         kind=group.kind,
         key=group.key,
         keys=tuple(keys),
@@ -144,15 +144,15 @@ def _card(group: Group, night: CampaignReport, folders: Sequence[Folder]) -> Car
         paths=tuple(dict.fromkeys(map(str, (finding.path, *paths)))),
         programs=group.programs,
         first=shown.first_example,
-        command=showing(file, standing.fixes, tally.corpora),
+        command=repro_command(file, standing.fixes, tally.corpora),
         source=told.source,
         repro=repro,
-        issue=issue_text(finding, repro, told.printed, night.tally.started)
+        issue=issue_text(finding, repro, told.printed, campaign.tally.started)
         if not standing.fixes and repro
         else "",
         fixes=standing.fixes,
         remark=shown.remark,
-        there=standing_there(tally, group.key),
+        there=result_elsewhere(tally, group.key),
     )
 
 

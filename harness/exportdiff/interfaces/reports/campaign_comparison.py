@@ -1,4 +1,4 @@
-"""What changed since another campaign: the night before, or the same programs on another torch."""
+"""What changed since another campaign: the campaign before, or the same programs on another torch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from exportdiff.interfaces.reports.campaign_report import CampaignReport
-    from exportdiff.interfaces.reports.tally import Shown, Tally
+    from exportdiff.interfaces.reports.tally import TalliedFinding, Tally
 
 LUCK = 0.002
 """A rate has changed if chance alone would make such a difference less often: once in 500 times."""
@@ -70,13 +70,13 @@ def _binomial(total: int, number: int, share: float) -> float:
 
 
 @dataclass(frozen=True)
-class Since:
+class CampaignComparison:
     """The differences between two campaigns."""
 
     before: CampaignReport
     fresh: frozenset[str]
     """The findings, by the keys of ``Tally.shown``, that the campaign before did not have."""
-    gone: tuple[Shown, ...]
+    gone: tuple[TalliedFinding, ...]
     """The findings of the campaign before that this one does not have."""
     entered: frozenset[str]
     """Known bugs that this campaign saw and the one before did not."""
@@ -86,16 +86,16 @@ class Since:
     """Whether both drew the same programs: then what is gone is gone."""
 
 
-def since(now: CampaignReport, before: CampaignReport) -> Since:
+def since(now: CampaignReport, before: CampaignReport) -> CampaignComparison:
     """Compare two campaigns."""
     ours, theirs = _names(now.tally), _names(before.tally)
     # Only where plain torch was judged are known bugs counted alike.
-    here, there = now.course.known(), before.course.known()
+    here, there = now.timeline.known(), before.timeline.known()
     rates = [
         Rate(name, there.seen[name], there.programs, here.seen[name], here.programs)
         for name in {*here.seen, *there.seen}
     ]
-    return Since(
+    return CampaignComparison(
         before=before,
         fresh=frozenset(key for key, aliases in ours.items() if not _any(aliases, theirs)),
         gone=tuple(before.tally.shown[key] for key, aliases in theirs.items() if not _any(aliases, ours)),

@@ -24,7 +24,7 @@ Accept: TypeAlias = str | os.PathLike[str] | tuple[str, ...] | list[str]
 
 
 @dataclass(frozen=True)
-class Accepted:
+class AcceptedFinding:
     """One accepted finding: what it is, and the paths on which it is accepted."""
 
     check: str
@@ -34,14 +34,14 @@ class Accepted:
     """Without the device."""
 
 
-def read_accepted(file: pathlib.Path) -> tuple[Accepted, ...]:
+def read_baseline(file: pathlib.Path) -> tuple[AcceptedFinding, ...]:
     """Read a baseline. Raises UsageError, which names the file and what is wrong."""
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
         if document["format"] != FORMAT:
             raise UsageError(f"{file}: format {document['format']}; this version reads format {FORMAT}")
         return tuple(
-            Accepted(each["check"], each["kind"], tuple(each["signature"]), frozenset(each["paths"]))
+            AcceptedFinding(each["check"], each["kind"], tuple(each["signature"]), frozenset(each["paths"]))
             for each in document["accepted"]
         )
     except OSError as error:
@@ -55,12 +55,12 @@ def read_accepted(file: pathlib.Path) -> tuple[Accepted, ...]:
 def marking(accept: Accept) -> Callable[[Iterable[Found]], tuple[Found, ...]]:
     """Return what marks the findings that ``accept`` names. Reads a file at once. Raises UsageError."""
     if isinstance(accept, str | os.PathLike):
-        return partial(with_accepted, accepted=read_accepted(pathlib.Path(accept)))
+        return partial(with_accepted, accepted=read_baseline(pathlib.Path(accept)))
     names = frozenset(accept)
     return lambda found: tuple(replace(each, accepted=each.finding.fingerprint in names) for each in found)
 
 
-def write_accepted(file: pathlib.Path, report: Report, fail_on: FailOn) -> int:
+def write_baseline_file(file: pathlib.Path, report: Report, fail_on: FailOn) -> int:
     """Write the findings that fail, and those that the baseline in use accepts; return how many.
 
     Raises UsageError if the file cannot be written.
@@ -91,12 +91,12 @@ def _entry(found: Found) -> dict[str, object]:
     }
 
 
-def with_accepted(found: Iterable[Found], accepted: Sequence[Accepted]) -> tuple[Found, ...]:
+def with_accepted(found: Iterable[Found], accepted: Sequence[AcceptedFinding]) -> tuple[Found, ...]:
     """Mark what is accepted; a finding that shows on other paths as well is split into two."""
     return tuple(part for each in found for part in _parts(each, accepted))
 
 
-def _parts(found: Found, accepted: Sequence[Accepted]) -> Iterable[Found]:
+def _parts(found: Found, accepted: Sequence[AcceptedFinding]) -> Iterable[Found]:
     finding = found.finding
     names = {
         name
@@ -112,7 +112,7 @@ def _parts(found: Found, accepted: Sequence[Accepted]) -> Iterable[Found]:
         yield replace(found, finding=on_paths(finding, outside))
 
 
-def no_longer_shown(report: Report, accepted: Sequence[Accepted]) -> tuple[Accepted, ...]:
+def no_longer_shown(report: Report, accepted: Sequence[AcceptedFinding]) -> tuple[AcceptedFinding, ...]:
     """Return what the baseline accepts and the model does not show, of the paths that were judged."""
     judged = {each.path.without_device for each in report.paths}
     shown = {

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Recorded(Evidence):
+class RecordedEvidence(Evidence):
     """What a log tells of the evidence of a finding."""
 
     kind: Kind
@@ -139,7 +139,7 @@ def finding_from(document: dict[str, Any]) -> Finding:
     return Finding(
         _path(document["path"]),
         document["check"],
-        Recorded(
+        RecordedEvidence(
             document["kind"],
             document["stage"],
             document["call"],
@@ -155,4 +155,4 @@ def finding_from(document: dict[str, Any]) -> Finding:
 
 def _consequence(text: str) -> Consequence:
     check, _, headline = text.partition(": ")
-    return Consequence(check, Recorded("mismatch", "run", None, headline, "", ()))
+    return Consequence(check, RecordedEvidence("mismatch", "run", None, headline, "", ()))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from exportdiff.interfaces.checking.accepting import marking
-from exportdiff.interfaces.checking.choosing import chosen
-from exportdiff.interfaces.checking.in_process import judge_here
+from exportdiff.interfaces.checking.baseline import marking
+from exportdiff.interfaces.checking.in_process import judge_in_process
 from exportdiff.interfaces.checking.loading import case_of
+from exportdiff.interfaces.checking.path_choice import chosen
 from exportdiff.interfaces.checking.report import read_fail_on
 from exportdiff.known.corpus.entry import default_corpora
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from torch import nn
 
-    from exportdiff.interfaces.checking.accepting import Accept
-    from exportdiff.interfaces.checking.choosing import Paths
+    from exportdiff.interfaces.checking.baseline import Accept
+    from exportdiff.interfaces.checking.path_choice import Paths
     from exportdiff.interfaces.checking.report import FailOn, Found, Report
 
 
@@ -46,7 +46,7 @@ def compare(
     # Before the model runs: a wrong file must not cost minutes.
     marked = marking(accept)
     case = case_of(model, args, kwargs, dynamic_shapes=dynamic_shapes, probes=probes)
-    report = judge_here(case, selected, default_corpora())
+    report = judge_in_process(case, selected, default_corpora())
     return report.with_found(marked(report.found))
 
 

@@ -8,8 +8,8 @@ from exportdiff.cli.interrupting import interruptible
 from exportdiff.fuzzing.campaign.campaign import Campaign
 from exportdiff.fuzzing.campaign.engines import local_workers
 from exportdiff.interfaces.reports.campaign_report import CampaignReport
+from exportdiff.interfaces.reports.ci_files import CiFiles
 from exportdiff.interfaces.reports.console import ConsoleReport
-from exportdiff.interfaces.reports.finished import FinishedFiles
 from exportdiff.interfaces.reports.ndjson import NdjsonLog
 from exportdiff.interfaces.reports.repro_files import ReproFiles
 from exportdiff.interfaces.reports.summary import SummaryFile
@@ -39,16 +39,16 @@ def run_campaign(
 
     ``summary`` and ``junit``: files to write at the end. ``start`` says where programs run.
     """
-    night = CampaignReport(Tally(folder.root, settings.corpora or CORPORA))
-    tally = night.tally
-    named = FinishedFiles(night, folder, summary, junit)
+    campaign = CampaignReport(Tally(folder.root, settings.corpora or CORPORA))
+    tally = campaign.tally
+    named = CiFiles(campaign, folder, summary, junit)
     with (
         NdjsonLog(folder.log) as log,
         ConsoleReport(make_console(), folder, tally) as console,
         interruptible() as stop,
         limited(memory=settings.memory),
     ):
-        listeners = (night, log, ReproFiles(folder), SummaryFile(folder, tally), console, named)
+        listeners = (campaign, log, ReproFiles(folder), SummaryFile(folder, tally), console, named)
         for event in Campaign(settings, stop=stop, journal=journal, start=start).run():
             for listener in listeners:
                 listener(event)
