@@ -54,8 +54,8 @@ class Compared:
 def compare(database: str, part: slice, paths: Sequence[Path], corpora: pathlib.Path) -> Compared:
     """Judge the cases of a part on plain torch and with all fixes of a corpus held."""
     known = knowledge(corpora)
-    install(known.held)
-    refusals = declared_by(known.held)
+    install(known.usable_fixes)
+    refusals = declared_by(known.usable_fixes)
     valid = right = 0
     broken: list[Broken] = []
     errors: list[str] = []

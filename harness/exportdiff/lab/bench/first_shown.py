@@ -1,7 +1,8 @@
 """Which program shows each root cause first: attribution for the rediscovery curve, which needs no more.
 
-Most programs show root causes that programs before them have shown. One judgement tells so: with the fixes
-of these in place, their findings are gone. Only what is left is attributed, which takes ten judgements more.
+Most programs show root causes that programs before them have shown. One judgement shows this: with their
+fixes installed, the findings are gone. Only the findings that remain are attributed, which takes ten more
+judgements.
 
 A program in which a new root cause hides behind a known one counts for the known one alone. So the curve
 may count fewer root causes than with every program attributed, never more.
@@ -19,8 +20,8 @@ from exportdiff.core.case import case_from_source, sources_forgotten
 from exportdiff.judging.declared_refusals import declared_by
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.judging.results import Verdict
-from exportdiff.known.attribution.attribute import knowledge
 from exportdiff.known.attribution.explained import on_paths
+from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.lab.bench.roots import roots_of
 from exportdiff.lab.bench.threads import in_threads
 from exportdiff.runtime.patching.fixes import FixError
@@ -52,7 +53,7 @@ class FirstShown:
 
 
 def first_shown(records: Sequence[Record], corpora: pathlib.Path, workers: int) -> FirstShown:
-    """Attribute the records in their order; an interruption ends it early and is told in the answer."""
+    """Attribute the records in their order; an interruption ends it early, and the answer says so."""
     search = _Search(records)
     try:
         in_threads(workers, lambda stop: search.work(corpora, stop))
@@ -72,7 +73,7 @@ class _Search:
         self._too_slow: set[int] = set()
 
     def work(self, corpora: pathlib.Path, stop: Event) -> None:
-        """Attribute one program after the other in a process of its own, until none is left."""
+        """Attribute programs one after the other in a child process, until none is left."""
         with ReusableWorker() as child:
             while (record := self._take()) is not None:
                 answer = child.ask(PROGRAM_SECONDS, beyond, record, corpora, self._known(), stop=stop)
@@ -126,7 +127,7 @@ def _left(
     """Yield each finding on the paths that still show it with these fixes in place."""
     corpus = knowledge(corpora)
     root = {entry.fix: entry.root for entry in corpus.entries}
-    fixes = [corpus.fixes[name] for name in corpus.together if root.get(name, name) in known]
+    fixes = [corpus.fixes[name] for name in corpus.usable if root.get(name, name) in known]
     paths = tuple(dict.fromkeys(path for finding in findings for path in finding.shown_on))
     try:
         with only_installed(fixes):
