@@ -39,9 +39,7 @@ def add_parser(actions: Subparsers) -> None:
         action="store_true",
         help="print JSON: every file, with every field of its header, its root cause and the kind of its fix",
     )
-    form.add_argument(
-        "--markdown", action="store_true", help="print a table in Markdown, as in docs/bugs-found.md"
-    )
+    form.add_argument("--markdown", action="store_true", help="print a table in Markdown: docs/bugs-found.md")
     parser.set_defaults(run=run)
 
 
