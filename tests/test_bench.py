@@ -29,7 +29,7 @@ from exportdiff.lab.bench.shape import Shape, shape_of
 from exportdiff.lab.bench.stage_clock import CHECK, DRAW, EXPORT, LOAD, OBSERVE, RUN, StageClock
 from exportdiff.lab.bench.unreached import UNREACHED
 from exportdiff.runtime.paths import select_paths
-from exportdiff.runtime.processes.calls import call_fresh
+from exportdiff.runtime.processes.in_child import call_fresh
 
 PATHS = select_paths(["nonstrict:*"])
 TINY = replace(QUICK, name="tiny", default_programs=4, nonstrict_programs=2, bare_programs=2)

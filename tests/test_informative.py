@@ -14,8 +14,8 @@ from exportdiff.runtime.inputs.deviations import DEVIATIONS, Key
 from exportdiff.runtime.observing.process_state import read_process_state
 from exportdiff.runtime.observing.tensors import state_snapshot
 from exportdiff.runtime.paths.run import calls
-from exportdiff.runtime.paths.run.calls import DEVIATING_CALLS, plan_calls
 from exportdiff.runtime.paths.run.informative import Level, informative_calls, informative_first
+from exportdiff.runtime.paths.run.model_calls import DEVIATING_CALLS, plan_calls
 
 ARGS = "(torch.ones(2, 3), torch.zeros(2, 3), 2, True)"
 

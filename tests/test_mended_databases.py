@@ -8,7 +8,7 @@ import pytest
 
 from databases import Compared, compare
 from exportdiff.runtime.paths import select_paths
-from exportdiff.runtime.processes.calls import call_fresh
+from exportdiff.runtime.processes.in_child import call_fresh
 from of_this_torch import CORPORA, skip_unless_tried
 
 PATHS = ["nonstrict:module", "nonstrict:unflatten", "nonstrict+decompose:module", "nonstrict+reload:module"]

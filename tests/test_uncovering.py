@@ -12,7 +12,7 @@ from exportdiff.judging.results import Verdict
 from exportdiff.known.attribution.classification import Classification, Kind
 from exportdiff.known.attribution.explained import Cause, Explained
 from exportdiff.known.attribution.residual import ResidualFinding
-from exportdiff.runtime.processes.child import Death, Failure
+from exportdiff.runtime.processes.child import Death, TaskFailure
 
 
 def found(word: str) -> Finding:
@@ -29,14 +29,14 @@ def left(index: int, *findings: Finding) -> ExampleResult:
 class Search:
     """Answers every search with what it is made with, and counts."""
 
-    def __init__(self, answer: Explained | ResidualFinding | Death | Failure) -> None:
+    def __init__(self, answer: Explained | ResidualFinding | Death | TaskFailure) -> None:
         """Prepare the answer."""
         self.answer = answer
         self.asked: list[Finding] = []
 
     def __call__(
         self, source: str, finding: Finding, kind: Kind
-    ) -> Explained | ResidualFinding | Death | Failure:
+    ) -> Explained | ResidualFinding | Death | TaskFailure:
         """Count the question."""
         assert (source, kind) == ("program", "masked")
         self.asked.append(finding)

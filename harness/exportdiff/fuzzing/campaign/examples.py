@@ -17,7 +17,7 @@ from exportdiff.fuzzing.campaign.schedule import paths_for
 from exportdiff.fuzzing.campaign.worker import ExampleResult, Job, exposing_fixes_of
 from exportdiff.judging.results import PathResult, Verdict
 from exportdiff.known.attribution.classification import Classification
-from exportdiff.runtime.processes.child import Death, Failure, Stopped
+from exportdiff.runtime.processes.child import Death, Stopped, TaskFailure
 from exportdiff.runtime.processes.executor import Executor, Task
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class _Asking:
         self._workers = workers
         self._feed = feed
 
-    def ask(self, seconds: float, task: Callable[..., T], *args: object) -> T | Death | Failure:
+    def ask(self, seconds: float, task: Callable[..., T], *args: object) -> T | Death | TaskFailure:
         """Return ``task(*args)``. Raises Stopped."""
         return self._feed.answer(self._workers.submit(seconds, task, *args))
 
@@ -137,7 +137,7 @@ class Examples:
 
             def search(
                 source: str, finding: Finding, kind: Kind
-            ) -> Explained | ResidualFinding | Death | Failure:
+            ) -> Explained | ResidualFinding | Death | TaskFailure:
                 seconds = self._settings.example_seconds * PATIENCE
                 task = workers.submit(seconds, exposing_fixes_of, self._job, source, finding, kind)
                 while not task.is_done(POLL) and not self._stopped:
@@ -180,7 +180,7 @@ class Examples:
                 self.given_up += len(batch.indices)
 
     def _results(
-        self, asking: _Asking, batch: tuple[int, ...], answer: Results | Death | Failure
+        self, asking: _Asking, batch: tuple[int, ...], answer: Results | Death | TaskFailure
     ) -> Iterator[ExampleResult]:
         if isinstance(answer, tuple):
             yield from answer
@@ -188,12 +188,14 @@ class Examples:
             # One of the examples killed the process. Run each alone, to find out which.
             for index in batch:
                 yield from self._results(asking, (index,), self._alone(asking, index, self._job))
-        elif isinstance(answer, Failure):
+        elif isinstance(answer, TaskFailure):
             yield _failed(batch[0], answer.error)
         else:
             yield self._deadly(asking, batch[0])
 
-    def _alone(self, asking: _Asking, index: int, job: Job, patience: int = 1) -> Results | Death | Failure:
+    def _alone(
+        self, asking: _Asking, index: int, job: Job, patience: int = 1
+    ) -> Results | Death | TaskFailure:
         seconds = self._settings.example_seconds * patience
         return asking.ask(seconds, self._work, job, (index,))
 
@@ -201,13 +203,13 @@ class Examples:
         """Find out which paths kill the process, and judge the others."""
         job = self._job
         answer = asking.ask(self._settings.example_seconds, self._source, job, index)
-        if isinstance(answer, Failure):
+        if isinstance(answer, TaskFailure):
             return _failed(index, answer.error)
         if isinstance(answer, Death):
             return _failed(index, RuntimeError(f"drawing the program ended in {answer.reason}"))
         source, tags = answer
 
-        def judge(paths: tuple[Path, ...]) -> Results | Death | Failure:
+        def judge(paths: tuple[Path, ...]) -> Results | Death | TaskFailure:
             # Attributing findings to known bugs takes time, and a death needs none of it.
             return self._alone(asking, index, replace(job, paths=paths, attribute=False))
 
@@ -240,7 +242,7 @@ class Examples:
                 self._alone(asking, index, replace(job, attribute=False)),
                 f"attribution ended in {answer.reason}",
             )
-        if isinstance(answer, Failure):
+        if isinstance(answer, TaskFailure):
             return _failed(index, answer.error)
         if isinstance(answer, Death):
             reason = f"judging together the paths that survive alone ended in {answer.reason}"
@@ -249,7 +251,7 @@ class Examples:
         return result
 
 
-def _with_remark(answer: Results | Death | Failure, remark: str) -> Results | Death | Failure:
+def _with_remark(answer: Results | Death | TaskFailure, remark: str) -> Results | Death | TaskFailure:
     """Say of every finding why it may be a known one."""
     if not isinstance(answer, tuple):
         return answer

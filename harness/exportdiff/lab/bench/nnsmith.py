@@ -21,8 +21,8 @@ from exportdiff.judging.judge_case import judge_case
 from exportdiff.lab.bench.figures import Figure, Result
 from exportdiff.lab.bench.records import record_batch, warm_up
 from exportdiff.lab.bench.roots import roots_of
-from exportdiff.runtime.processes.calls import call_fresh
-from exportdiff.runtime.processes.child import Death, Failure
+from exportdiff.runtime.processes.child import Death, TaskFailure
+from exportdiff.runtime.processes.in_child import call_fresh
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +50,7 @@ def measure(context: Context) -> Result:
     theirs = call_fresh(GRACE + 4 * seconds, _theirs, context.seed, seconds, paths, corpora)
     ours = call_fresh(GRACE + 4 * seconds, _ours, Job(context.seed, paths), seconds, corpora)
     for answer in (theirs, ours):
-        if isinstance(answer, Death | Failure):
+        if isinstance(answer, Death | TaskFailure):
             reason = answer.reason if isinstance(answer, Death) else str(answer.error).splitlines()[-1]
             return Result((Figure("programs a second over NNSmith", None, note=reason),))
     assert isinstance(theirs, tuple)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     "module",
     *("nonstrict:module", "nonstrict:unflatten", "nonstrict+preserve:unflatten"),
     in_eager=True,
-    drops=("hierarchy", "edits"),
+    not_promised=("hierarchy", "edits"),
     cost=10,
 )
 def functional(module: nn.Module) -> nn.Module:
@@ -61,7 +61,7 @@ def functional(module: nn.Module) -> nn.Module:
     in_eager=True,
     runner="unflatten",
     after="preserve",
-    drops=("hierarchy", "gradients", "edits", "deviations"),
+    not_promised=("hierarchy", "gradients", "edits", "deviations"),
     cost=15,
 )
 def children(module: nn.Module, model: nn.Module) -> nn.Module:
@@ -168,7 +168,7 @@ def children(module: nn.Module, model: nn.Module) -> nn.Module:
     "nonstrict+preserve:unflatten",
     in_eager=True,
     calls_often=True,
-    drops=("hierarchy", "edits", "deviations"),
+    not_promised=("hierarchy", "edits", "deviations"),
     cost=80,
 )
 def repeated(module: nn.Module) -> nn.Module:
@@ -194,7 +194,7 @@ def repeated(module: nn.Module) -> nn.Module:
     *("nonstrict:module", "strict:module"),
     wants_program=True,
     runner="module",
-    drops=("hierarchy", "state", "gradients", "edits", "deviations", "predictions"),
+    not_promised=("hierarchy", "state", "gradients", "edits", "deviations", "predictions"),
     cost=10,
 )
 def lifted(module: nn.Module, program: ExportedProgram) -> nn.Module:
