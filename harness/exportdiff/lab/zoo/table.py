@@ -6,7 +6,7 @@ import os
 import pathlib
 from typing import TYPE_CHECKING
 
-from exportdiff.interfaces.checking.deployed import DEPLOYED
+from exportdiff.interfaces.checking.default_paths import DEPLOYED
 from exportdiff.known.corpus.entry import FIXES, read_entry
 from exportdiff.lab.zoo.notes import NOTES
 from exportdiff.lab.zoo.record import MARKDOWN
