@@ -41,7 +41,11 @@ def nothing_held() -> Iterator[None]:
 def mended(case: Case, corpora: pathlib.Path) -> tuple[Verdict, Knowledge]:
     known = prepared(Job(0, PATHS, corpora=corpora))
     assert known is not None
+<<<<<<< HEAD
     return judge(case, PATHS, refusals=fix_refusals(known.held)), known
+=======
+    return judge(case, PATHS, refusals=fix_refusals(known.usable_fixes)), known
+>>>>>>> main
 
 
 def test_a_refusal_that_a_fix_declares_is_unsupported(case: Callable[[str], Case]) -> None:
@@ -109,7 +113,7 @@ def test_what_a_known_bug_hides_is_masked(tmp_path: pathlib.Path) -> None:
     verdict, known = mended(case, corpora)
     (left,) = sort_residual_findings(case, verdict, (), known)
     assert isinstance(left, ResidualFinding)
-    assert left.standing == Classification("masked", ("buffer_assignment_in_submodule",))
+    assert left.classification == Classification("masked", ("buffer_assignment_in_submodule",))
     assert left.finding.path == parse("nonstrict:module@cpu")
 
 
@@ -122,7 +126,7 @@ def test_what_plain_torch_shows_too_is_new(tmp_path: pathlib.Path) -> None:
     verdict, known = mended(case, tmp_path)
     assert verdict.findings
     kinds = {
-        left.standing
+        left.classification
         for left in sort_residual_findings(case, verdict, (), known)
         if isinstance(left, ResidualFinding)
     }
@@ -162,8 +166,10 @@ def test_a_fix_that_fails_where_models_are_built_ends_no_campaign(tmp_path: path
     job = Job(0, select_paths(["nonstrict:module"]), corpora=tmp_path, known_every=0)
     results = run_batch(job, range(12))
     assert not any(result.error for result in results)
-    lifted = [result for result in results if result.lifted]
-    assert {result.lifted for result in lifted} == {("breaks",)}
-    plain = run_batch(replace(job, corpora=None), [result.index for result in lifted])
-    assert [r.verdict and r.verdict.valid for r in plain] == [r.verdict and r.verdict.valid for r in lifted]
-    assert any(result.verdict and result.verdict.valid for result in lifted)
+    failed_fixes = [result for result in results if result.failed_fixes]
+    assert {result.failed_fixes for result in failed_fixes} == {("breaks",)}
+    plain = run_batch(replace(job, corpora=None), [result.index for result in failed_fixes])
+    assert [r.verdict and r.verdict.valid for r in plain] == [
+        r.verdict and r.verdict.valid for r in failed_fixes
+    ]
+    assert any(result.verdict and result.verdict.valid for result in failed_fixes)

@@ -68,7 +68,11 @@ def right(case: Case) -> tuple[set[str], set[str]]:
     assert known is not None
     with without_fixes():
         before = judge_case(case, PATHS)
+<<<<<<< HEAD
     after = judge_case(case, PATHS, fix_refusals(known.held))
+=======
+    after = judge_case(case, PATHS, fix_refusals(known.usable_fixes))
+>>>>>>> main
     assert before.valid and after.valid
     first, second = (
         {str(result.path) for result in verdict.paths if result.status == "ok"} for verdict in (before, after)
@@ -93,10 +97,16 @@ def test_an_assigned_sparse_buffer_is_as_right_as_on_plain_torch(case: Callable[
 def test_the_buffer_that_forward_registers_is_written_into_no_input(case: Callable[[str], Case]) -> None:
     # What eager leaves in the new buffer is lost, but plain torch also copies it into ``x``.
     known = prepared(Job(0, PATHS, corpora=CORPORA))
-    assert known is not None and "buffer_assignment_in_submodule" in known.together
+    assert known is not None and "buffer_assignment_in_submodule" in known.usable
     registers = case(REGISTERS)
     with without_fixes():
         before = {finding.check for finding in judge_case(registers, PATHS).findings}
+<<<<<<< HEAD
     after = {finding.check for finding in judge_case(registers, PATHS, fix_refusals(known.held)).findings}
+=======
+    after = {
+        finding.check for finding in judge_case(registers, PATHS, fix_refusals(known.usable_fixes)).findings
+    }
+>>>>>>> main
     assert "inputs" in before
     assert not {"inputs", "outputs", "crash"} & after

@@ -20,8 +20,8 @@ from exportdiff.core.case import case_from_source, sources_forgotten
 from exportdiff.judging.exemptions.refusal import fix_refusals
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.judging.results import Verdict
-from exportdiff.known.attribution.attribute import knowledge
 from exportdiff.known.attribution.explained import on_paths
+from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.lab.bench.roots import roots_of
 from exportdiff.lab.bench.threads import in_threads
 from exportdiff.runtime.patching.fixes import FixError
@@ -127,7 +127,7 @@ def _left(
     """Yield each finding on the paths that still show it with these fixes in place."""
     corpus = knowledge(corpora)
     root = {entry.fix: entry.root for entry in corpus.entries}
-    fixes = [corpus.fixes[name] for name in corpus.together if root.get(name, name) in known]
+    fixes = [corpus.fixes[name] for name in corpus.usable if root.get(name, name) in known]
     paths = tuple(dict.fromkeys(path for finding in findings for path in finding.shown_on))
     try:
         with only_these_fixes(fixes):

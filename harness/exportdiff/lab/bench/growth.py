@@ -12,7 +12,7 @@ import numpy as np
 
 from exportdiff.fuzzing.campaign.campaign import Campaign
 from exportdiff.fuzzing.campaign.events import ExampleDone
-from exportdiff.fuzzing.campaign.settings import Settings
+from exportdiff.fuzzing.campaign.settings import CampaignSettings
 from exportdiff.fuzzing.campaign.worker import Job, run_batch
 from exportdiff.lab.bench.figures import Figure, Result
 from exportdiff.lab.bench.records import warm_up
@@ -120,7 +120,7 @@ def _scaling(context: Context) -> list[Figure]:
 
 def _rate(context: Context, workers: int) -> float:
     """Return the programs a second; the first and the last, when a worker waits, do not count."""
-    settings = Settings(
+    settings = CampaignSettings(
         context.nonstrict_paths,
         context.seed,
         examples=context.scale.scaling_programs,
