@@ -53,17 +53,10 @@ def _of_zoo(written: str) -> Around:
     return _in_child(written, around_named, written)
 
 
-<<<<<<< HEAD
-def _in_child(written: str, task: Callable[..., T | Refused], *arguments: object) -> T:
-    from exportdiff.fuzzing.around.base import Refused
-    from exportdiff.runtime.processes.child import Death, TaskFailure
-    from exportdiff.runtime.processes.in_child import call_fresh
-=======
 def _in_child(written: str, task: Callable[..., T | UnusableModel], *arguments: object) -> T:
     from exportdiff.fuzzing.around.base import UnusableModel
-    from exportdiff.runtime.processes.in_child import call_fresh
     from exportdiff.runtime.processes.child import Death, TaskFailure
->>>>>>> main
+    from exportdiff.runtime.processes.in_child import call_fresh
 
     answer = call_fresh(SECONDS, task, *arguments)
     if isinstance(answer, TaskFailure):
