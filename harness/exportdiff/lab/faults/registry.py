@@ -36,8 +36,8 @@ FAULTS: dict[str, Fault] = {}
 def fault(*, check: str, paths: str, source: str, cites: str = "") -> Callable[[Plant], Plant]:
     """Add a fault to FAULTS: a generator function that breaks torch, yields, and restores torch.
 
-    The function's name becomes the fault's name, the first line of its docstring becomes ``Fault.why``. A source
-    without ``make()`` gets ``MAKE``.
+    The function's name becomes the fault's name, the first line of its docstring becomes ``Fault.why``.
+    A source without ``make()`` gets ``MAKE``.
     """
 
     def add(plant: Plant) -> Plant:
