@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import pathlib
-import sys
 from dataclasses import replace
 
 import pytest
@@ -13,7 +12,7 @@ from exportdiff.cli import main
 from exportdiff.core.case import Case
 from exportdiff.fuzzing.campaign.worker import Job
 from exportdiff.judging import verdict
-from exportdiff.lab.bench import bare_loop, explaining, growth, reach, rediscovery, stages, yields
+from exportdiff.lab.bench import bare_loop, growth, reach, rediscovery, stages, yields
 from exportdiff.lab.bench.context import Context
 from exportdiff.lab.bench.figures import Figure, Result, spread
 from exportdiff.lab.bench.first_shown import FirstShown
@@ -26,9 +25,8 @@ from exportdiff.lab.bench.run import Measured, document
 from exportdiff.lab.bench.scale import QUICK
 from exportdiff.lab.bench.shape import Shape, shape_of
 from exportdiff.lab.bench.stage_clock import CHECK, DRAW, EXPORT, LOAD, OBSERVE, RUN, StageClock
-from exportdiff.lab.bench.unreached import UNREACHED
 from exportdiff.runtime.paths import select_paths
-from exportdiff.runtime.processes.calls import call_fresh
+from exportdiff.runtime.processes.in_child import call_fresh
 from support.evidence_of import make_finding
 
 PATHS = select_paths(["nonstrict:*"])
@@ -135,58 +133,11 @@ def test_only_bodies_of_functions_count() -> None:
     assert reach.lines_of_functions("import os\n\ndef f():\n    a = 1\n    return a\n") == {4, 5}
 
 
-SOME = """
-class Kept:
-    def forward(self, x):
-        if x:
-            return 1
-        else:
-            y = 2
-        return y
-
-def _generate_flatten(gm, node):
-    flatten = 1
-    return flatten
-
-def _sink_params(module):
-    if module:
-        raise AssertionError(
-            f"expected graph to be {module}"
-        )
-    return 3
-"""
-
-
-def test_unreached_lines_are_explained_by_words_and_not_by_number() -> None:
-    found = explaining.explain(SOME, {5, 7, 11, 12, 16, 19})
-    assert [(each.function, each.lines) for each in found] == [
-        ("Kept.forward", (5, 7)),
-        ("_generate_flatten", (11, 12)),
-        ("_sink_params", (16,)),
-        ("_sink_params", (19,)),
-    ]
-    unknown, private, never, other = (each.entry for each in found)
-    assert unknown is None and other is None
-    assert private is not None and private.why == "private"
-    assert never is not None and never.why == "never"
-    assert explaining.beyond_programs(found) == 1
-
-
-def test_every_entry_for_unreached_lines_names_statements_of_this_torch() -> None:
-    """An entry that names none is out of date: delete it, or name what took its place."""
-    source = pathlib.Path(str(sys.modules["torch.export.unflatten"].__file__)).read_text()
-    used = {each.entry for each in explaining.explain(source, range(1, source.count("\n") + 1))}
-    assert [entry for entry in UNREACHED if entry not in used] == []
-
-
-def test_coverage_prints_what_would_run_the_unreached_lines() -> None:
-    lines = reach.lines_of_functions(
-        pathlib.Path(str(sys.modules["torch.export.unflatten"].__file__)).read_text()
-    )
-    some = reach.Reached(frozenset(), frozenset(), lines, frozenset())
+def test_coverage_counts_bodies_of_functions_of_each_module() -> None:
+    some = reach.Reached(frozenset({1, 2}), frozenset(), frozenset({1, 2, 3, 4}), frozenset({(1, 2)}))
     result = reach.summary(dict.fromkeys(reach.MODULES, some), 3)
-    assert [figure.value for figure in result.figures] == [0, 0, 0]
-    assert any("_swap_modules" in str(row[2]) for row in result.tables[1].rows)
+    assert [figure.value for figure in result.figures] == [50, 0]
+    assert [row[3] for row in result.tables[0].rows] == [2] * len(reach.MODULES)
 
 
 def test_document_is_json() -> None:

@@ -17,7 +17,7 @@ from exportdiff.fuzzing.campaign.worker import Job
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.judging.results import Verdict
 from exportdiff.lab.faults import FAULTS
-from exportdiff.lab.faults.detection import Detection, Settings, detect, detect_all, shown_by
+from exportdiff.lab.faults.detection import Detection, DetectionSettings, detect, detect_all, shown_by
 from exportdiff.runtime.patching.fixes import read_fixes
 from exportdiff.runtime.patching.installed import install, installed
 from exportdiff.runtime.paths import Path, select_paths
@@ -103,32 +103,32 @@ def fails_itself(case: Case, paths: Sequence[Path], refusals: object = ()) -> Ve
     return finds_nothing(case, paths)
 
 
-def _detected(settings: Settings) -> Detection:
+def _detected(settings: DetectionSettings) -> Detection:
     return detect(FAULT, settings, Event())
 
 
 @pytest.mark.parametrize(("judge", "kind"), [(dies_if_planted, "abort"), (hangs_if_planted, "hang")])
 def test_a_process_killed_by_the_fault_is_a_detection(judge: Callable[..., Verdict], kind: str) -> None:
-    result = _detected(Settings(JOB, examples=4, judge=judge, example_seconds=5))
+    result = _detected(DetectionSettings(JOB, examples=4, judge=judge, example_seconds=5))
     (finding,) = result.findings
     assert (finding.check, finding.kind, finding.path) == ("alive", kind, PATHS[1])
     assert result.programs == 3 and result.errors == ()
 
 
 def test_a_process_that_dies_without_the_fault_as_well_is_no_detection() -> None:
-    result = _detected(Settings(JOB, examples=5, judge=dies_anyway))
+    result = _detected(DetectionSettings(JOB, examples=5, judge=dies_anyway))
     assert result.findings == () and result.programs == 5 and result.errors == ()
 
 
 def test_a_failure_of_exportdiff_itself_is_reported_and_no_detection() -> None:
-    result = _detected(Settings(JOB, examples=4, judge=fails_itself))
+    result = _detected(DetectionSettings(JOB, examples=4, judge=fails_itself))
     assert result.findings == () and result.programs == 4
     (error,) = result.errors
     assert "our own mistake" in error and "program 2" in error
 
 
 def test_the_time_is_the_limit() -> None:
-    result = _detected(Settings(JOB, seconds=0.5, judge=finds_nothing))
+    result = _detected(DetectionSettings(JOB, seconds=0.5, judge=finds_nothing))
     assert result.findings == () and 0.5 <= result.seconds < 5 and result.programs > 1
 
 
@@ -136,12 +136,12 @@ def test_detection_can_be_stopped() -> None:
     stop = Event()
     stop.set()
     with pytest.raises(Stopped):
-        detect(FAULT, Settings(JOB), stop)
+        detect(FAULT, DetectionSettings(JOB), stop)
 
 
 def test_the_number_of_workers_does_not_change_the_result() -> None:
     names = (FAULT, "unflatten_swaps_outputs", "unflatten_forgets_buffers")
-    settings = Settings(JOB, examples=16)
+    settings = DetectionSettings(JOB, examples=16)
     one, two = (
         [replace(result, seconds=0.0) for result in detect_all(names, settings, workers)]
         for workers in (1, 2)

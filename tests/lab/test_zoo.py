@@ -16,28 +16,30 @@ from exportdiff.lab.zoo import record as recording
 from exportdiff.lab.zoo import sources
 from exportdiff.lab.zoo.differences import differences
 from exportdiff.lab.zoo.families import FAMILIES
-from exportdiff.lab.zoo.record import JSON, MARKDOWN, Record, read, write
-from exportdiff.lab.zoo.row import Cell, Row, Shown
-from exportdiff.lab.zoo.run import Settings, judge_all
-from exportdiff.lab.zoo.sources import SOURCES, Source, model_named, names
+from exportdiff.lab.zoo.record import JSON, MARKDOWN, RecordedTable, read, write
+from exportdiff.lab.zoo.row import Cell, ModelRow, ShownFinding
+from exportdiff.lab.zoo.run import ZooSettings, judge_all
+from exportdiff.lab.zoo.sources import SOURCES, ModelSource, model_named, names
 from exportdiff.lab.zoo.table import markdown
 from support.folders import CORPORA
 
-SHOWN = Shown("outputs", "crash", "run", ("outputs", "crash"), ("graph_copies_keep_names",))
-FINE = Row("export_db/a", {"strict:module": Cell("ok"), "strict:unflatten": Cell("ok", "", ("a-limit",))})
-BAD = Row(
+SHOWN = ShownFinding("outputs", "crash", "run", ("outputs", "crash"), ("graph_copies_keep_names",))
+FINE = ModelRow(
+    "export_db/a", {"strict:module": Cell("ok"), "strict:unflatten": Cell("ok", "", ("a-limit",))}
+)
+BAD = ModelRow(
     "transformers/b",
     {"strict:module": Cell("refused", "user-error"), "strict:unflatten": Cell("finding", findings=(SHOWN,))},
 )
-NEW = Row(
+NEW = ModelRow(
     "transformers/c",
-    {"strict:module": Cell("finding", findings=(Shown("state", "mismatch", "run", ("state",)),))},
+    {"strict:module": Cell("finding", findings=(ShownFinding("state", "mismatch", "run", ("state",)),))},
 )
-LOST = Row("module_db/d", not_judged="cannot be built: KeyError: 'd'")
+LOST = ModelRow("module_db/d", not_judged="cannot be built: KeyError: 'd'")
 
 
 def test_rows_survive_json(tmp_path: pathlib.Path) -> None:
-    record = Record({"torch": "2.13.0"}, (FINE, BAD, NEW, LOST))
+    record = RecordedTable({"torch": "2.13.0"}, (FINE, BAD, NEW, LOST))
     write(record, tmp_path / "table.json")
     assert read(tmp_path / "table.json") == record
 
@@ -53,15 +55,15 @@ def test_no_difference_between_equal_rows() -> None:
 
 
 def test_each_kind_of_difference_is_a_line() -> None:
-    changed = Row(FINE.model, {**FINE.cells, "strict:module": Cell("refused", "user-error")})
+    changed = ModelRow(FINE.model, {**FINE.cells, "strict:module": Cell("refused", "user-error")})
     assert [*differences([FINE], [changed])] == [
         "export_db/a strict:module: recorded: ok; now: refused (user-error)"
     ]
-    explained = Row(NEW.model, {"strict:module": Cell("finding", findings=(SHOWN,))})
+    explained = ModelRow(NEW.model, {"strict:module": Cell("finding", findings=(SHOWN,))})
     (line,) = differences([NEW], [explained])
     assert "state mismatch (unexplained)" in line
     assert "outputs crash (graph_copies_keep_names)" in line
-    judged = Row(LOST.model, FINE.cells)
+    judged = ModelRow(LOST.model, FINE.cells)
     assert [*differences([LOST], [judged])] == [
         "module_db/d: recorded: not judged (cannot be built: KeyError: 'd'); now: ok"
     ]
@@ -72,15 +74,15 @@ def test_each_kind_of_difference_is_a_line() -> None:
 
 
 def test_rows_judged_now_replace_the_old_ones() -> None:
-    record = Record({}, (NEW, BAD, LOST, FINE))
-    fresh = Row("transformers/b", {"strict:module": Cell("ok")})
+    record = RecordedTable({}, (NEW, BAD, LOST, FINE))
+    fresh = ModelRow("transformers/b", {"strict:module": Cell("ok")})
     rows = record.merged([fresh], {"transformers": ("transformers/b", "transformers/z")})
     # transformers/c is in its source no more; transformers/z was not judged; the others were not listed.
     assert rows == (fresh, LOST, FINE)
 
 
 def test_the_table_names_every_cell_and_cause() -> None:
-    text = markdown(Record({"torch": "2.13.0"}, (FINE, BAD, NEW, LOST)), CORPORA)
+    text = markdown(RecordedTable({"torch": "2.13.0"}, (FINE, BAD, NEW, LOST)), CORPORA)
     assert "Made with torch 2.13.0." in text
     rows = {line.split(" | ")[0]: line for line in text.splitlines() if line.startswith("| ")}
     assert rows["| a"].endswith("| ok | ok* |")
@@ -95,9 +97,9 @@ def test_the_table_names_every_cell_and_cause() -> None:
 
 
 def test_an_example_of_export_db_is_judged(tmp_path: pathlib.Path) -> None:
-    settings = Settings(CORPORA, 120.0, paths=deployed_paths()[:1])
+    settings = ZooSettings(CORPORA, 120.0, paths=deployed_paths()[:1])
     (judged,) = judge_all(["export_db/list_contains"], settings)
-    assert judged.row == Row("export_db/list_contains", {"nonstrict:module": Cell("ok")})
+    assert judged.row == ModelRow("export_db/list_contains", {"nonstrict:module": Cell("ok")})
 
 
 def test_models_build_the_same_inputs_each_time() -> None:
@@ -109,8 +111,8 @@ def test_models_build_the_same_inputs_each_time() -> None:
 
 @pytest.mark.skipif(find_spec("expecttest") is None, reason="PyTorch's module database needs expecttest")
 def test_a_module_of_the_database_is_judged() -> None:
-    (judged,) = judge_all(["module_db/nn.Linear"], Settings(CORPORA, 120.0, paths=deployed_paths()[:1]))
-    assert judged.row == Row("module_db/nn.Linear", {"nonstrict:module": Cell("ok")})
+    (judged,) = judge_all(["module_db/nn.Linear"], ZooSettings(CORPORA, 120.0, paths=deployed_paths()[:1]))
+    assert judged.row == ModelRow("module_db/nn.Linear", {"nonstrict:module": Cell("ok")})
 
 
 @pytest.mark.skipif(find_spec("transformers") is None, reason="transformers is not installed")
@@ -158,7 +160,7 @@ class TestCommand:
     def test_a_missing_package_is_named(
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        absent = Source("absent", "", ("no_such_package",), SOURCES[0].models)
+        absent = ModelSource("absent", "", ("no_such_package",), SOURCES[0].models)
         monkeypatch.setattr(sources, "SOURCES", (absent,))
         assert main(["zoo"]) == 2
         wanted = "exportdiff zoo: no_such_package not installed; pip install 'exportdiff[zoo]'\n"
