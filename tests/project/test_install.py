@@ -123,7 +123,7 @@ def test_a_project_with_folders_of_the_same_names(
     kind: str, builds: dict[str, pathlib.Path], tmp_path: pathlib.Path
 ) -> None:
     python = environment(tmp_path / "venv")
-    pip = [sys.executable, "-m", "pip", "--quiet", "--python", python, "install"]
+    pip: list[str | pathlib.Path] = [sys.executable, "-m", "pip", "--quiet", "--python", python, "install"]
     pip += ["--no-deps", "--no-build-isolation", "--no-compile"]
     run(*pip, *(["--editable"] if kind == "editable" else []), builds[kind], cwd=tmp_path)
     project = tmp_path / "project"
@@ -136,6 +136,6 @@ def test_a_project_with_folders_of_the_same_names(
     assert all(own in each.parents for each in package)
     assert corpus == (ROOT / "corpora" if kind == "editable" else package[0].parent / "corpora")
     run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", cwd=project)
-    command = [python.with_name("exportdiff"), "check", "harness/model.py:make", "--json"]
-    report = json.loads(run(*command, "--paths", "nonstrict:unflatten", cwd=project))
+    check = ["check", "harness/model.py:make", "--paths", "nonstrict:unflatten", "--json"]
+    report = json.loads(run(python.with_name("exportdiff"), *check, cwd=project))
     assert {path["status"] for path in report["paths"].values()} == {"ok"}
