@@ -44,10 +44,6 @@ def test_everything_shrinks_to_one_class_that_adds_one() -> None:
     assert "return x + 1" in render(program)
 
 
-def test_a_tag_shrinks_to_30_lines() -> None:
-    assert lines(smallest(next(iter(TAGS)))) <= 30
-
-
 @pytest.mark.nightly
 def test_tags_shrink_to_15_lines_on_average(every_tag: bool) -> None:
     """A few tags from all parts of the table; with ``pytest -m nightly --every-tag`` (an hour), all."""
