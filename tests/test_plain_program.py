@@ -1,4 +1,4 @@
-"""The program of an entry without its scaffolding: what reports and tests of PyTorch's are made of."""
+"""The plain program of an entry, of which reports and tests of PyTorch consist."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from exportdiff.cli import main
 from exportdiff.core.errors import UsageError
 from exportdiff.known.corpus.entry import read_entry
 from exportdiff.known.corpus.ranking import read_root_causes
-from exportdiff.known.upstream.demonstration import Equal, Holds, Raises, demonstration
-from exportdiff.known.upstream.plain_program import program_text, run_program
-from exportdiff.known.upstream.pytorch_test import Refusal, file_of_test
+from exportdiff.known.upstream.plain_program import plain_program, run_program
+from exportdiff.known.upstream.pytorch_test import ExpectedRefusal, file_of_test
 
 CORPORA = pathlib.Path(__file__).parents[1] / "corpora"
 CAUSES = {cause.entry.name: cause for cause in read_root_causes(CORPORA)}
@@ -57,28 +56,35 @@ def make():
     model = Model()
     model.extra = 1
     return model, (torch.ones(1),)
+'''
+
+WRONG = """
+def show():
+    model, args = make()
+    return model(*args), model(*args) + 1
 
 
 if __name__ == "__main__":
-'''
-
-WRONG = """\
-    model, args = make()
-    expected, seen = model(*args), model(*args) + 1
-    bug = not torch.equal(expected, seen)
-    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, here {seen}")
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, here {got}")
     raise SystemExit(bug)
 """
 
-FAILS = """\
+FAILS = """
+def show():
     model, args = make()
-    seen = "nothing"
+    return model(*args), args[0].view(
+        3
+    )
+
+
+if __name__ == "__main__":
     try:
-        seen, bug = args[0].view(3), False
+        show()
     except RuntimeError as error:
-        seen, bug = error, True
-    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, here {seen}")
-    raise SystemExit(bug)
+        sys.exit(f"BUG: view raises {error}")
+    print("ok: view raises nothing")
 """
 
 
@@ -93,65 +99,73 @@ def write(file: pathlib.Path, kind: str, body: str) -> None:
 
 def test_the_program_of_a_wrong_value_ends_in_two_prints(entry_file: pathlib.Path) -> None:
     write(entry_file, "mismatch", WRONG)
-    demo = demonstration(read_entry(entry_file))
-    assert demo.outcome == Equal("expected", "seen")
-    text = program_text(demo)
-    assert text.splitlines()[-5:] == [
+    program = plain_program(read_entry(entry_file))
+    text = program.text(prints=True)
+    assert text.splitlines()[-6:] == [
         "model = Model()",
         "model.extra = 1",
         "args = (torch.ones(1),)",
-        "print(model(*args))  # expected",
-        "print(model(*args) + 1)  # got",
+        "expected, got = model(*args), model(*args) + 1",
+        "print(expected)  # expected",
+        "print(got)  # got",
     ]
-    assert "io" not in text.split() and "helper" not in text and "make" not in text
-    shown = run_program(demo)
+    assert program.imports == ("from torch import nn",)
+    assert "helper" not in text and "make" not in text and "show" not in text
+    shown = run_program(program)
     assert (shown.right, shown.values) == (False, ("tensor([2.])", "tensor([3.])"))
+
+
+def test_a_model_that_is_made_twice_keeps_its_function(entry_file: pathlib.Path) -> None:
+    write(entry_file, "mismatch", WRONG.replace("model(*args) + 1", "make()[0](*args)"))
+    program = plain_program(read_entry(entry_file))
+    assert program.statements.startswith("model, args = make()\n")
+    assert program.definitions[-1].startswith("def make():\n")
+    assert run_program(program).right
 
 
 def test_the_program_of_a_crash_ends_in_the_call_that_raises(entry_file: pathlib.Path) -> None:
     write(entry_file, "crash", FAILS)
-    demo = demonstration(read_entry(entry_file))
-    assert isinstance(demo.outcome, Raises)
-    assert demo.steps[-1] == "args[0].view(3)"
-    shown = run_program(demo)
-    assert (shown.error, shown.step) == ("RuntimeError", len(demo.steps) - 1)
+    program = plain_program(read_entry(entry_file))
+    shown = run_program(program)
+    assert (shown.error, shown.line) == ("RuntimeError", 4)
     assert shown.traceback.splitlines()[1].strip().startswith('File "repro.py"')
 
 
-def test_a_file_that_says_nothing_of_its_bug_has_no_demonstration(entry_file: pathlib.Path) -> None:
-    write(entry_file, "mismatch", "    sys.exit(1)\n")
-    with pytest.raises(UsageError, match="does not say"):
-        demonstration(read_entry(entry_file))
-    write(entry_file, "crash", "    sys.exit(1)\n")
-    with pytest.raises(UsageError, match="catches"):
-        demonstration(read_entry(entry_file))
+def test_a_file_without_show_has_no_plain_program(entry_file: pathlib.Path) -> None:
+    write(entry_file, "mismatch", "")
+    with pytest.raises(UsageError, match=r"defines no show\(\), which returns what eager gives and what the"):
+        plain_program(read_entry(entry_file))
 
 
 def test_a_refusal_is_what_the_test_demands(entry_file: pathlib.Path) -> None:
     write(entry_file, "crash", FAILS)
     entry = read_entry(entry_file)
-    demo = demonstration(entry)
-    refusal = Refusal("torch._dynamo.exc.UserError", "x (here) is refused", len(demo.steps) - 1)
-    path, text = file_of_test(entry, demo, refusal)
+    refusal = ExpectedRefusal("torch._dynamo.exc.UserError", "x (here) is refused", 4)
+    path, text = file_of_test(entry, plain_program(entry), refusal)
     assert path == "test/export/test_adds_wrongly.py"
-    assert r'with self.assertRaisesRegex(UserError, r"x \(here\) is refused"):' in text
+    wanted = r"""
+        args = (torch.ones(1),)
+        with self.assertRaisesRegex(UserError, r"x \(here\) is refused"):
+            expected, got = model(*args), args[0].view(
+                3
+            )
+"""
+    assert wanted in text
     assert "from torch._dynamo.exc import UserError" in text
     compile(text, path, "exec")
 
 
 @pytest.mark.parametrize("name", CAUSES)
-def test_every_root_cause_can_be_shown_without_scaffolding(name: str) -> None:
+def test_every_root_cause_has_a_plain_program(name: str) -> None:
     entry = CAUSES[name].entry
-    demo = demonstration(entry)
-    tree = ast.parse(program_text(demo))
-    calls = [ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    prints = {Equal: 2, Holds: 1, Raises: 0}[type(demo.outcome)]
-    assert calls.count("print") == prints
-    assert not {"SystemExit", "sys.exit"} & set(calls)
-    assert not any(
-        isinstance(node, ast.Try) for node in ast.walk(ast.Module(tree.body[-len(demo.steps) :], []))
-    )
-    assert isinstance(demo.outcome, Raises) or entry.silent
+    program = plain_program(entry)
+    text = program.text(prints=program.compares)
+    calls = [ast.unparse(node.func) for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    assert calls.count("print") == 2 * program.compares
+    assert not {"SystemExit", "sys.exit", "show"} & set(calls)
+    assert program.compares or not entry.silent
+    path, test = file_of_test(entry, program)
+    compile(test, path, "exec")
 
 
 def test_issue_shows_what_is_expected_and_what_comes_first(
@@ -177,5 +191,6 @@ def test_issue_shows_the_traceback_of_a_crash(
     assert main(["issue", str(entry_file)]) == 0
     printed = capsys.readouterr().out
     assert "Expected: no error, as in eager.\nGot: `RuntimeError: shape '[3]' is invalid" in printed
-    assert "model(*args)  # eager works" in printed
+    assert "expected, got = model(*args), args[0].view(" in printed
+    assert "print(" not in printed
     assert 'Traceback (most recent call last):\n  File "repro.py"' in printed
