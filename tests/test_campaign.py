@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from exportdiff.cli import main, running
+from exportdiff.cli import campaign_run, main
 from exportdiff.core.finding import Finding
 from exportdiff.fuzzing.campaign.batch_queue import AHEAD, BATCH
 from exportdiff.fuzzing.campaign.campaign import Campaign
@@ -171,7 +171,7 @@ def test_the_same_error_of_exportdiff_ends_the_campaign() -> None:
 def test_a_command_that_ends_so_shows_the_error_and_exits_with_3(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(running, "Campaign", functools.partial(Campaign, work=broken, source=source_of))
+    monkeypatch.setattr(campaign_run, "Campaign", functools.partial(Campaign, work=broken, source=source_of))
     out = tmp_path / "out"
     assert main(["fuzz", "--examples", "40", "--workers", "1", "--minimize", "0", "--out", str(out)]) == 3
     printed = "".join(capsys.readouterr())
