@@ -10,7 +10,7 @@ from exportdiff.core.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from exportdiff.fuzzing.around.base import Around, Refused
+    from exportdiff.fuzzing.around.base import Around, UnusableModel
 
 T = TypeVar("T")
 
@@ -53,22 +53,22 @@ def _of_zoo(written: str) -> Around:
     return _model_in_child(written, around_named, written)
 
 
-def _model_in_child(written: str, task: Callable[..., T | Refused], *arguments: object) -> T:
-    from exportdiff.fuzzing.around.base import Refused
+def _model_in_child(written: str, task: Callable[..., T | UnusableModel], *arguments: object) -> T:
+    from exportdiff.fuzzing.around.base import UnusableModel
 
     answer = run_in_child(f"--around {written}: running the model", task, *arguments)
-    if isinstance(answer, Refused):
+    if isinstance(answer, UnusableModel):
         raise UsageError(f"--around {written}: {answer.reason}")
     return answer
 
 
 def run_in_child(what: str, task: Callable[..., T], *arguments: object) -> T:
     """Return ``task(*arguments)``, run in a fresh process. Raises UsageError if the process dies."""
-    from exportdiff.runtime.processes.calls import call_fresh
-    from exportdiff.runtime.processes.child import Death, Failure
+    from exportdiff.runtime.processes.child import Death, TaskFailure
+    from exportdiff.runtime.processes.in_child import call_fresh
 
     answer = call_fresh(SECONDS, task, *arguments)
-    if isinstance(answer, Failure):
+    if isinstance(answer, TaskFailure):
         raise answer.error
     if isinstance(answer, Death):
         raise UsageError(f"{what} ended in {answer.reason}")

@@ -181,8 +181,8 @@ def _judged(
 
 def _minimize(arguments: argparse.Namespace, target: Target, report: Report) -> None:
     """Write a repro file for each finding that fails; print the results on standard error."""
-    from exportdiff.fuzzing.minimizing.subject import read_subject
-    from exportdiff.interfaces.checking.reproducing import ModelSource, NoSourceError, write_repro
+    from exportdiff.fuzzing.minimizing.subject import read_program_file
+    from exportdiff.interfaces.checking.reproducing import FactorySource, NoSourceError, write_repro
     from exportdiff.judging.checks.alive import ALIVE
 
     findings = [each.finding for each in report.failing(arguments.fail_on) if each.finding.check != ALIVE]
@@ -190,7 +190,7 @@ def _minimize(arguments: argparse.Namespace, target: Target, report: Report) -> 
         print("--minimize needs the file of the model: write FILE.py:NAME", file=sys.stderr)
         return
     file = pathlib.Path(target.module).resolve()
-    source = ModelSource(read_subject(f"{file}:{target.name}").source, file, target.name)
+    source = FactorySource(read_program_file(f"{file}:{target.name}").source, file, target.name)
     for finding in findings:
         try:
             repro = arguments.repros / f"{finding.fingerprint}.py"

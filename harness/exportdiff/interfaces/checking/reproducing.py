@@ -9,7 +9,7 @@ import types
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from exportdiff.core.case import FURTHER
+from exportdiff.core.case import OPTIONAL_FUNCTIONS
 from exportdiff.fuzzing.minimizing import NotShownError, minimize, ship
 from exportdiff.fuzzing.minimizing.outline import FACTORY
 from exportdiff.fuzzing.minimizing.subject import with_functions
@@ -26,7 +26,7 @@ class NoSourceError(Exception):
 
 
 @dataclass(frozen=True)
-class ModelSource:
+class FactorySource:
     """The text of a program with ``make()``, and the file that it comes from."""
 
     text: str
@@ -52,7 +52,7 @@ class WrittenRepro:
     """Why the file does not show the finding when it is run; empty if it does."""
 
 
-def source_of(model: object, dynamic_shapes: object = None, probes: object = None) -> ModelSource:
+def source_of(model: object, dynamic_shapes: object = None, probes: object = None) -> FactorySource:
     """Return the source of a factory that was passed to ``compare``. Raises NoSourceError.
 
     The factory and the functions for dynamic shapes and probes must be at the top level of one file.
@@ -64,7 +64,7 @@ def source_of(model: object, dynamic_shapes: object = None, probes: object = Non
             "args)"
         )
     file = _file_of(model)
-    given = dict(zip(FURTHER, (dynamic_shapes, probes), strict=True))
+    given = dict(zip(OPTIONAL_FUNCTIONS, (dynamic_shapes, probes), strict=True))
     names: dict[str, str | None] = {FACTORY: model.__name__}
     for name, value in given.items():
         if value is not None and (not isinstance(value, types.FunctionType) or _file_of(value) != file):
@@ -76,7 +76,7 @@ def source_of(model: object, dynamic_shapes: object = None, probes: object = Non
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise NoSourceError(f"{file} cannot be read: {error}") from None
-    return ModelSource(with_functions(text, names), file, model.__name__)
+    return FactorySource(with_functions(text, names), file, model.__name__)
 
 
 def _file_of(function: types.FunctionType) -> pathlib.Path:
@@ -88,7 +88,7 @@ def _file_of(function: types.FunctionType) -> pathlib.Path:
     return pathlib.Path(file).resolve()
 
 
-def write_repro(source: ModelSource, finding: Finding, file: pathlib.Path, seconds: float) -> WrittenRepro:
+def write_repro(source: FactorySource, finding: Finding, file: pathlib.Path, seconds: float) -> WrittenRepro:
     """Minimize for at most ``seconds``, and write the repro file; create its folder if it is missing.
 
     Raises NoSourceError if the text alone does not show the finding, and OSError.
