@@ -31,22 +31,14 @@ def left(index: int, *findings: Finding) -> ExampleResult:
 class Search:
     """Answers every search with what it is made with, and counts."""
 
-<<<<<<< HEAD
-    def __init__(self, answer: Explained | ResidualFinding | Death | TaskFailure) -> None:
-=======
-    def __init__(self, answer: ExplainedFinding | ResidualFinding | Death | Failure) -> None:
->>>>>>> main
+    def __init__(self, answer: ExplainedFinding | ResidualFinding | Death | TaskFailure) -> None:
         """Prepare the answer."""
         self.answer = answer
         self.asked: list[Finding] = []
 
     def __call__(
         self, source: str, finding: Finding, kind: Kind
-<<<<<<< HEAD
-    ) -> Explained | ResidualFinding | Death | TaskFailure:
-=======
-    ) -> ExplainedFinding | ResidualFinding | Death | Failure:
->>>>>>> main
+    ) -> ExplainedFinding | ResidualFinding | Death | TaskFailure:
         """Count the question."""
         assert (source, kind) == ("program", "masked")
         self.asked.append(finding)

@@ -41,11 +41,7 @@ def nothing_held() -> Iterator[None]:
 def mended(case: Case, corpora: pathlib.Path) -> tuple[Verdict, Knowledge]:
     known = prepared(Job(0, PATHS, corpora=corpora))
     assert known is not None
-<<<<<<< HEAD
-    return judge(case, PATHS, refusals=fix_refusals(known.held)), known
-=======
     return judge(case, PATHS, refusals=fix_refusals(known.usable_fixes)), known
->>>>>>> main
 
 
 def test_a_refusal_that_a_fix_declares_is_unsupported(case: Callable[[str], Case]) -> None:

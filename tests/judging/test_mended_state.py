@@ -68,11 +68,7 @@ def right(case: Case) -> tuple[set[str], set[str]]:
     assert known is not None
     with without_fixes():
         before = judge_case(case, PATHS)
-<<<<<<< HEAD
-    after = judge_case(case, PATHS, fix_refusals(known.held))
-=======
     after = judge_case(case, PATHS, fix_refusals(known.usable_fixes))
->>>>>>> main
     assert before.valid and after.valid
     first, second = (
         {str(result.path) for result in verdict.paths if result.status == "ok"} for verdict in (before, after)
@@ -101,12 +97,8 @@ def test_the_buffer_that_forward_registers_is_written_into_no_input(case: Callab
     registers = case(REGISTERS)
     with without_fixes():
         before = {finding.check for finding in judge_case(registers, PATHS).findings}
-<<<<<<< HEAD
-    after = {finding.check for finding in judge_case(registers, PATHS, fix_refusals(known.held)).findings}
-=======
     after = {
         finding.check for finding in judge_case(registers, PATHS, fix_refusals(known.usable_fixes)).findings
     }
->>>>>>> main
     assert "inputs" in before
     assert not {"inputs", "outputs", "crash"} & after

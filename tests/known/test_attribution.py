@@ -351,11 +351,7 @@ def residual(
     corpora: pathlib.Path, judge: Judge, tags: Sequence[str] = ()
 ) -> list[ExplainedFinding | ResidualFinding]:
     known = knowledge(corpora)
-<<<<<<< HEAD
-    with only_these_fixes(known.held):
-=======
     with only_these_fixes(known.usable_fixes):
->>>>>>> main
         mended = judge(CASE, (parse("nonstrict:module@cpu"),))
         return list(sort_residual_findings(CASE, mended, tags, known, judge))
 

@@ -54,13 +54,8 @@ class Compared:
 def compare(database: str, part: slice, paths: Sequence[Path], corpora: pathlib.Path) -> Compared:
     """Judge the cases of a part on plain torch and with all fixes of a corpus held."""
     known = knowledge(corpora)
-<<<<<<< HEAD
-    install(known.held)
-    refusals = fix_refusals(known.held)
-=======
     install(known.usable_fixes)
     refusals = fix_refusals(known.usable_fixes)
->>>>>>> main
     valid = right = 0
     broken: list[Broken] = []
     errors: list[str] = []

@@ -17,8 +17,8 @@ from exportdiff.fuzzing.campaign.schedule import share
 from exportdiff.interfaces.reports.folder import Folder
 from exportdiff.judging.checks import CHECKS
 from exportdiff.judging.checks.alive import ALIVE
-from exportdiff.judging.documented_limits import LIMITS
-from exportdiff.judging.documented_refusals import REFUSALS
+from exportdiff.judging.exemptions.limits import LIMITS
+from exportdiff.judging.exemptions.refusals import REFUSALS
 from exportdiff.runtime.paths import EXPENSIVE, all_paths, cost, promise
 
 if TYPE_CHECKING:

@@ -65,13 +65,8 @@ def _on(cluster: Cluster, settings: CampaignSettings) -> Executor:
         if not cluster.gpus:
             raise UsageError("--engine ray: the cluster has no GPU; use --device cpu")
         share = gpu_share(cluster.gpus, settings.workers)
-<<<<<<< HEAD
-    fit = partial(misfit, campaign_inputs(settings.corpora), settings.corpora)
-    places = [cluster.worker_slot(share, fit, MODULES, TASKS) for _ in range(settings.workers)]
-=======
     fit = partial(why_unsuitable, campaign_inputs(settings.corpora), settings.corpora)
     places = [cluster.worker_slot(share, fit, MODULES, TASKS) for _ in range(settings.workers)]
->>>>>>> main
     return WorkerSlots(places, cluster.close)
 
 

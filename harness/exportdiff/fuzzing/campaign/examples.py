@@ -137,11 +137,7 @@ class ExampleRunner:
 
             def search(
                 source: str, finding: Finding, kind: Kind
-<<<<<<< HEAD
-            ) -> Explained | ResidualFinding | Death | TaskFailure:
-=======
-            ) -> ExplainedFinding | ResidualFinding | Death | Failure:
->>>>>>> main
+            ) -> ExplainedFinding | ResidualFinding | Death | TaskFailure:
                 seconds = self._settings.example_seconds * PATIENCE
                 task = workers.submit(seconds, exposing_fixes_of, self._job, source, finding, kind)
                 while not task.is_done(POLL) and not self._stopped:
@@ -184,11 +180,7 @@ class ExampleRunner:
                 self.given_up += len(batch.indices)
 
     def _results(
-<<<<<<< HEAD
-        self, asking: _Asking, batch: tuple[int, ...], answer: Results | Death | TaskFailure
-=======
-        self, asking: _Asking, batch: tuple[int, ...], answer: BatchResult | Death | Failure
->>>>>>> main
+        self, asking: _Asking, batch: tuple[int, ...], answer: BatchResult | Death | TaskFailure
     ) -> Iterator[ExampleResult]:
         if isinstance(answer, tuple):
             yield from answer
@@ -203,11 +195,7 @@ class ExampleRunner:
 
     def _alone(
         self, asking: _Asking, index: int, job: Job, patience: int = 1
-<<<<<<< HEAD
-    ) -> Results | Death | TaskFailure:
-=======
-    ) -> BatchResult | Death | Failure:
->>>>>>> main
+    ) -> BatchResult | Death | TaskFailure:
         seconds = self._settings.example_seconds * patience
         return asking.ask(seconds, self._work, job, (index,))
 
@@ -221,11 +209,7 @@ class ExampleRunner:
             return _failed(index, RuntimeError(f"drawing the program ended in {answer.reason}"))
         source, tags = answer
 
-<<<<<<< HEAD
-        def judge(paths: tuple[Path, ...]) -> Results | Death | TaskFailure:
-=======
-        def judge(paths: tuple[Path, ...]) -> BatchResult | Death | Failure:
->>>>>>> main
+        def judge(paths: tuple[Path, ...]) -> BatchResult | Death | TaskFailure:
             # Attributing findings to known bugs takes time, and a death needs none of it.
             return self._alone(asking, index, replace(job, paths=paths, attribute=False))
 
@@ -267,11 +251,7 @@ class ExampleRunner:
         return result
 
 
-<<<<<<< HEAD
-def _with_remark(answer: Results | Death | TaskFailure, remark: str) -> Results | Death | TaskFailure:
-=======
-def _with_remark(answer: BatchResult | Death | Failure, remark: str) -> BatchResult | Death | Failure:
->>>>>>> main
+def _with_remark(answer: BatchResult | Death | TaskFailure, remark: str) -> BatchResult | Death | TaskFailure:
     """Say of every finding why it may be a known one."""
     if not isinstance(answer, tuple):
         return answer

@@ -16,11 +16,9 @@ if TYPE_CHECKING:
     from exportdiff.fuzzing.campaign.worker import ExampleResult
     from exportdiff.known.attribution.classification import Classification, Kind
 
-<<<<<<< HEAD
-    Search: TypeAlias = Callable[[str, Finding, Kind], Explained | ResidualFinding | Death | TaskFailure]
-=======
-    Search: TypeAlias = Callable[[str, Finding, Kind], ExplainedFinding | ResidualFinding | Death | Failure]
->>>>>>> main
+    Search: TypeAlias = Callable[
+        [str, Finding, Kind], ExplainedFinding | ResidualFinding | Death | TaskFailure
+    ]
     """Searches in a worker: takes the source of the program, the finding and its kind."""
     Remembered: TypeAlias = Callable[[str, Callable[..., Any]], Callable[..., Any]]
     """Returns a function that does not ask again what was asked before: see ``Journal.remembered``."""
@@ -67,13 +65,8 @@ class ExposingFixes:
     ) -> ExplainedFinding | Classification:
         answer = self._search(source, finding, classification.kind)
         if isinstance(answer, ResidualFinding):
-<<<<<<< HEAD
-            return answer.standing
-        if isinstance(answer, Death | TaskFailure):
-=======
             return answer.classification
-        if isinstance(answer, Death | Failure):
->>>>>>> main
+        if isinstance(answer, Death | TaskFailure):
             reason = (
                 answer.reason if isinstance(answer, Death) else str(answer.error).strip().splitlines()[-1]
             )

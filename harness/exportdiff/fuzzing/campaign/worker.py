@@ -201,11 +201,7 @@ def _on_mended_torch_if_possible(
 def _on_mended_torch(
     job: Job, index: int, case: Case, paths: Sequence[Path], tags: tuple[str, ...], known: Knowledge
 ) -> ExampleResult:
-<<<<<<< HEAD
-    verdict = judge_case(case, paths, fix_refusals(known.held))
-=======
     verdict = judge_case(case, paths, fix_refusals(known.usable_fixes))
->>>>>>> main
     if not job.attribute:
         return ExampleResult(index, verdict)
     unmended: Verdict | None = None

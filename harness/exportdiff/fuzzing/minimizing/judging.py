@@ -137,11 +137,7 @@ class CandidateJudge:
         same = isinstance(evidence, ProcessDied) and answer.reason == evidence.reason
         return same or answer.kind == "hang"
 
-<<<<<<< HEAD
-    def _ask(self, task: Callable[[Question, str], T], source: str) -> T | Death | TaskFailure:
-=======
-    def _ask(self, task: Callable[[WantedFinding, str], T], source: str) -> T | Death | Failure:
->>>>>>> main
+    def _ask(self, task: Callable[[WantedFinding, str], T], source: str) -> T | Death | TaskFailure:
         seconds = self._limit + (WARM_UP if self._worker.is_new else 0.0)
         return self._worker.ask(seconds, task, self._question, source)
 

@@ -8,13 +8,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from exportdiff.core.case import case_from_source, sources_forgotten
-<<<<<<< HEAD
-from exportdiff.fuzzing.other_torch.messages import Judged, PathShown, Written
-from exportdiff.judging.exemptions.refusal import fix_refusals
-=======
 from exportdiff.fuzzing.other_torch.messages import PathAnswer, ProgramAnswer, ReproAnswer
 from exportdiff.judging.exemptions.refusal import fix_refusals
->>>>>>> main
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.known.corpus.needed_fixes import fixes_named
 from exportdiff.repro import repro_source

@@ -83,11 +83,7 @@ class _Judge:
         self._worker = ReusableWorker()
         self._asked = 0
 
-<<<<<<< HEAD
-    def ask(self, question: JudgeProgram) -> Judged | Death | TaskFailure:
-=======
-    def ask(self, question: JudgeProgram) -> ProgramAnswer | Death | Failure:
->>>>>>> main
+    def ask(self, question: JudgeProgram) -> ProgramAnswer | Death | TaskFailure:
         # Here, so that files can be run where the libraries that judging needs are not installed.
         from exportdiff.fuzzing.other_torch.judging import answer_program
 
@@ -96,13 +92,8 @@ class _Judge:
             self.stop()
         return self._worker.ask(JUDGING, answer_program, question)
 
-<<<<<<< HEAD
-    def write(self, question: WriteRepro) -> Written | Death | TaskFailure:
-        from exportdiff.fuzzing.other_torch.judging import written
-=======
-    def write(self, question: WriteRepro) -> ReproAnswer | Death | Failure:
+    def write(self, question: WriteRepro) -> ReproAnswer | Death | TaskFailure:
         from exportdiff.fuzzing.other_torch.judging import answer_repro
->>>>>>> main
 
         return self._worker.ask(JUDGING, answer_repro, question)
 
@@ -114,23 +105,14 @@ def _answer(question: Question, judge: _Judge) -> Answer:
     if isinstance(question, RunFile):
         return _run(question)
     answer = _judged(question, judge) if isinstance(question, JudgeProgram) else judge.write(question)
-<<<<<<< HEAD
     if isinstance(answer, TaskFailure):
-        return Failed(str(answer.error))
-=======
-    if isinstance(answer, Failure):
         return ErrorAnswer(str(answer.error))
->>>>>>> main
     if isinstance(answer, Death):
         return ErrorAnswer(answer.reason)
     return answer
 
 
-<<<<<<< HEAD
-def _judged(question: JudgeProgram, judge: _Judge) -> Judged | TaskFailure:
-=======
-def _judged(question: JudgeProgram, judge: _Judge) -> ProgramAnswer | Failure:
->>>>>>> main
+def _judged(question: JudgeProgram, judge: _Judge) -> ProgramAnswer | TaskFailure:
     """Judge along all paths; where that kills the process, or never ends, along each path alone."""
     answer = judge.ask(question)
     if not isinstance(answer, Death):
