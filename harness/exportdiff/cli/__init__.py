@@ -1,7 +1,7 @@
-"""The command line: ``exportdiff``. One file for each command; no command imports torch before it runs.
+"""The command line: ``exportdiff``, one file for each command.
 
-It turns arguments into calls of the other packages, and results into text and exit codes. It judges nothing,
-and no other package imports it.
+A command reads its options, calls the packages below, and returns an exit code. No command imports torch
+before it runs, so that ``--help`` is fast.
 """
 
 from __future__ import annotations
