@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tomllib
@@ -78,7 +79,7 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytes
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: exportdiff\nVersion: 0.0\n")
     listed = "".join(f"{name} = {target}\n" for name, target in points.items())
     (info / "entry_points.txt").write_text(f"[pytest11]\n{listed}")
-    monkeypatch.setenv("PYTHONPATH", f"{ROOT}:{info.parent}")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(info.parent), *sys.path]))
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
     return pytester
 
