@@ -1,0 +1,43 @@
+"""The paths that people deploy, and the default paths of ``check`` and ``compare``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exportdiff.runtime.paths import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from exportdiff.core.path import Path
+
+DEPLOYED = (
+    "nonstrict:module",
+    "nonstrict:unflatten",
+    "nonstrict+decompose:module",
+    "nonstrict+decompose:unflatten",
+    "nonstrict+reload:module",
+    "nonstrict+reload:unflatten",
+    "strict:module",
+    "strict:unflatten",
+)
+"""Export, run as a flat graph or as a hierarchy; decomposed to core ATen; saved and loaded; traced by Dynamo.
+All use the dynamic shapes that the model declares."""
+
+BY_DEFAULT = (*DEPLOYED, "nonstrict+preserve:unflatten")
+"""The paths on which a model is judged by default. The last one preserves the call signature of every
+submodule: people who swap or partition submodules need it, and many bugs show only there."""
+
+
+def deployed_paths(devices: Sequence[str] = ("cpu",)) -> tuple[Path, ...]:
+    """Return the paths that people deploy, on the given devices."""
+    return _parsed(DEPLOYED, devices)
+
+
+def default_paths(devices: Sequence[str] = ("cpu",)) -> tuple[Path, ...]:
+    """Return the default paths on the given devices."""
+    return _parsed(BY_DEFAULT, devices)
+
+
+def _parsed(paths: Sequence[str], devices: Sequence[str]) -> tuple[Path, ...]:
+    return tuple(parse(f"{written}@{device}") for device in devices for written in paths)
