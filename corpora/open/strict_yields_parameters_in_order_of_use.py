@@ -46,7 +46,7 @@ def make():
 def show():
     model, args = make()
     exported = torch.export.export(model, args, strict=True).module()
-    return ([name for name, _ in m.named_parameters()] for m in (model, exported))
+    return [*dict(model.named_parameters())], [*dict(exported.named_parameters())]
 
 
 if __name__ == "__main__":

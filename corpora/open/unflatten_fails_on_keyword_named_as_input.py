@@ -56,7 +56,7 @@ def make():
 def show():
     model, args = make()
     program = torch.export.export(model, args, preserve_module_call_signature=("adder",)).run_decompositions()
-    return model(*args), torch.export.unflatten(program)(*args)
+    return model(*make()[1]), torch.export.unflatten(program)(*args)
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ def make():
 def show():
     model, args = make()
     unflattened = torch.export.unflatten(torch.export.export(model, args, strict=True))
-    return ([name for name, _ in m.named_parameters()] for m in (model, unflattened))
+    return [*dict(model.named_parameters())], [*dict(unflattened.named_parameters())]
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ def make():
 def show():
     model, args = make()
     unflattened = torch.export.unflatten(torch.export.export(model, args, strict=True))
-    return (list(dict(module.named_parameters())) for module in (model, unflattened))
+    return [*dict(model.named_parameters())], [*dict(unflattened.named_parameters())]
 
 
 if __name__ == "__main__":
