@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import pathlib
+import re
 
 import pytest
 
@@ -13,6 +14,7 @@ from exportdiff.known.corpus.entry import read_entry
 from exportdiff.known.corpus.ranking import read_root_causes
 from exportdiff.known.upstream.plain_program import plain_program, run_program
 from exportdiff.known.upstream.pytorch_test import ExpectedRefusal, file_of_test
+from exportdiff.runtime.processes.script import run_file
 from support.folders import CORPORA
 
 CAUSES = {cause.entry.name: cause for cause in read_root_causes(CORPORA)}
@@ -166,6 +168,23 @@ def test_every_root_cause_has_a_plain_program(name: str) -> None:
     assert program.compares or not entry.silent
     path, test = file_of_test(entry, program)
     compile(test, path, "exec")
+
+
+def test_the_example_in_the_documents_is_an_entry(tmp_path: pathlib.Path) -> None:
+    text = (CORPORA.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    wrong_value, crash = re.findall(
+        r"```python\n(.*?)```", text.partition("What an entry defines")[2], re.DOTALL
+    )[:2]
+    file = tmp_path / "example.py"
+    file.write_text(HEADER.format(kind="mismatch") + wrong_value)
+    assert not read_entry(file).problem
+    run = run_file(file)
+    assert (run.code, run.last_line[:21]) == (1, "BUG: eager gives tens")
+    assert run_program(plain_program(read_entry(file))).values[1] == "tensor([1., 1.])"
+    start = wrong_value.index("    expected, got = show()")
+    file.write_text(wrong_value[:start].replace("torch.cat([x, x])", "x.view(3)") + crash)
+    run = run_file(file)
+    assert (run.code, run.last_line[:19]) == (1, "BUG: eager raises n")
 
 
 def test_issue_shows_what_is_expected_and_what_comes_first(
