@@ -15,7 +15,8 @@ import sys
 import pytest
 
 from exportdiff.cli import make_parser, reference
-from support.folders import ROOT
+from exportdiff.core.programs import program_source
+from support.folders import CORPORA, ROOT
 
 DOCS = ROOT / "docs"
 TOP = [ROOT / f"{name}.md" for name in ("README", "ARCHITECTURE", "CONTRIBUTING", "CHANGELOG")]
@@ -70,6 +71,30 @@ def test_the_python_runs_and_prints_what_its_comments_say(tmp_path: pathlib.Path
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert [line for line in said if line not in done.stdout] == []
+
+
+def test_the_drawn_program_is_the_one_that_is_shown() -> None:
+    source, _ = program_source(0, 27, "core")
+    for file in (ROOT / "ARCHITECTURE.md", DOCS / "tutorials" / "first-fuzzing-campaign.md"):
+        assert f"```python\n{source}```" in file.read_text(encoding="utf-8")
+
+
+@pytest.mark.nightly
+def test_check_prints_what_the_tutorial_shows(tmp_path: pathlib.Path) -> None:
+    """The smaller tests of ``check`` are in tests/interfaces."""
+    tutorial = (DOCS / "tutorials" / "check-a-model.md").read_text(encoding="utf-8")
+    blocks = FENCE.findall(tutorial)
+    (tmp_path / "my_model.py").write_text(blocks[0][1], encoding="utf-8")
+    (tmp_path / "corpora").symlink_to(CORPORA)
+    done = subprocess.run(
+        [sys.executable, "-m", "exportdiff", "check", "my_model.py:make"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    printed = "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines())
+    assert (done.returncode, printed) == (1, blocks[2][1])
 
 
 def _commands() -> list[tuple[str, str]]:
