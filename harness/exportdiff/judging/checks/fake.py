@@ -33,13 +33,11 @@ class WrongFake(OfLeaf, WithoutCall):
     relation = Relation.POSSIBLE_CAUSE
 
     def words(self) -> tuple[str, ...]:
-        """Return the property and what causes it."""
         # A tensor that is read from a file begins at 0, whatever computes it: one cause.
         by_reload = self.leaf.word == "offset" and self.reloaded
         return (self.leaf.word, "reload" if by_reload else self.operator)
 
     def lines(self) -> Iterator[str]:
-        """Show both."""
         yield (
             f"node {self.node} ({self.operator}) has another {self.leaf.word} than its fake tensor predicted"
         )

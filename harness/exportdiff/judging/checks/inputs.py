@@ -29,11 +29,9 @@ class InputLeaf(OfLeaf, InCall):
     leaf: LeafDifference
 
     def words(self) -> tuple[str, ...]:
-        """Return the property."""
         return (self.leaf.word,)
 
     def lines(self) -> Iterator[str]:
-        """Say which input differs in what."""
         yield f"after call {self.call}: input {self.argument} differs in {self.leaf.aspect}"
         yield self.leaf.details()
 
@@ -47,11 +45,9 @@ class InputStructure(InCall):
     seen: str
 
     def words(self) -> tuple[str, ...]:
-        """Return one word."""
         return ("structure",)
 
     def lines(self) -> Iterator[str]:
-        """Show both structures."""
         yield f"after call {self.call}: the arguments have another structure than in eager"
         yield f"eager: {self.expected}"
         yield f"here: {self.seen}"

@@ -61,11 +61,9 @@ class StateChanged(_Changed):
         return self.leaf.word
 
     def words(self) -> tuple[str, ...]:
-        """Return stage, sort and property."""
         return (self.stage, self.sort, self.aspect)
 
     def lines(self) -> Iterator[str]:
-        """Show the tensor before and after."""
         yield f"{self._doer} changed {self.sort} {self.name}"
         yield self.leaf.details("before", "after")
 
@@ -92,11 +90,9 @@ class StateCreated(_Changed):
     """Its class, dtype and shape."""
 
     def words(self) -> tuple[str, ...]:
-        """Return stage, sort and a fixed word."""
         return (self.stage, self.sort, "created")
 
     def lines(self) -> Iterator[str]:
-        """Name the tensor."""
         yield f"{self._doer} gave the model a {self.sort} {self.name} ({self.tensor}), which it did not have"
 
 
@@ -107,11 +103,9 @@ class StateSharingChanged(_Changed):
     stage: Stage
 
     def words(self) -> tuple[str, ...]:
-        """Return stage and a fixed word."""
         return (self.stage, "sharing")
 
     def lines(self) -> Iterator[str]:
-        """Say it in one line."""
         yield f"{self._doer} changed which tensors of the model are shared"
 
 
@@ -126,11 +120,9 @@ class ExampleInputChanged(OfLeaf, _Changed):
     """The input before and after."""
 
     def words(self) -> tuple[str, ...]:
-        """Return stage and property."""
         return (self.stage, "input", self.leaf.word)
 
     def lines(self) -> Iterator[str]:
-        """Show the input before and after."""
         yield f"{self._doer} changed the example input {self.argument}"
         yield self.leaf.details("before", "after")
 
@@ -150,11 +142,9 @@ class ModuleChanged(_Changed):
         return self.sort != "training flag"
 
     def words(self) -> tuple[str, ...]:
-        """Return stage and sort."""
         return (self.stage, self.sort)
 
     def lines(self) -> Iterator[str]:
-        """List the names."""
         did = "left a" if self.sort == FAKE else "changed"
         yield f"{self._doer} {did} {self.sort} of the model: {_shown(self.names)}"
 
@@ -177,11 +167,9 @@ class ProcessChanged(_Changed):
         return _CHANGE_NO_RESULT.issuperset(self.names)
 
     def words(self) -> tuple[str, ...]:
-        """Return stage and the first name."""
         return (self.stage, "global", self.names[0])
 
     def lines(self) -> Iterator[str]:
-        """List the names."""
         yield f"{self._doer} changed the {_shown(self.names)}"
 
 
@@ -204,11 +192,9 @@ class Printed(_Changed):
     inside = True
 
     def words(self) -> tuple[str, ...]:
-        """Return stage, stream, and whether the stage raised."""
         return (self.stage, "prints", self.stream, *(("failed",) if self.failed else ()))
 
     def lines(self) -> Iterator[str]:
-        """Show the beginning of the text."""
         yield f"{self._doer} prints to {self.stream}: {self.text.strip()[:_PRINTED]!r}"
 
 
@@ -243,11 +229,9 @@ class ProcessLeftDifferent(InCall):
         return self.in_deviating_call
 
     def words(self) -> tuple[str, ...]:
-        """Return the name, and whether the call raised."""
         return ("run", "global", *(("raised",) if self.raised else ()), self.name)
 
     def lines(self) -> Iterator[str]:
-        """Show both values."""
         end = f", which raised {self.raised}" if self.raised else ""
         altered = self.altered
         call = f"call {self.call}" if altered is None else f"a call in which {altered.description}"

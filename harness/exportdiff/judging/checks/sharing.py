@@ -36,11 +36,9 @@ class TensorSplit(WithoutCall):
     relation = Relation.SPOILS_CALLS
 
     def words(self) -> tuple[str, ...]:
-        """Return the sort."""
         return ("one-tensor-became-several", self.sort)
 
     def lines(self) -> Iterator[str]:
-        """List the names."""
         yield f"in eager {listed(self.names)} are one tensor, here they are different tensors"
 
 
@@ -55,11 +53,9 @@ class MemorySplit(WithoutCall):
     relation = Relation.SPOILS_VALUES
 
     def words(self) -> tuple[str, ...]:
-        """Return one word."""
         return ("memory-no-longer-shared",)
 
     def lines(self) -> Iterator[str]:
-        """List the names."""
         yield f"in eager {listed(self.names)} share memory, here they do not"
 
 
@@ -73,11 +69,9 @@ class TensorsMerged(WithoutCall):
     relation = Relation.SPOILS_CALLS
 
     def words(self) -> tuple[str, ...]:
-        """Return one word."""
         return ("several-tensors-became-one",)
 
     def lines(self) -> Iterator[str]:
-        """List the names."""
         yield f"in eager {listed(self.names)} are different tensors, here they are one"
 
 
@@ -92,11 +86,9 @@ class MemoryMerged(WithoutCall):
     relation = Relation.SPOILS_VALUES
 
     def words(self) -> tuple[str, ...]:
-        """Return one word."""
         return ("memory-became-shared",)
 
     def lines(self) -> Iterator[str]:
-        """List the names."""
         yield f"in eager {listed(self.names)} do not share memory, here they do"
 
 
@@ -110,11 +102,9 @@ class CallVariantState(WithoutCall):
     relation = Relation.SPOILS_CALLS
 
     def words(self) -> tuple[str, ...]:
-        """Return one word."""
         return ("call-variant-has-its-own",)
 
     def lines(self) -> Iterator[str]:
-        """List the names."""
         yield f"{listed(self.names)}: not the tensor of the first call"
 
 
@@ -136,11 +126,9 @@ class CopyShares(WithoutCall):
         return self.unread
 
     def words(self) -> tuple[str, ...]:
-        """Return one word."""
         return ("copy-shares",)
 
     def lines(self) -> Iterator[str]:
-        """List the names."""
         unread = ", and nothing reads it" if self.unread else ""
         yield f"{listed(self.names)} of a copy is in the memory of the original{unread}"
 
@@ -153,11 +141,9 @@ class EditRaised(InCall):
     failure: Failure
 
     def words(self) -> tuple[str, ...]:
-        """Return fixed words."""
         return ("edit", "raises")
 
     def lines(self) -> Iterator[str]:
-        """Show the exception."""
         yield from crash_lines(f"call {self.call}, after the state was edited in place,", self.failure)
 
 
@@ -171,11 +157,9 @@ class EditDiffers(OfLeaf, InCall):
     leaf: LeafDifference
 
     def words(self) -> tuple[str, ...]:
-        """Return the property."""
         return ("edit", self.leaf.word)
 
     def lines(self) -> Iterator[str]:
-        """Say which output differs in what."""
         yield (
             f"call {self.call}, after every parameter and buffer was multiplied by {FACTOR} in place: "
             f"output{self.place} differs in {self.leaf.aspect}"

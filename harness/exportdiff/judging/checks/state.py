@@ -35,11 +35,9 @@ class StateMissing(WithoutCall):
     relation = Relation.MISSING_STATE
 
     def words(self) -> tuple[str, ...]:
-        """Return the sort."""
         return ("missing", self.sort)
 
     def lines(self) -> Iterator[str]:
-        """Name the tensor."""
         yield f"{self.sort} {self.name} ({self.tensor}) of eager is missing"
 
 
@@ -53,11 +51,9 @@ class StateAdded(WithoutCall):
     inside = True
 
     def words(self) -> tuple[str, ...]:
-        """Return a fixed word."""
         return ("added",)
 
     def lines(self) -> Iterator[str]:
-        """List the names."""
         yield f"the state dict has names that eager's has not: {', '.join(self.names[:5])}"
 
 
@@ -81,11 +77,9 @@ class StateLeaf(OfLeaf):
         return "lower" if self.call is None else "run"
 
     def words(self) -> tuple[str, ...]:
-        """Return property and sort."""
         return (self.leaf.word, self.sort, *(("at-start",) if self.call is None else ()))
 
     def lines(self) -> Iterator[str]:
-        """Say when which tensor differs in what."""
         when = "before the first call" if self.call is None else f"after call {self.call}"
         yield f"{when}: {self.sort} {self.name} differs in {self.leaf.aspect}"
         yield self.leaf.details()
@@ -103,11 +97,9 @@ class UpdateLost(OfLeaf, InCall):
     """How eager's call changes it."""
 
     def words(self) -> tuple[str, ...]:
-        """Return property and sort."""
         return (self.leaf.word, self.sort, "gone")
 
     def lines(self) -> Iterator[str]:
-        """Name the tensor."""
         yield f"after call {self.call}: eager has updated {self.sort} {self.name}, which is not here at all"
 
 
@@ -126,11 +118,9 @@ class AttributeDiffers(InCall):
         return self.name.rpartition(".")[2] if self.name.endswith(("training", "hooks")) else "attribute"
 
     def words(self) -> tuple[str, ...]:
-        """Return the sort."""
         return ("left", self.sort)
 
     def lines(self) -> Iterator[str]:
-        """Show both values."""
         yield f"after call {self.call}: {self.name} differs"
         yield f"eager: {self.expected}; here: {self.seen}"
 

@@ -161,8 +161,8 @@ def _changes_eager(transform: Transform) -> bool:
 
 def not_promised(path: Path) -> frozenset[Aspect]:
     """Return what transforms and runner do not promise to keep."""
-    kept = (TRANSFORMS[name].not_promised for name in path.transforms)
-    return RUNNERS[path.runner].not_promised.union(*kept)
+    of_transforms = (TRANSFORMS[name].not_promised for name in path.transforms)
+    return frozenset(RUNNERS[path.runner].not_promised).union(*of_transforms)
 
 
 def same_operators(path: Path) -> bool:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
     from threading import Event
-    from types import TracebackType
 
 Body: TypeAlias = "Callable[..., None]"
 """What a child runs: a function of its end of the pipe and of the arguments."""
@@ -112,12 +111,7 @@ class Child:
         """Do nothing: the process already runs."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End the process."""
         self.end()
 

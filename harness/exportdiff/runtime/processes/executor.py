@@ -17,7 +17,6 @@ from exportdiff.runtime.processes.child import POLL_SECONDS, Death, Stopped, Tas
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from types import TracebackType
 
 T = TypeVar("T")
 
@@ -89,12 +88,7 @@ class WorkerSlots:
         """Start nothing yet."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close it."""
         self.close()
 

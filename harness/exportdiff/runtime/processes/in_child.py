@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from multiprocessing.connection import Connection
     from threading import Event
-    from types import TracebackType
 
 T = TypeVar("T")
 
@@ -57,12 +56,7 @@ class ReusableWorker:
         """Start nothing yet."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End the process."""
         self.stop()
 

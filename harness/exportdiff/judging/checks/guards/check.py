@@ -37,11 +37,9 @@ class WrongRecord(OfLeaf, WithoutCall):
     stage = "export"
 
     def words(self) -> tuple[str, ...]:
-        """Return property and sort."""
         return ("recorded", self.leaf.word, self.sort)
 
     def lines(self) -> Iterator[str]:
-        """Show both."""
         yield f"the graph records another {self.leaf.word} than that of {self.sort} {self.name}"
         yield f"handed in: {self.leaf.expected}; recorded: {self.leaf.seen}"
 
@@ -61,11 +59,9 @@ class CallRefused(InCall):
     relation = Relation.INDEPENDENT
 
     def words(self) -> tuple[str, ...]:
-        """Return what does not fit."""
         return ("refused", self.misfit)
 
     def lines(self) -> Iterator[str]:
-        """Show the refusal."""
         promised = (
             "with sizes that its dynamic_shapes allow"
             if self.probe

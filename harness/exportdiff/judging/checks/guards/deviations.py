@@ -46,11 +46,9 @@ class WrongAnswer(InCall):
         return True
 
     def words(self) -> tuple[str, ...]:
-        """Return the name of the deviation."""
         return ("accepted", self.altered.deviation)
 
     def lines(self) -> Iterator[str]:
-        """Show what differs."""
         yield f"a call in which {self.altered.description} is not refused, and the answer is wrong"
         yield f"{self.where} differs in {self.leaf.aspect}"
         yield self.leaf.details()
@@ -71,11 +69,9 @@ class RefusedButChanged(InCall):
         return True
 
     def words(self) -> tuple[str, ...]:
-        """Return the name of the deviation."""
         return ("refused-but-changed", self.altered.deviation)
 
     def lines(self) -> Iterator[str]:
-        """Say what has changed."""
         yield f"a call in which {self.altered.description} is refused, but has changed {self.name}"
 
 
@@ -95,11 +91,9 @@ class BrokenByRefusal(InCall):
         return True
 
     def words(self) -> tuple[str, ...]:
-        """Return what differs, and the name of the deviation."""
         return ("after-refusal", self.leaf.word, self.altered.deviation)
 
     def lines(self) -> Iterator[str]:
-        """Show what differs."""
         yield f"an ordinary call after a call in which {self.altered.description}, which raises, is wrong"
         yield f"{self.where} differs in {self.leaf.aspect}" if self.where else "it raises"
         yield self.leaf.details()

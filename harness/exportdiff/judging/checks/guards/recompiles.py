@@ -109,11 +109,9 @@ class Recompiled(WithoutCall):
     stage = "run"
 
     def words(self) -> tuple[str, ...]:
-        """Return the sort of guard."""
         return ("recompiled", reason_word(self.because))
 
     def lines(self) -> Iterator[str]:
-        """Show the guard."""
         yield "a second call, with equal inputs and the model as it was, compiles again"
         yield f"compiled: {self.code} in {self.file}"
         guard = shortened(self.because, lines=1) or "this code was not compiled in the first call"
@@ -136,11 +134,9 @@ class DeviatingCallRaised(InCall):
         return True
 
     def words(self) -> tuple[str, ...]:
-        """Return what was raised, and the deviation last: many deviations lead to one failure."""
         return ("served", *crash_words(self.failure), self.altered.deviation)
 
     def lines(self) -> Iterator[str]:
-        """Show the exception."""
         yield from crash_lines(f"a call in which {self.altered.description}", self.failure)
 
 

@@ -67,7 +67,7 @@ class Transform:
     """For a program: whether the result is traced under no_grad, and is for inference alone."""
     narrows: bool = False
     """For an export: whether the program may refuse sizes that the spec of dynamic shapes allows."""
-    not_promised: frozenset[Aspect] = frozenset()
+    not_promised: tuple[Aspect, ...] = ()
     """What is not compared, because no docs promise it."""
     cost: float = 30.0
     """Milliseconds that it adds to a path, for a model of the usual size."""
@@ -79,54 +79,13 @@ TRANSFORMS: dict[str, Transform] = {}
 """By name, in the canonical order."""
 
 
-def transform(
-    at: At,
-    *on: str,
-    sizes: bool = False,
-    exports: bool = False,
-    wants_model: bool = False,
-    wants_program: bool = False,
-    runner: str = "",
-    after: str = "",
-    in_eager: bool = False,
-    calls_often: bool = False,
-    apart: bool = False,
-    in_place: bool = False,
-    same_operators: bool = True,
-    for_inference: bool = False,
-    narrows: bool = False,
-    not_promised: tuple[Aspect, ...] = (),
-    cost: float = 30.0,
-    needs: tuple[str, ...] = (),
-) -> Callable[[Function], Function]:
-    """Add the decorated function to the table, under its name; see ``Transform`` for the arguments."""
+def transform(at: At, *on: str, **options: Any) -> Callable[[Function], Function]:
+    """Add the decorated function to the table, under its name. ``options``: further fields of Transform."""
 
     def enter(function: Function) -> Function:
-        name = function.__name__
         promise = (function.__doc__ or "").partition("\n")[0]
-        TRANSFORMS[name] = Transform(
-            name,
-            at,
-            function,
-            promise,
-            on,
-            sizes,
-            exports,
-            wants_model,
-            wants_program,
-            runner,
-            after,
-            in_eager,
-            calls_often,
-            apart,
-            in_place,
-            same_operators,
-            for_inference,
-            narrows,
-            frozenset(not_promised),
-            cost,
-            needs,
-        )
+        name = function.__name__
+        TRANSFORMS[name] = Transform(name, at, function, promise, on, **options)
         return function
 
     return enter
