@@ -125,7 +125,7 @@ class WriteDiffers(OfLeaf, InCall):
 
 
 def aliasing(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
-    """Compare who shares memory with an output, call by call, and what writing to an output shows."""
+    """Compare which tensors share memory with an output, and which tensors a write to an output changes."""
     known = known_names(reference, candidate)
     for number, (ours, theirs) in enumerate(zip(reference.calls, candidate.calls, strict=False)):
         if ours.failure is not None or theirs.failure is not None:
@@ -172,7 +172,7 @@ def known_names(reference: Observation, candidate: Observation) -> frozenset[str
 
 
 def sorts_of(names: Iterable[str], reference: Observation) -> tuple[str, ...]:
-    """Return the sorts of tensors in a group of names, in stable words."""
+    """Return what the named tensors are: ``output``, ``input``, ``parameter``, ``buffer`` or ``constant``."""
     return tuple(sorted({_sort(name, reference) for name in names}))
 
 

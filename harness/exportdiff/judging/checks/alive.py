@@ -1,4 +1,4 @@
-"""alive: the path ends, and its process survives. It compares nothing: the engine sees a process die."""
+"""alive: the path ends, and its process survives. A campaign sees a process die; nothing is compared."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class WrongFake(OfLeaf, WithoutCall):
     """Whether the program was read from a file."""
 
     stage = "export"
-    # Where a value differs as well, that is what a reader wants to see.
+    # If a value also differs, a reader wants to see that first.
     relation = Relation.POSSIBLE_CAUSE
 
     def words(self) -> tuple[str, ...]:
@@ -52,5 +52,5 @@ def fake(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
     for each in candidate.predictions:
         if (unlike := unlike_recorded(each.actual, each.predicted)) is not None:
             yield WrongFake(each.node, each.operator, unlike, reloaded)
-            # What is computed from it is predicted wrongly as well.
+            # What is computed from it is predicted wrongly too.
             return

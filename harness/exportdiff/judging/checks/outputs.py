@@ -43,8 +43,8 @@ class PathRaised(Evidence):
     def title(self) -> str:
         """The exception, and the first line of its text; two lines if the first announces the second."""
         lines = [line.strip() for line in self.failure.message.splitlines() if line.strip()]
-        told = lines[: 2 if lines and lines[0].endswith(":") else 1]
-        return " ".join((f"{self.failure.name}:", *told))
+        first = lines[: 2 if lines and lines[0].endswith(":") else 1]
+        return " ".join((f"{self.failure.name}:", *first))
 
     def words(self) -> tuple[str, ...]:
         return crash_words(self.failure)
@@ -58,7 +58,7 @@ class PathRaised(Evidence):
 
 @dataclass(frozen=True)
 class OnlyEagerRaised(InCall):
-    """The path returned where eager raised."""
+    """The path returned, and eager raised."""
 
     call: int
     failure: Failure

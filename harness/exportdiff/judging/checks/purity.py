@@ -70,9 +70,9 @@ class StateChanged(_Changed):
 
 @dataclass(frozen=True)
 class HeldTensorChanged(StateChanged):
-    """A tensor that only a list, tuple or dict holds is another one after export or lowering.
+    """A tensor in a list, tuple or dict of the model is another one after export or lowering.
 
-    It is no state that is compared before the first call: the calls show it.
+    Such tensors are not compared before the first call, so only the calls show it.
     """
 
     relation = Relation.SPOILS_CALLS
@@ -150,12 +150,12 @@ class ModuleChanged(_Changed):
 
 
 FAKE = "fake tensor in an object"
-"""A sort of ``ModuleChanged``: a fake tensor that an object or a function of the program holds."""
+"""A sort of ``ModuleChanged``: a fake tensor in an object or a function of the program."""
 
 
 @dataclass(frozen=True)
 class ProcessChanged(_Changed):
-    """Something that is switched for the whole process differs after export or lowering."""
+    """A setting of the whole process differs after export or lowering."""
 
     stage: Stage
     names: tuple[str, ...]
@@ -163,7 +163,7 @@ class ProcessChanged(_Changed):
 
     @property
     def inside(self) -> bool:
-        """Whether no later result changes, but for random draws: other settings change what runs next."""
+        """Whether no later result changes, except random numbers: other settings change what runs next."""
         return _CHANGE_NO_RESULT.issuperset(self.names)
 
     def words(self) -> tuple[str, ...]:
@@ -199,12 +199,12 @@ class Printed(_Changed):
 
 
 _PRINTED = 80
-"""So many characters of what was printed are shown."""
+"""How many characters of the printed text are shown."""
 
 
 @dataclass(frozen=True)
 class ProcessLeftDifferent(InCall):
-    """After a call, something that is switched for the whole process is not as after eager's call."""
+    """After a call, a setting of the whole process is not as after eager's call."""
 
     call: int
     name: str
@@ -225,7 +225,7 @@ class ProcessLeftDifferent(InCall):
 
     @property
     def inside(self) -> bool:
-        """Whether only a call shows it that leaves what was exported."""
+        """Whether only a deviating call shows it."""
         return self.in_deviating_call
 
     def words(self) -> tuple[str, ...]:
@@ -286,7 +286,7 @@ def _state(effect: StageEffect) -> Iterator[Evidence]:
     for name in sorted(after.tensors.keys() - before.tensors.keys() - before.constants.keys()):
         tensor = after.tensors[name]
         yield StateCreated(effect.stage, name, sort_of(tensor), f"{tensor.type} {tensor}")
-        break  # the others are of one cause
+        break  # the others have the same cause
     # A new constant is reported as a new attribute.
     names = frozenset(before.tensors) | frozenset(before.constants)
     if any(set(ours) != _among(names, theirs) for ours, theirs in _groups(before, after)):
@@ -299,7 +299,7 @@ def _held(effect: StageEffect) -> Iterator[Evidence]:
         found = compare_leaf(tensor, effect.after.held.get(name, tensor), metadata=True)
         if found is not None:
             yield HeldTensorChanged(effect.stage, name, "constant", found, missing=False)
-            break  # the others are of one cause
+            break  # the others have the same cause
 
 
 def _groups(before: State, after: State) -> tuple[tuple[Groups, Groups], ...]:
@@ -312,7 +312,7 @@ def _among(names: frozenset[str], groups: Groups) -> set[frozenset[str]]:
 
 def _pairs(effect: StageEffect) -> Iterator[tuple[str, str, TensorSnapshot, TensorSnapshot | None]]:
     before, after = effect.before.state, effect.after.state
-    # Constants first: a tensor that is a buffer as well changes because it is a constant.
+    # Constants first: a tensor that is also a buffer changes because it is a constant.
     for name, tensor in before.constants.items():
         yield "constant", name, tensor, after.constants.get(name)
     for name, tensor in before.tensors.items():
@@ -327,7 +327,7 @@ def _inputs(effect: StageEffect) -> Iterator[Evidence]:
 
 
 def _after_calls(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
-    """Compare what is switched for the whole process, after calls that raised as well; report the first."""
+    """Compare the settings of the process after each call, even if it raised; report the first difference."""
     made = {each.key: each.call for each in reference.deviations}
     usual = [(n, None, ours, theirs) for n, ours, theirs in comparable(reference, candidate)]
     deviations = [
@@ -343,7 +343,7 @@ def _after_calls(reference: Observation, candidate: Observation) -> Iterator[Evi
             return
 
 
-# A call that raises while it is traced has done nothing; eager has come as far as the line that raises.
+# A call that raises while it is traced has done nothing; eager has run up to the line that raises.
 _ON_THE_WAY = ("global random number generator", "text on standard output", "text on standard error")
 
 

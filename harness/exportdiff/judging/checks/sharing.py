@@ -49,7 +49,7 @@ class MemorySplit(WithoutCall):
     names: frozenset[str]
 
     stage = "lower"
-    # Tensors that only share memory have metadata of their own.
+    # Tensors that only share memory have separate metadata.
     relation = Relation.SPOILS_VALUES
 
     def words(self) -> tuple[str, ...]:
@@ -82,7 +82,7 @@ class MemoryMerged(WithoutCall):
     names: frozenset[str]
 
     stage = "lower"
-    # Tensors that only share memory have metadata of their own.
+    # Tensors that only share memory have separate metadata.
     relation = Relation.SPOILS_VALUES
 
     def words(self) -> tuple[str, ...]:
@@ -94,7 +94,7 @@ class MemoryMerged(WithoutCall):
 
 @dataclass(frozen=True)
 class CallVariantState(WithoutCall):
-    """A later call of a module has a tensor of its own, not that of the first call."""
+    """A later call of a module does not use the tensor of the first call."""
 
     names: tuple[str, ...]
 
@@ -117,7 +117,7 @@ class CopyShares(WithoutCall):
     """Whether the program reads none of them."""
 
     stage = "lower"
-    # Where a call differs as well, that is what a reader wants to see.
+    # If a call also differs, a reader wants to see that first.
     relation = Relation.POSSIBLE_CAUSE
 
     @property
@@ -168,7 +168,7 @@ class EditDiffers(OfLeaf, InCall):
 
 
 def sharing(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
-    """Compare who is the same object as whom, who shares memory with whom, and what an edit does."""
+    """Compare which names are one object, which share memory, and what an edit does."""
     if reference.before is not None and candidate.before is not None:
         yield from _compare(reference.before, candidate.before)
     if isinstance(candidate, ExportedObservation) and candidate.still_shared:
@@ -200,12 +200,12 @@ def _compare(ours: State, theirs: State) -> Iterator[Evidence]:
 
 
 def _device(state: State, name: str) -> str:
-    """Return the device: a tensor that moved to another one cannot share memory as before."""
+    """Return the device: a tensor that moved to another device cannot share memory as before."""
     return (state.tensors.get(name) or state.constants[name]).device
 
 
 def _left_out(reference: Observation, candidate: Observation) -> bool:
-    """Whether the path has some tensor that eager's edit changes under no name at all."""
+    """Whether the path lacks all names of a tensor that eager's edit changes."""
     if reference.before is None or candidate.before is None:
         return False
     present = candidate.before.tensors.keys()
@@ -218,13 +218,13 @@ def _edited(reference: Observation, candidate: Observation) -> Iterator[Evidence
     if ours is None or theirs is None or ours.failure is not None:
         return
     if _left_out(reference, candidate):
-        return  # what has no name cannot be edited: the state check reports it
+        return  # a tensor without a name cannot be edited: the state check reports it
     number = len(reference.calls)
     if theirs.failure is not None:
         yield EditRaised(number, theirs.failure)
         return
     if ours.outputs is None or theirs.outputs is None:
         return
-    # What the ordinary calls show as well is no effect of the edit.
+    # What the ordinary calls show too is not an effect of the edit.
     for place, found in beyond_ordinary(unlike_outputs(ours.outputs, theirs.outputs), reference, candidate):
         yield EditDiffers(number, place.removeprefix(OUTPUT), found)

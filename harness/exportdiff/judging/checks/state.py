@@ -43,7 +43,7 @@ class StateMissing(WithoutCall):
 
 @dataclass(frozen=True)
 class StateAdded(WithoutCall):
-    """The state dict of what runs has names that eager's has not."""
+    """The state dict of the path has names that eager's does not have."""
 
     names: tuple[str, ...]
 
@@ -87,7 +87,7 @@ class StateLeaf(OfLeaf):
 
 @dataclass(frozen=True)
 class UpdateLost(OfLeaf, InCall):
-    """Eager updates a tensor that the path has under no name."""
+    """Eager updates a tensor that the path does not have."""
 
     call: int
     name: str
@@ -153,13 +153,13 @@ def _added(reference: Observation, candidate: Observation) -> Iterator[Evidence]
 
 
 def _lost(before: State, after: State, candidate: Observation, call: int) -> Iterator[Evidence]:
-    """Look for tensors that eager updates and that the path has under no name."""
+    """Look for tensors that eager updates and that the path does not have."""
     if not isinstance(candidate, ExportedObservation):
         return
     here = candidate.before
     present = here.tensors.keys() if here is not None else set()
     names = present | here.constants.keys() if here is not None else set()
-    # What eager itself no longer has under that name is no update.
+    # A name that eager itself no longer has is not an update.
     for name in sorted((candidate.dropped - present) & after.tensors.keys()):
         aliases = set().union(*(group for group in before.shared if name in group))
         found = compare_leaf(before.tensors[name], after.tensors[name])
@@ -181,7 +181,7 @@ def _pairs(ours: State, theirs: State) -> Iterator[tuple[str, str, TensorSnapsho
         if name in theirs.tensors:
             yield sort_of(expected), name, expected, theirs.tensors[name]
     for name, expected in ours.constants.items():
-        # A path may keep a constant as a buffer. If it has a name of its own there, it is not compared.
+        # A path may keep a constant as a buffer. Under another name, it is not compared.
         if (seen := theirs.constants.get(name) or theirs.tensors.get(name)) is not None:
             yield "constant", name, expected, seen
 

@@ -1,4 +1,4 @@
-"""guards: what was exported accepts the inputs it was exported with, and describes them truly."""
+"""guards: the program accepts the inputs that it was exported with, and records their metadata correctly."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def guards(reference: Observation, candidate: Observation) -> Iterator[Evidence]
             name = argument(placeholder.where) if is_input else placeholder.where
             yield WrongRecord(placeholder.kind, name, unlike)
     for number, call in enumerate(candidate.calls):
-        # A guard made from a wrong record has to refuse: that is no second finding.
+        # A guard made from a wrong record has to refuse: do not report that as a second finding.
         if explained or call.failure is None or _raised(reference, number):
             continue
         if (what := misfit(call.failure, probe=call.probe)) is not None:

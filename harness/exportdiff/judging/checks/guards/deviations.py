@@ -100,14 +100,14 @@ class BrokenByRefusal(InCall):
 
 
 def deviations(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
-    """Compare each deviating call that both made; where eager raises, there is no right answer.
+    """Compare each deviating call that both made. If eager raises, there is no right answer.
 
-    But an ordinary call after one that raised has a right answer, if that one changed nothing.
+    An ordinary call after a call that raised has a right answer, if that call changed nothing.
     """
     number = len(reference.calls)
 
     def beyond(unlike: Iterable[Unlike]) -> list[Unlike]:
-        # What the ordinary calls show as well is theirs to report, or a documented limit.
+        # The ordinary calls report what they show too, unless it is a documented limit.
         if rounds:  # other operators do (the documented limit other-operators-round)
             unlike = (each for each in unlike if each[1].word not in ("rounding", "sign-of-zero"))
         return beyond_ordinary(unlike, reference, candidate)
@@ -142,7 +142,7 @@ def _worst(unlike: list[Unlike]) -> Iterator[Unlike]:
 
 
 def _is_ordinary(expected: DeviatingCall, made: DeviatingCall) -> bool:
-    """Ask whether outputs and state are those of eager's ordinary call in the place of the deviating one."""
+    """Whether outputs and state are those of eager's ordinary call, made instead of the deviating one."""
     ordinary = expected.then
     if ordinary is None or ordinary.outputs is None:
         return False
@@ -152,7 +152,7 @@ def _is_ordinary(expected: DeviatingCall, made: DeviatingCall) -> bool:
 def _afterwards(
     expected: DeviatingCall, made: DeviatingCall, number: int, beyond: Beyond
 ) -> Iterator[Evidence]:
-    """Compare the ordinary calls after a deviating call that raised here, and changed nothing anywhere."""
+    """Compare the ordinary calls after a deviating call that raised on the path and changed nothing."""
     ours, theirs = expected.then, made.then
     if ours is None or theirs is None or made.call.failure is None or ours.failure is not None:
         return

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Reason(NamedTuple):
-    """One way in which Dynamo words the guard that failed."""
+    """How Dynamo describes the guard that failed."""
 
     word: str
     pattern: re.Pattern[str]
@@ -78,7 +78,7 @@ DOCUMENTED_RECOMPILATIONS = (
         because=r"# .*\b(id|data_ptr)\(",
     ),
 )
-"""A second compilation is no finding if it is one of these.
+"""A second compilation is not a finding if one of these covers it.
 
 The other documented reasons to compile again (docs.pytorch.org, Dealing with Recompilations: other sizes,
 numbers, attributes, grad modes; automatic dynamic shapes) do not arise here: the two calls that are
