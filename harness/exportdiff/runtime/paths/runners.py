@@ -55,9 +55,9 @@ class Runner:
     same_operators: bool = True
     """Whether it runs the operators that eager runs."""
     not_promised: tuple[Aspect, ...] = ()
-    """What it does not promise to keep; the checks do not compare it."""
-    apart: bool = False
-    """Whether what it returns shares no memory with the program."""
+    """What is not compared, because torch does not promise it."""
+    copies: bool = False
+    """Whether it copies the state of the program."""
     needs: tuple[str, ...] = ()
     """Names of torch that it uses and not every supported version has; without one its paths are left out."""
 
@@ -84,7 +84,7 @@ def module(program: ExportedProgram) -> nn.Module:
     return program.module()
 
 
-@runner("nonstrict", "strict", "draft", expression="torch.export.unflatten(ep)", apart=True)
+@runner("nonstrict", "strict", "draft", expression="torch.export.unflatten(ep)", copies=True)
 def unflatten(program: ExportedProgram) -> nn.Module:
     """The module hierarchy, rebuilt; clones the exported program's state."""
     return torch.export.unflatten(program)

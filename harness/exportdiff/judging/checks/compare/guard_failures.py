@@ -28,7 +28,7 @@ _REFUSALS = {
 _ASSERTION = re.compile(r"Runtime assertion failed for expression ")
 
 
-def misfit(failure: Failure, *, probe: bool) -> str | None:
+def input_misfit(failure: Failure, *, probe: bool) -> str | None:
     """Return what does not fit, such as ``size``; None if the call was not refused because of its inputs."""
     if failure.stage != "run":
         return None
@@ -39,4 +39,4 @@ def misfit(failure: Failure, *, probe: bool) -> str | None:
 
 def is_guard_failure(call: Call) -> bool:
     """Whether a call was refused because of its inputs, before anything ran."""
-    return call.failure is not None and misfit(call.failure, probe=call.probe) is not None
+    return call.failure is not None and input_misfit(call.failure, probe=call.probe) is not None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.core.finding import Evidence, Relation
 from exportdiff.judging.checks.compare.crash import shortened
-from exportdiff.judging.checks.compare.guard_failures import misfit
+from exportdiff.judging.checks.compare.guard_failures import input_misfit
 from exportdiff.judging.checks.compare.leaves import LeafDifference
 from exportdiff.judging.checks.compare.metadata import unlike_recorded
 from exportdiff.judging.checks.evidence import InCall, OfLeaf, WithoutCall
@@ -84,7 +84,7 @@ def guards(reference: Observation, candidate: Observation) -> Iterator[Evidence]
         # A guard made from a wrong record has to refuse: do not report that as a second finding.
         if explained or call.failure is None or _raised(reference, number):
             continue
-        if (what := misfit(call.failure, probe=call.probe)) is not None:
+        if (what := input_misfit(call.failure, probe=call.probe)) is not None:
             yield CallRefused(number, what, call.probe, call.failure)
     yield from _refused_small_calls(reference, candidate)
     yield from recompiles(reference, candidate)
@@ -98,7 +98,7 @@ def _refused_small_calls(reference: Observation, candidate: Observation) -> Iter
         failure = each.call.failure
         if failure is None or each.number not in accepted:
             continue
-        if (what := misfit(failure, probe=True)) is not None:
+        if (what := input_misfit(failure, probe=True)) is not None:
             yield CallRefused(each.number, what, probe=True, failure=failure)
 
 

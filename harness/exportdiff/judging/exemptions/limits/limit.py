@@ -1,4 +1,4 @@
-"""What a documented limit is, and the compared that it answers."""
+"""What a documented limit is, and what it may look at."""
 
 from __future__ import annotations
 
