@@ -247,7 +247,7 @@ def test_a_signal_ends_a_campaign_and_a_second_one_at_once(
     process = subprocess.Popen(
         [*command, "--paths", "nonstrict:module"],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=subprocess.PIPE,
         text=True,
         start_new_session=True,
