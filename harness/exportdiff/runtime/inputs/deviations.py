@@ -89,8 +89,8 @@ class DeviationKind:
     values_alone: bool = False
     """Whether it changes only values; then it can be informative although eager runs the same operators."""
     keeps_history: bool = False
-    """Whether the new leaf keeps the autograd history that the expression gives it; otherwise it only requires
-    grad if the leaf did."""
+    """Whether the new leaf keeps the autograd history that the expression gives it; otherwise it requires
+    grad if the leaf did, and has no history."""
 
 
 _TENSOR = "type(leaf) is torch.Tensor and leaf.layout is torch.strided"
