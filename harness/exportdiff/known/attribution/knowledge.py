@@ -13,7 +13,6 @@ from functools import cache, cached_property
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from exportdiff.core.own_code import PACKAGE
 from exportdiff.known.attribution.likeness import Likeness
 from exportdiff.known.corpus.entry import FIXES, Entry, find_files
 from exportdiff.known.corpus.fix_trials import cache_folder, open_entries, subjects
@@ -44,10 +43,6 @@ class Knowledge:
     def usable_fixes(self) -> tuple[Fix, ...]:
         """The fixes that a process can hold at the same time."""
         return tuple(self.fixes[name] for name in self.usable)
-
-
-_OWN = ("known/attribution", "known/corpus", "runtime/patching")
-"""The folders of the code that reads a corpus: a change there makes what was kept on disk useless."""
 
 
 @cache
@@ -120,7 +115,9 @@ def _together(fixes: Mapping[str, Fix]) -> Iterator[str]:
 def _digest(corpora: pathlib.Path) -> str:
     """Return a digest of everything that the knowledge depends on."""
     digest = hashlib.sha256(f"{sys.version}\0{version('torch')}\0{corpora}\0".encode())
-    own = [file for folder in _OWN for file in sorted((PACKAGE / folder).glob("*.py"))]
+    here = pathlib.Path(__file__).parent
+    own = [here / f"{name}.py" for name in ("knowledge", "entry", "fit", "likeness")]
+    own += sorted((here.parent / "patching").glob("*.py"))
     for file in (*own, *find_files([corpora]), *sorted((corpora / FIXES).glob("*.patch"))):
         with suppress(OSError):
             content = file.read_bytes()
