@@ -148,7 +148,7 @@ EVIDENCE: list[tuple[str, Evidence]] = [
     ("sharing", TensorsMerged(B)),
     ("sharing", MemorySplit(B)),
     ("sharing", MemoryMerged(B)),
-    ("sharing", CallVariantState(("l@1.weight",))),
+    ("sharing", CallVariantState(frozenset({"l@1.weight"}))),
     ("sharing", EditDiffers(3, "[0]", leaf())),
     ("sharing", EditRaised(3, failure())),
     *(("guards", WrongRecord("input", "args[0]", leaf(word))) for word in ("stride", "value")),
