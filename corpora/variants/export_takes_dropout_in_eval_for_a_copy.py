@@ -43,8 +43,7 @@ def make():
 def show():
     model, args = make()
     program = torch.export.export(model, args).module()
-    x = torch.ones(1, 2)
-    return model(x).shape, program(x).shape
+    return model(torch.ones(1, 2)).shape, program(torch.ones(1, 2)).shape
 
 
 if __name__ == "__main__":

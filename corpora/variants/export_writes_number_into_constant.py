@@ -46,7 +46,7 @@ def make():
 def show():
     model, args = make()
     torch.export.export(model, args)
-    return 1, model.scale
+    return 1.0, model.scale.item()
 
 
 if __name__ == "__main__":
@@ -54,5 +54,5 @@ if __name__ == "__main__":
     sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     expected, got = show()
     bug = expected != got
-    print(f"{'BUG' if bug else 'ok'}: scale is 1.0 before export, {got.item()} after it")
+    print(f"{'BUG' if bug else 'ok'}: scale is {expected} before export, {got} after it")
     raise SystemExit(bug)
