@@ -57,5 +57,5 @@ if __name__ == "__main__":
     try:
         show()
     except PendingUnbackedSymbolNotFound as error:
-        sys.exit(f"BUG: {error}")
+        sys.exit(f"BUG: {error!r:.100}")
     print("ok: draft_export takes a floor division")

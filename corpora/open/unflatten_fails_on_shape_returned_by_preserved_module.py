@@ -61,5 +61,5 @@ if __name__ == "__main__":
     try:
         show()
     except RuntimeError as error:
-        sys.exit(f"BUG: {error}")
+        sys.exit(f"BUG: {error!r:.100}")
     print("ok: the unflattened module runs")

@@ -68,5 +68,5 @@ if __name__ == "__main__":
     try:
         show()
     except TypeError as error:
-        sys.exit(f"BUG: {error}")
+        sys.exit(f"BUG: {error!r:.100}")
     print("ok: the eager child can take the place of the unflattened one")

@@ -69,5 +69,5 @@ if __name__ == "__main__":
     except TypeError as error:
         if "takes 2 positional arguments but 3 were given" not in str(error):
             raise
-        sys.exit(f"BUG: eager raises nothing, unflatten raises {error}")
+        sys.exit(f"BUG: eager raises nothing, unflatten raises {error!r:.100}")
     print(f"ok: eager gives {expected}, unflatten {got}")

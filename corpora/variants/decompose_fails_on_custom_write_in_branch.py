@@ -76,7 +76,7 @@ if __name__ == "__main__":
     except RuntimeError as error:
         if not str(error).startswith("Found a custom (non-ATen) operator"):
             raise
-        sys.exit(f"BUG: run_decompositions raises RuntimeError: {error}")
+        sys.exit(f"BUG: run_decompositions raises {error!r:.100}")
     bug = expected != got
     print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the decomposed program {got}")
     raise SystemExit(bug)
