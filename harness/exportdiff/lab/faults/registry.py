@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from unittest import mock
 
-Plant = Callable[[], Iterator[None]]
+Plant = Callable[[], Iterator[None]] | Callable[[], AbstractContextManager[object]]
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Fault:
     """One line: what the bug breaks."""
     source: str
     """The source of the smallest model that shows the bug; it defines ``make()``."""
-    plant: Callable[[], AbstractContextManager[None]]
+    plant: Callable[[], AbstractContextManager[object]]
     """Returns a context manager; the bug is in torch while its block runs."""
     cites: str = ""
     """The PyTorch thread about the same bug: ``PR 137013``. Empty: none is known."""
@@ -34,7 +35,9 @@ FAULTS: dict[str, Fault] = {}
 
 
 def fault(*, check: str, paths: str, source: str, cites: str = "") -> Callable[[Plant], Plant]:
-    """Add a fault to FAULTS: a generator function that breaks torch, yields, and restores torch.
+    """Add a fault to FAULTS: a function that returns a context manager, or a generator that yields once.
+
+    The bug is in torch while the block of the context manager runs.
 
     The function's name becomes the fault's name, the first line of its docstring becomes ``Fault.why``.
     A source without ``make()`` gets ``MAKE``.
@@ -48,7 +51,7 @@ def fault(*, check: str, paths: str, source: str, cites: str = "") -> Callable[[
             paths,
             why,
             HEADER + source + ("" if "def make(" in source else MAKE),
-            contextlib.contextmanager(plant),
+            contextlib.contextmanager(plant) if inspect.isgeneratorfunction(plant) else plant,
             cites,
         )
         return plant
