@@ -7,9 +7,11 @@ import inspect
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import cast
 from unittest import mock
 
-Plant = Callable[[], Iterator[None]] | Callable[[], AbstractContextManager[object]]
+Planted = Callable[[], AbstractContextManager[object]]
+Plant = Planted | Callable[[], Iterator[None]]
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class Fault:
     """One line: what the bug breaks."""
     source: str
     """The source of the smallest model that shows the bug; it defines ``make()``."""
-    plant: Callable[[], AbstractContextManager[object]]
+    plant: Planted
     """Returns a context manager; the bug is in torch while its block runs."""
     cites: str = ""
     """The PyTorch thread about the same bug: ``PR 137013``. Empty: none is known."""
@@ -44,6 +46,8 @@ def fault(*, check: str, paths: str, source: str, cites: str = "") -> Callable[[
     """
 
     def add(plant: Plant) -> Plant:
+        is_generator = inspect.isgeneratorfunction(plant)
+        planted = contextlib.contextmanager(plant) if is_generator else cast("Planted", plant)
         why = (plant.__doc__ or "").partition("\n")[0]
         FAULTS[plant.__name__] = Fault(
             plant.__name__,
@@ -51,7 +55,7 @@ def fault(*, check: str, paths: str, source: str, cites: str = "") -> Callable[[
             paths,
             why,
             HEADER + source + ("" if "def make(" in source else MAKE),
-            contextlib.contextmanager(plant) if inspect.isgeneratorfunction(plant) else plant,
+            planted,
             cites,
         )
         return plant
