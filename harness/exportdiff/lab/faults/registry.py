@@ -46,8 +46,10 @@ def fault(*, check: str, paths: str, source: str, cites: str = "") -> Callable[[
     """
 
     def add(plant: Plant) -> Plant:
-        is_generator = inspect.isgeneratorfunction(plant)
-        planted = contextlib.contextmanager(plant) if is_generator else cast("Planted", plant)
+        if inspect.isgeneratorfunction(plant):
+            planted: Planted = contextlib.contextmanager(plant)
+        else:
+            planted = cast("Planted", plant)
         why = (plant.__doc__ or "").partition("\n")[0]
         FAULTS[plant.__name__] = Fault(
             plant.__name__,
