@@ -18,16 +18,6 @@ from torch.utils import _pytree
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-OPTIONAL = (
-    "torch._dynamo.config.run_gc_after_compile",
-    "torch._dynamo.guards.profile_guard_manager",
-    "torch._export.utils._materialize_cpp_cia_ops",
-    "torch.compiler.is_exporting",
-    "torch.compiler.set_stance",
-    "torch.export.graph_signature.OutputKind.PARAMETER_MUTATION",
-)
-"""The names that the functions below do without where torch lacks them."""
-
 WRITTEN = frozenset(
     kind
     for name in ("BUFFER_MUTATION", "PARAMETER_MUTATION", "USER_INPUT_MUTATION")
