@@ -25,9 +25,9 @@ from exportdiff.fuzzing.campaign.worker import ExampleResult, Job
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.judging.results import PathResult, Verdict
 from exportdiff.runtime.paths import select_paths
-from exportdiff.runtime.processes.calls import ReusableWorker, call_fresh
 from exportdiff.runtime.processes.child import Death
 from exportdiff.runtime.processes.executor import WorkerSlots
+from exportdiff.runtime.processes.in_child import ReusableWorker, call_fresh
 from exportdiff.runtime.processes.limits import MIB, limited
 from exportdiff.runtime.processes.script import run_file
 from exportdiff.runtime.processes.server import server, server_pid

@@ -161,9 +161,9 @@ def test_a_node_is_lost_and_another_one_repeats_its_tasks(ray: Any, alone: Any) 
         second = machines.add_node(num_cpus=1)
         cluster = Cluster(machines.address, 1)
         assert (cluster.cores, cluster.gpus) == (2, 1)
-        with WorkerSlots([cluster.place(0.5, fits, ())]) as places:
+        with WorkerSlots([cluster.worker_slot(0.5, fits, ())]) as places:
             assert places.submit(60, seen_devices).wait() == "0"
-        with WorkerSlots([cluster.place(0.0, does_not_fit, ())], cluster.close) as places:
+        with WorkerSlots([cluster.worker_slot(0.0, does_not_fit, ())], cluster.close) as places:
             unfit = places.submit(60, seen_devices)
             with pytest.raises(UsageError, match=r"it has torch 1\.0"):
                 unfit.wait()

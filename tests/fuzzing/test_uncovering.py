@@ -11,7 +11,7 @@ from exportdiff.judging.results import Verdict
 from exportdiff.known.attribution.classification import Classification, Kind
 from exportdiff.known.attribution.explained import ExplainedFinding, RootCause
 from exportdiff.known.attribution.residual import ResidualFinding
-from exportdiff.runtime.processes.child import Death, Failure
+from exportdiff.runtime.processes.child import Death, TaskFailure
 from support.evidence_of import make_finding
 
 
@@ -31,14 +31,14 @@ def left(index: int, *findings: Finding) -> ExampleResult:
 class Search:
     """Answers every search with what it is made with, and counts."""
 
-    def __init__(self, answer: ExplainedFinding | ResidualFinding | Death | Failure) -> None:
+    def __init__(self, answer: ExplainedFinding | ResidualFinding | Death | TaskFailure) -> None:
         """Prepare the answer."""
         self.answer = answer
         self.asked: list[Finding] = []
 
     def __call__(
         self, source: str, finding: Finding, kind: Kind
-    ) -> ExplainedFinding | ResidualFinding | Death | Failure:
+    ) -> ExplainedFinding | ResidualFinding | Death | TaskFailure:
         """Count the question."""
         assert (source, kind) == ("program", "masked")
         self.asked.append(finding)

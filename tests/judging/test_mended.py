@@ -15,7 +15,7 @@ import torch
 
 from exportdiff.core.case import Case, case_from_source
 from exportdiff.fuzzing.campaign.worker import Job, prepared, run_batch
-from exportdiff.judging.declared_refusals import DeclaredRefusal, declared_by, until_refused
+from exportdiff.judging.exemptions.refusal import FixRefusal, find_refusal, fix_refusals
 from exportdiff.judging.results import Verdict
 from exportdiff.judging.verdict import judge
 from exportdiff.known.attribution.classification import NEW, Classification
@@ -41,7 +41,7 @@ def nothing_held() -> Iterator[None]:
 def mended(case: Case, corpora: pathlib.Path) -> tuple[Verdict, Knowledge]:
     known = prepared(Job(0, PATHS, corpora=corpora))
     assert known is not None
-    return judge(case, PATHS, refusals=declared_by(known.usable_fixes)), known
+    return judge(case, PATHS, refusals=fix_refusals(known.usable_fixes)), known
 
 
 def test_a_refusal_that_a_fix_declares_is_unsupported(case: Callable[[str], Case]) -> None:
@@ -59,18 +59,19 @@ def test_a_refusal_that_a_fix_declares_is_unsupported(case: Callable[[str], Case
 
 
 def test_a_declared_refusal_counts_at_any_stage() -> None:
-    refusal = DeclaredRefusal("a_fix", "ValueError", "cannot hold")
+    refusal = FixRefusal("a_fix", "ValueError", "cannot hold")
     raised = failure(ValueError("it cannot hold x"), "run")
     other = failure(TypeError("it cannot hold x"), "run")
     path = PATHS[0]
     call: Any = Call(None, None)  # type: ignore[arg-type]  # neither inputs nor state play a part
     refused: Any = Call(None, None, failure=raised)  # type: ignore[arg-type]  # likewise
     wrong: Any = Call(None, None, failure=other)  # type: ignore[arg-type]  # likewise
-    until, found = until_refused(Observation(path, calls=(call, refused)), (refusal,))
-    assert (until.calls, found) == ((call,), refusal)
-    until, found = until_refused(Observation(path, failure=raised), (refusal,))
-    assert (until.failure, found) == (None, refusal)
-    assert until_refused(Observation(path, calls=(wrong,)), (refusal,))[1] is None
+    found = find_refusal(Observation(path, calls=(call, refused)), (refusal,))
+    assert found is not None and (found.name, found.until.calls) == ("a_fix", (call,))
+    assert found.message == "ValueError: it cannot hold x"
+    found = find_refusal(Observation(path, failure=raised), (refusal,))
+    assert found is not None and (found.name, found.until.failure) == ("a_fix", None)
+    assert find_refusal(Observation(path, calls=(wrong,)), (refusal,)) is None
 
 
 MASKED = """

@@ -25,7 +25,7 @@ from exportdiff.known.attribution.classification import NEW, Classification
 from exportdiff.known.attribution.explained import UNRESOLVED, ExplainedFinding
 from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.known.attribution.residual import ResidualFinding, sort_residual_findings
-from exportdiff.runtime.patching.installed import install, only_installed, without_fixes
+from exportdiff.runtime.patching.installed import install, only_these_fixes, without_fixes
 from exportdiff.runtime.paths import parse
 from support.evidence_of import make_finding
 
@@ -351,7 +351,7 @@ def residual(
     corpora: pathlib.Path, judge: Judge, tags: Sequence[str] = ()
 ) -> list[ExplainedFinding | ResidualFinding]:
     known = knowledge(corpora)
-    with only_installed(known.usable_fixes):
+    with only_these_fixes(known.usable_fixes):
         mended = judge(CASE, (parse("nonstrict:module@cpu"),))
         return list(sort_residual_findings(CASE, mended, tags, known, judge))
 
@@ -420,7 +420,7 @@ def test_held_fixes_are_lifted_and_come_back(corpora: pathlib.Path, torch_like: 
     install((fixes["mends_a"], fixes["mends_b"]))
     try:
         assert not torch_like.is_wrong_a() and not torch_like.is_wrong_b()
-        with only_installed((fixes["mends_c"],)):
+        with only_these_fixes((fixes["mends_c"],)):
             assert torch_like.is_wrong_a() and not torch_like.is_wrong_c()
             with without_fixes():
                 assert torch_like.is_wrong_c()

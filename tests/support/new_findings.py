@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from exportdiff.core.case import Case
 from exportdiff.core.finding import Finding
 from exportdiff.core.path import Path
-from exportdiff.judging.declared_refusals import declared_by
+from exportdiff.judging.exemptions.refusal import fix_refusals
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.judging.results import Verdict
 from exportdiff.known.attribution.attribute import explain
@@ -43,7 +43,7 @@ def new_on_mended_torch(
     known = knowledge(CORPORA)
     fixes = [known.fixes[name] for name in known.usable]
     with applied(fixes):
-        verdict = judge_case(case, paths, declared_by(fixes))
+        verdict = judge_case(case, paths, fix_refusals(fixes))
     left = (
         each
         for each in sort_residual_findings(case, verdict, tags, known)

@@ -55,11 +55,11 @@ def _of_zoo(written: str) -> Around:
 
 def _in_child(written: str, task: Callable[..., T | UnusableModel], *arguments: object) -> T:
     from exportdiff.fuzzing.around.base import UnusableModel
-    from exportdiff.runtime.processes.calls import call_fresh
-    from exportdiff.runtime.processes.child import Death, Failure
+    from exportdiff.runtime.processes.child import Death, TaskFailure
+    from exportdiff.runtime.processes.in_child import call_fresh
 
     answer = call_fresh(SECONDS, task, *arguments)
-    if isinstance(answer, Failure):
+    if isinstance(answer, TaskFailure):
         raise answer.error
     if isinstance(answer, UnusableModel):
         raise UsageError(f"--around {written}: {answer.reason}")

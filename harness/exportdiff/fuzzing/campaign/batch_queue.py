@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from threading import Event
 
     from exportdiff.fuzzing.campaign.clock import Clock
-    from exportdiff.runtime.processes.child import Death, Failure
+    from exportdiff.runtime.processes.child import Death, TaskFailure
     from exportdiff.runtime.processes.executor import Task
 
 R = TypeVar("R")
@@ -73,7 +73,7 @@ class BatchQueue(Generic[R]):
         """Take the batches that no worker has started out of the queue; return the others."""
         return [batch for batch in self._batches if not batch.task.cancel()]
 
-    def answer(self, task: Task[T]) -> T | Death | Failure:
+    def answer(self, task: Task[T]) -> T | Death | TaskFailure:
         """Wait for another task; workers get further batches meanwhile. Raises Stopped."""
         while not task.is_done(POLL):
             self._check()

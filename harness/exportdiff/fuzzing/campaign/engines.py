@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from exportdiff.core.errors import UsageError
 from exportdiff.core.programs import IMPORTS
 from exportdiff.fuzzing.campaign.campaign_inputs import CampaignInputs, campaign_inputs, difference
-from exportdiff.runtime.processes.calls import ReusableWorker
 from exportdiff.runtime.processes.cluster import Cluster
 from exportdiff.runtime.processes.executor import Executor, WorkerSlots
+from exportdiff.runtime.processes.in_child import ReusableWorker
 from exportdiff.runtime.processes.processors import processors
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _on(cluster: Cluster, settings: CampaignSettings) -> Executor:
             raise UsageError("--engine ray: the cluster has no GPU; use --device cpu")
         share = gpu_share(cluster.gpus, settings.workers)
     fit = partial(why_unsuitable, campaign_inputs(settings.corpora), settings.corpora)
-    places = [cluster.place(share, fit, MODULES, TASKS) for _ in range(settings.workers)]
+    places = [cluster.worker_slot(share, fit, MODULES, TASKS) for _ in range(settings.workers)]
     return WorkerSlots(places, cluster.close)
 
 

@@ -17,7 +17,7 @@ from exportdiff.fuzzing.campaign.schedule import paths_for
 from exportdiff.fuzzing.campaign.worker import ExampleResult, Job, exposing_fixes_of
 from exportdiff.judging.results import PathResult, Verdict
 from exportdiff.known.attribution.classification import Classification
-from exportdiff.runtime.processes.child import Death, Failure, Stopped
+from exportdiff.runtime.processes.child import Death, Stopped, TaskFailure
 from exportdiff.runtime.processes.executor import Executor, Task
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class _Asking:
         self._workers = workers
         self._queue = queue
 
-    def ask(self, seconds: float, task: Callable[..., T], *args: object) -> T | Death | Failure:
+    def ask(self, seconds: float, task: Callable[..., T], *args: object) -> T | Death | TaskFailure:
         """Return ``task(*args)``. Raises Stopped."""
         return self._queue.answer(self._workers.submit(seconds, task, *args))
 
@@ -137,7 +137,7 @@ class ExampleRunner:
 
             def search(
                 source: str, finding: Finding, kind: Kind
-            ) -> ExplainedFinding | ResidualFinding | Death | Failure:
+            ) -> ExplainedFinding | ResidualFinding | Death | TaskFailure:
                 seconds = self._settings.example_seconds * PATIENCE
                 task = workers.submit(seconds, exposing_fixes_of, self._job, source, finding, kind)
                 while not task.is_done(POLL) and not self._stopped:
@@ -180,7 +180,7 @@ class ExampleRunner:
                 self.given_up += len(batch.indices)
 
     def _results(
-        self, asking: _Asking, batch: tuple[int, ...], answer: BatchResult | Death | Failure
+        self, asking: _Asking, batch: tuple[int, ...], answer: BatchResult | Death | TaskFailure
     ) -> Iterator[ExampleResult]:
         if isinstance(answer, tuple):
             yield from answer
@@ -188,14 +188,14 @@ class ExampleRunner:
             # One of the examples killed the process. Run each alone, to find out which.
             for index in batch:
                 yield from self._results(asking, (index,), self._alone(asking, index, self._job))
-        elif isinstance(answer, Failure):
+        elif isinstance(answer, TaskFailure):
             yield _failed(batch[0], answer.error)
         else:
             yield self._deadly(asking, batch[0])
 
     def _alone(
         self, asking: _Asking, index: int, job: Job, patience: int = 1
-    ) -> BatchResult | Death | Failure:
+    ) -> BatchResult | Death | TaskFailure:
         seconds = self._settings.example_seconds * patience
         return asking.ask(seconds, self._work, job, (index,))
 
@@ -203,13 +203,13 @@ class ExampleRunner:
         """Find out which paths kill the process, and judge the others."""
         job = self._job
         answer = asking.ask(self._settings.example_seconds, self._source, job, index)
-        if isinstance(answer, Failure):
+        if isinstance(answer, TaskFailure):
             return _failed(index, answer.error)
         if isinstance(answer, Death):
             return _failed(index, RuntimeError(f"drawing the program ended in {answer.reason}"))
         source, tags = answer
 
-        def judge(paths: tuple[Path, ...]) -> BatchResult | Death | Failure:
+        def judge(paths: tuple[Path, ...]) -> BatchResult | Death | TaskFailure:
             # Attributing findings to known bugs takes time, and a death needs none of it.
             return self._alone(asking, index, replace(job, paths=paths, attribute=False))
 
@@ -242,7 +242,7 @@ class ExampleRunner:
                 self._alone(asking, index, replace(job, attribute=False)),
                 f"attribution ended in {answer.reason}",
             )
-        if isinstance(answer, Failure):
+        if isinstance(answer, TaskFailure):
             return _failed(index, answer.error)
         if isinstance(answer, Death):
             reason = f"judging together the paths that survive alone ended in {answer.reason}"
@@ -251,7 +251,7 @@ class ExampleRunner:
         return result
 
 
-def _with_remark(answer: BatchResult | Death | Failure, remark: str) -> BatchResult | Death | Failure:
+def _with_remark(answer: BatchResult | Death | TaskFailure, remark: str) -> BatchResult | Death | TaskFailure:
     """Say of every finding why it may be a known one."""
     if not isinstance(answer, tuple):
         return answer

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from exportdiff.known.attribution.explained import ExplainedFinding
 from exportdiff.known.attribution.residual import ResidualFinding
-from exportdiff.runtime.processes.child import Death, Failure
+from exportdiff.runtime.processes.child import Death, TaskFailure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from exportdiff.fuzzing.campaign.worker import ExampleResult
     from exportdiff.known.attribution.classification import Classification, Kind
 
-    Search: TypeAlias = Callable[[str, Finding, Kind], ExplainedFinding | ResidualFinding | Death | Failure]
+    Search: TypeAlias = Callable[
+        [str, Finding, Kind], ExplainedFinding | ResidualFinding | Death | TaskFailure
+    ]
     """Searches in a worker: takes the source of the program, the finding and its kind."""
     Remembered: TypeAlias = Callable[[str, Callable[..., Any]], Callable[..., Any]]
     """Returns a function that does not ask again what was asked before: see ``Journal.remembered``."""
@@ -64,7 +66,7 @@ class ExposingFixes:
         answer = self._search(source, finding, classification.kind)
         if isinstance(answer, ResidualFinding):
             return answer.classification
-        if isinstance(answer, Death | Failure):
+        if isinstance(answer, Death | TaskFailure):
             reason = (
                 answer.reason if isinstance(answer, Death) else str(answer.error).strip().splitlines()[-1]
             )

@@ -13,7 +13,7 @@ from exportdiff.fuzzing.around.drawing import around_program
 from exportdiff.fuzzing.campaign.own_errors import place_of
 from exportdiff.fuzzing.campaign.schedule import paths_for
 from exportdiff.fuzzing.campaign.settings import KNOWN_EVERY
-from exportdiff.judging.declared_refusals import declared_by
+from exportdiff.judging.exemptions.refusal import fix_refusals
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.known.attribution.attribute import explain, on_first_paths
 from exportdiff.known.attribution.classification import Classification
@@ -201,7 +201,7 @@ def _on_mended_torch_if_possible(
 def _on_mended_torch(
     job: Job, index: int, case: Case, paths: Sequence[Path], tags: tuple[str, ...], known: Knowledge
 ) -> ExampleResult:
-    verdict = judge_case(case, paths, declared_by(known.usable_fixes))
+    verdict = judge_case(case, paths, fix_refusals(known.usable_fixes))
     if not job.attribute:
         return ExampleResult(index, verdict)
     unmended: Verdict | None = None

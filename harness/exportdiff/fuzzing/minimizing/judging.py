@@ -17,8 +17,8 @@ from exportdiff.runtime.observing.between_programs import free_programs
 from exportdiff.runtime.observing.caches import forget_predictions
 from exportdiff.runtime.patching.fixes import applied
 from exportdiff.runtime.paths import parse
-from exportdiff.runtime.processes.calls import ReusableWorker
-from exportdiff.runtime.processes.child import Death, Failure
+from exportdiff.runtime.processes.child import Death, TaskFailure
+from exportdiff.runtime.processes.in_child import ReusableWorker
 
 if TYPE_CHECKING:
     from exportdiff.core.case import Case
@@ -125,7 +125,7 @@ class CandidateJudge:
         if self._dead is not None:
             return self._dead if self._dies(source, self._dead) else None
         answer = self._ask(find, source)
-        return None if isinstance(answer, Death | Failure) else answer
+        return None if isinstance(answer, Death | TaskFailure) else answer
 
     def _dies(self, source: str, finding: Finding) -> bool:
         if self._ask(runs_in_eager, source) is not True:
@@ -137,7 +137,7 @@ class CandidateJudge:
         same = isinstance(evidence, ProcessDied) and answer.reason == evidence.reason
         return same or answer.kind == "hang"
 
-    def _ask(self, task: Callable[[WantedFinding, str], T], source: str) -> T | Death | Failure:
+    def _ask(self, task: Callable[[WantedFinding, str], T], source: str) -> T | Death | TaskFailure:
         seconds = self._limit + (WARM_UP if self._worker.is_new else 0.0)
         return self._worker.ask(seconds, task, self._question, source)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.core.case import case_from_source, sources_forgotten
 from exportdiff.fuzzing.other_torch.messages import PathAnswer, ProgramAnswer, ReproAnswer
-from exportdiff.judging.declared_refusals import declared_by
+from exportdiff.judging.exemptions.refusal import fix_refusals
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.known.corpus.needed_fixes import fixes_named
 from exportdiff.repro import repro_source
@@ -33,7 +33,7 @@ def answer_program(question: JudgeProgram) -> ProgramAnswer:
     try:
         fixes = fixes_named(question.fixes, pathlib.Path(question.corpora)) if question.fixes else ()
         with applied(fixes):
-            verdict = _verdict(question.source, able, declared_by(fixes))
+            verdict = _verdict(question.source, able, fix_refusals(fixes))
     except FixError as error:
         return ProgramAnswer(False, str(error))
     if isinstance(verdict, str):

@@ -33,8 +33,8 @@ from exportdiff.fuzzing.other_torch.messages import (
     decoded,
     encoded,
 )
-from exportdiff.runtime.processes.calls import ReusableWorker
-from exportdiff.runtime.processes.child import Death, Failure
+from exportdiff.runtime.processes.child import Death, TaskFailure
+from exportdiff.runtime.processes.in_child import ReusableWorker
 from exportdiff.runtime.processes.script import run_file
 from exportdiff.runtime.processes.server import server
 
@@ -83,7 +83,7 @@ class _Judge:
         self._worker = ReusableWorker()
         self._asked = 0
 
-    def ask(self, question: JudgeProgram) -> ProgramAnswer | Death | Failure:
+    def ask(self, question: JudgeProgram) -> ProgramAnswer | Death | TaskFailure:
         # Here, so that files can be run where the libraries that judging needs are not installed.
         from exportdiff.fuzzing.other_torch.judging import answer_program
 
@@ -92,7 +92,7 @@ class _Judge:
             self.stop()
         return self._worker.ask(JUDGING, answer_program, question)
 
-    def write(self, question: WriteRepro) -> ReproAnswer | Death | Failure:
+    def write(self, question: WriteRepro) -> ReproAnswer | Death | TaskFailure:
         from exportdiff.fuzzing.other_torch.judging import answer_repro
 
         return self._worker.ask(JUDGING, answer_repro, question)
@@ -105,14 +105,14 @@ def _answer(question: Question, judge: _Judge) -> Answer:
     if isinstance(question, RunFile):
         return _run(question)
     answer = _judged(question, judge) if isinstance(question, JudgeProgram) else judge.write(question)
-    if isinstance(answer, Failure):
+    if isinstance(answer, TaskFailure):
         return ErrorAnswer(str(answer.error))
     if isinstance(answer, Death):
         return ErrorAnswer(answer.reason)
     return answer
 
 
-def _judged(question: JudgeProgram, judge: _Judge) -> ProgramAnswer | Failure:
+def _judged(question: JudgeProgram, judge: _Judge) -> ProgramAnswer | TaskFailure:
     """Judge along all paths; where that kills the process, or never ends, along each path alone."""
     answer = judge.ask(question)
     if not isinstance(answer, Death):
@@ -122,7 +122,7 @@ def _judged(question: JudgeProgram, judge: _Judge) -> ProgramAnswer | Failure:
         alone = judge.ask(
             JudgeProgram(question.source, (path,), fixes=question.fixes, corpora=question.corpora)
         )
-        if isinstance(alone, Failure):
+        if isinstance(alone, TaskFailure):
             return alone
         if isinstance(alone, Death):
             shown.append(PathAnswer(path, "finding", alone.reason, (("alive", alone.kind, alone.reason),)))

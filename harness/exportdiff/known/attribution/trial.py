@@ -6,10 +6,10 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from exportdiff.judging.declared_refusals import declared_by
+from exportdiff.judging.exemptions.refusal import fix_refusals
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.runtime.patching.fixes import FixError, blamed
-from exportdiff.runtime.patching.installed import only_installed
+from exportdiff.runtime.patching.installed import only_these_fixes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -101,8 +101,8 @@ class Trial:
     def _judged(self, names: frozenset[str], paths: tuple[Path, ...]) -> Verdict | None:
         fixes = [self.known.fixes[name] for name in sorted(names)]
         try:
-            with only_installed(fixes):
-                return self.judge(self.case, paths, declared_by(fixes))
+            with only_these_fixes(fixes):
+                return self.judge(self.case, paths, fix_refusals(fixes))
         except FixError:
             return None  # each of them fits alone, but not all of them together
         except Exception as error:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 from exportdiff.judging.checks.gradients import BackwardRaised, GradientLeaf
 from exportdiff.judging.checks.guards.recompiles import DeviatingCallRaised
 from exportdiff.judging.checks.outputs import OutputIdentity, PathRaised
-from exportdiff.judging.documented_limits.limit import limit
+from exportdiff.judging.exemptions.limits.limit import limit
 from exportdiff.runtime.observing.aliasing import INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from exportdiff.judging.documented_limits.limit import Limit, Question
+    from exportdiff.judging.exemptions.limits.limit import Comparison, Limit
 
 LIMITS: list[Limit] = []
 
@@ -34,9 +34,9 @@ LIMITS: list[Limit] = []
     "graph'; github.com/pytorch/pytorch/issues/148856",
     everywhere=True,
 )
-def backward_is_built_ahead(question: Question) -> bool:
+def backward_is_built_ahead(compared: Comparison) -> bool:
     """Ask whether what AOTAutograd compiles has no derivative."""
-    return _raised(question, "|".join(_NO_BACKWARD))
+    return _raised(compared, "|".join(_NO_BACKWARD))
 
 
 _NO_BACKWARD = (
@@ -54,9 +54,9 @@ _NO_BACKWARD = (
     "uses of as_strided'",
     everywhere=True,
 )
-def as_strided_is_not_functionalized(question: Question) -> bool:
+def as_strided_is_not_functionalized(compared: Comparison) -> bool:
     """Ask whether functionalization refuses a chain of views."""
-    return _raised(question, r"encountered a mutation on a view chain .* as_strided\(\) call")
+    return _raised(compared, r"encountered a mutation on a view chain .* as_strided\(\) call")
 
 
 @limit(
@@ -66,9 +66,9 @@ def as_strided_is_not_functionalized(question: Question) -> bool:
     documented="github.com/pytorch/pytorch/issues/165409; pull 99919",
     everywhere=True,
 )
-def overlapping_windows_are_not_functionalized(question: Question) -> bool:
+def overlapping_windows_are_not_functionalized(compared: Comparison) -> bool:
     """Ask whether functionalization refuses a write to what unfold returns."""
-    return _raised(question, r"encountered a tensor being mutated that has internal overlap")
+    return _raised(compared, r"encountered a tensor being mutated that has internal overlap")
 
 
 @limit(
@@ -79,9 +79,9 @@ def overlapping_windows_are_not_functionalized(question: Question) -> bool:
     "a bunch of cases'; github.com/pytorch/pytorch/pull/88817",
     everywhere=True,
 )
-def inputs_of_one_memory_are_views_of_one_tensor(question: Question) -> bool:
+def inputs_of_one_memory_are_views_of_one_tensor(compared: Comparison) -> bool:
     """Ask whether AOTAutograd refuses to make one base of inputs that share memory."""
-    return _raised(question, r"does not yet handle (non-differentiable view )?input mutations")
+    return _raised(compared, r"does not yet handle (non-differentiable view )?input mutations")
 
 
 @limit(
@@ -92,11 +92,11 @@ def inputs_of_one_memory_are_views_of_one_tensor(question: Question) -> bool:
     "'we coerce them at runtime'",
     everywhere=True,
 )
-def gradients_are_laid_out_as_foreseen(question: Question) -> bool:
+def gradients_are_laid_out_as_foreseen(compared: Comparison) -> bool:
     """Ask whether only the strides of a gradient differ, on a path through AOTAutograd."""
-    evidence = question.evidence
+    evidence = compared.evidence
     return (
-        _uses_aot_autograd(question) and isinstance(evidence, GradientLeaf) and evidence.leaf.word == "stride"
+        _uses_aot_autograd(compared) and isinstance(evidence, GradientLeaf) and evidence.leaf.word == "stride"
     )
 
 
@@ -107,9 +107,9 @@ def gradients_are_laid_out_as_foreseen(question: Question) -> bool:
     "'This is not supported today'",
     everywhere=True,
 )
-def set_of_an_input_stands_alone(question: Question) -> bool:
+def set_of_an_input_stands_alone(compared: Comparison) -> bool:
     """Ask whether AOTAutograd refuses to set an input that is written to as well."""
-    return _raised(question, r"Encountered a (set|resize)_ on a graph input")
+    return _raised(compared, r"Encountered a (set|resize)_ on a graph input")
 
 
 @limit(
@@ -120,9 +120,9 @@ def set_of_an_input_stands_alone(question: Question) -> bool:
     "mutations to it', 'so we ban it'",
     everywhere=True,
 )
-def memory_before_set_is_frozen(question: Question) -> bool:
+def memory_before_set_is_frozen(compared: Comparison) -> bool:
     """Ask whether functionalization refuses to write to memory that it froze."""
-    return _raised(question, r"cannot mutate tensors with frozen storage")
+    return _raised(compared, r"cannot mutate tensors with frozen storage")
 
 
 @limit(
@@ -133,12 +133,12 @@ def memory_before_set_is_frozen(question: Question) -> bool:
     "'the output must be regenerated as an alias of that base'",
     everywhere=True,
 )
-def views_of_one_base_are_regenerated(question: Question) -> bool:
+def views_of_one_base_are_regenerated(compared: Comparison) -> bool:
     """Ask whether outputs and one input are one object in eager, and another input has its memory."""
-    evidence = question.evidence
-    if not _uses_aot_autograd(question) or not isinstance(evidence, OutputIdentity) or evidence.new:
+    evidence = compared.evidence
+    if not _uses_aot_autograd(compared) or not isinstance(evidence, OutputIdentity) or evidence.new:
         return False
-    call = question.eager.calls[evidence.call]
+    call = compared.eager.calls[evidence.call]
     together = {name for group in call.memory.shared if evidence.names <= group for name in group}
     inputs, others = _inputs(evidence.names), _inputs(together - evidence.names)
     return set(evidence.sorts) == {"input", "output"} and len(inputs) == 1 and bool(others)
@@ -148,15 +148,15 @@ def _inputs(names: Iterable[str]) -> list[str]:
     return [name for name in names if name.startswith(INPUT)]
 
 
-def _raised(question: Question, pattern: str) -> bool:
+def _raised(compared: Comparison, pattern: str) -> bool:
     """Ask whether a backend that goes through AOTAutograd raised this."""
-    evidence = question.evidence
+    evidence = compared.evidence
     if not isinstance(evidence, PathRaised | BackwardRaised | DeviatingCallRaised):
         return False
     failure = evidence.failure
-    by_backend = _uses_aot_autograd(question) and failure.name == "BackendCompilerFailed"
+    by_backend = _uses_aot_autograd(compared) and failure.name == "BackendCompilerFailed"
     return by_backend and re.search(pattern, failure.message) is not None
 
 
-def _uses_aot_autograd(question: Question) -> bool:
-    return question.path.mode == "compile" and question.path.runner != "compiled"
+def _uses_aot_autograd(compared: Comparison) -> bool:
+    return compared.path.mode == "compile" and compared.path.runner != "compiled"
