@@ -1,4 +1,4 @@
-"""Where exportdiff's own code and its corpus are (in a checkout, or installed from a wheel), and digests."""
+"""Where exportdiff's own code and its corpus are, in a checkout or installed from a wheel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PACKAGE = pathlib.Path(__file__).resolve().parents[1]
 
 
 def packages() -> tuple[pathlib.Path, ...]:
-    """Return the folders of the packages ``exportdiff`` and ``exportdiff_strategies``; import neither."""
+    """Return the folders of the packages ``exportdiff`` and ``exportdiff_strategies``. Imports neither."""
     spec = find_spec("exportdiff_strategies")
     assert spec is not None and spec.origin is not None, "it is installed together with exportdiff"
     return PACKAGE, pathlib.Path(spec.origin).resolve().parent
