@@ -22,7 +22,7 @@ from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.known.attribution.residual import ResidualFinding, find_exposing_fixes, sort_residual_findings
 from exportdiff.known.corpus.fix_trials import cache_folder
 from exportdiff.runtime.observing.between_programs import clean_state
-from exportdiff.runtime.patching.fixes import blamed
+from exportdiff.runtime.patching.fixes import fixes_that_raised
 from exportdiff.runtime.patching.installed import install, without_fixes
 from exportdiff.runtime.paths import cost
 
@@ -171,7 +171,7 @@ class _Example:
         try:
             return self._on_mended_torch(known)
         except Exception as error:
-            names = blamed(error, known.usable_fixes)
+            names = fixes_that_raised(error, known.usable_fixes)
             if not names:
                 raise
         # A fix itself failed outside of the paths: the model cannot even be built.
