@@ -22,7 +22,6 @@ OPTIONAL = (
     "torch._dynamo.config.run_gc_after_compile",
     "torch._dynamo.guards.profile_guard_manager",
     "torch._export.utils._materialize_cpp_cia_ops",
-    "torch.compiler.is_exporting",
     "torch.compiler.set_stance",
     "torch.export.graph_signature.OutputKind.PARAMETER_MUTATION",
 )
@@ -42,12 +41,6 @@ SHAPES: tuple[type, ...] = tuple(
     if (kind := getattr(torch.export, name, None)) is not None
 )
 """The classes of torch that export takes as dynamic shapes, besides containers."""
-
-
-def is_exporting() -> bool:
-    """Whether torch believes that an export is running; False where torch keeps no such flag."""
-    asked = getattr(torch.compiler, "is_exporting", None)
-    return asked is not None and bool(asked())
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from torch.utils import _pytree as pytree
 
 from exportdiff.runtime.observing.checkpoint import plain_objects
 from exportdiff.runtime.observing.observation import Aftermath, Environment
-from exportdiff.runtime.observing.process_state import read_process_state
+from exportdiff.runtime.observing.process_state import RANDOM_STATE, read_process_state
 from exportdiff.runtime.observing.tensors import (
     named_constants,
     named_state,
@@ -103,7 +103,7 @@ def modes_left() -> Aftermath:
     The random number generator is left out: export drops numbers that nothing uses.
     """
     state = read_process_state()
-    del state["global random number generator"]
+    del state[RANDOM_STATE]
     return Aftermath(state, {})
 
 
