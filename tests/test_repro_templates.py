@@ -14,7 +14,7 @@ from exportdiff.repro.paste import Template, Values, with_helpers
 from exportdiff.repro.program import program_of, read_program
 from exportdiff.repro.script import Setting, script
 from exportdiff.repro.templates import inputs as input_templates
-from exportdiff.repro.templates import observers, pairs, scripts, settings, steps
+from exportdiff.repro.templates import observers, pairs, scripts
 from exportdiff.repro.templates.properties import PROPERTIES
 from exportdiff.repro.templates.stand_ins import (
     FACT,
@@ -29,7 +29,6 @@ from exportdiff.repro.templates.stand_ins import (
 )
 from exportdiff.repro.writers import gradients
 from exportdiff.repro.writers.structure import calls, modules
-from exportdiff.runtime.observing.process_state import read_process_state
 
 
 def _helper(number: int) -> int:
@@ -189,11 +188,6 @@ def test_properties_are_those_of_a_tensor(word: str) -> None:
     assert PROPERTIES[word](torch.ones(2, 3)) is not None
 
 
-def test_settings_can_be_read() -> None:
-    assert [read() for read in settings.SETTINGS.values()][:3] == [True, torch.float32, False]
-    assert settings.SETTINGS.keys() == read_process_state().keys()
-
-
 class Model(nn.Module):
     """Two modules, one of which has two names."""
 
@@ -247,62 +241,13 @@ def test_gradients_are_observed_by_name() -> None:
     assert "gradient of again.weight" in seen and "gradient of input 0" in seen
 
 
-def test_what_is_exported_runs_step_by_step() -> None:
+def test_calls_are_recorded_and_made() -> None:
     ep = torch.export.export(Model(), (torch.ones(2),), strict=False)
-    ours, theirs = steps.exported_steps(ep), steps.rebuilt_steps(torch.export.unflatten(ep), ep)
-    assert [text for text, _ in ours] == [text for text, _ in theirs]
-    assert len(ours) == 5
-    first = {"l": "l", "again": "l", "": ""}
-    recorded = calls.recorded_calls(ep.graph_module, ep.graph, first)
+    recorded = calls.recorded_calls(ep.graph_module, ep.graph, {"l": "l", "again": "l", "": ""})
     model = Model()
     made = calls.calls_during(lambda: model(torch.ones(2)), {model.l: "l"})
     assert recorded == made == [("l", []), ("l", [])]
     assert calls.fits(recorded, recorded[:1]) and not calls.fits(recorded[:1], recorded)
-
-
-class InPlace(nn.Module):
-    given: Any  # the stubs of set_ take storages alone
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("given", torch.zeros(2))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        difference: torch.Tensor = self.given.set_(x + 1).mul_(2) - x
-        return difference
-
-
-def test_what_an_operator_in_place_returns_is_its_operand() -> None:
-    ep = torch.export.export(InPlace(), (torch.ones(2),), strict=False)
-    texts = [text for text, _ in steps.exported_steps(ep)]
-    assert [text.split()[0] for text in texts[:4]] == [
-        "aten.add.Tensor",
-        "aten.set_.source_Tensor",
-        "aten.mul_.Tensor",
-        "aten.sub.Tensor",
-    ]
-    assert "('given', '%0')" in texts[1] and "('given', 2)" in texts[2] and "('given', 'input 0')" in texts[3]
-
-
-def test_a_copy_into_what_was_written_early_is_a_step() -> None:
-    """Exported, it changes the new value of ``w``; rebuilt, ``w`` itself, which has that value already."""
-    lines = []
-    for early in (False, True):
-        graph = torch.fx.Graph()
-        w, x = graph.placeholder("w"), graph.placeholder("x")
-        copy = torch.ops.aten.copy_.default
-        new = graph.call_function(torch.ops.aten.add.Tensor, (w, x))
-        if early:
-            graph.call_function(copy, (w, new)).name = "written_early"
-        own = graph.call_function(copy, (w if early else new, x))
-        graph.call_function(copy, (w, own)).name = "written_last"
-        graph.output(())
-        follower = steps.Follower({}, ["w"], own=[own.name])
-        lines.append(
-            steps.live(follower.lines, follower.run(nn.Module(), graph, ["w", "input 0"], above=None))
-        )
-    assert lines[0] == lines[1]
-    assert "aten.copy_.default ('%0', 'input 0')" in lines[0][1][0]
 
 
 def test_modules_and_their_graphs_have_texts() -> None:
