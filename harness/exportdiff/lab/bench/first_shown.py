@@ -1,7 +1,8 @@
 """Which program shows each root cause first: attribution for the rediscovery curve, which needs no more.
 
-Most programs show root causes that programs before them have shown. One judgement tells so: with the fixes
-of these in place, their findings are gone. Only what is left is attributed, which takes ten judgements more.
+Most programs show root causes that programs before them have shown. One judgement shows this: with their
+fixes installed, the findings are gone. Only the findings that remain are attributed, which takes ten more
+judgements.
 
 A program in which a new root cause hides behind a known one counts for the known one alone. So the curve
 may count fewer root causes than with every program attributed, never more.
@@ -16,17 +17,17 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from exportdiff.core.case import case_from_source, sources_forgotten
-from exportdiff.judging.declared_refusals import declared_by
+from exportdiff.judging.exemptions.refusal import fix_refusals
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.judging.results import Verdict
-from exportdiff.known.attribution.attribute import knowledge
 from exportdiff.known.attribution.explained import on_paths
+from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.lab.bench.roots import roots_of
 from exportdiff.lab.bench.threads import in_threads
 from exportdiff.runtime.patching.fixes import FixError
-from exportdiff.runtime.patching.installed import only_installed
-from exportdiff.runtime.processes.calls import ReusableWorker
-from exportdiff.runtime.processes.child import Death, Failure
+from exportdiff.runtime.patching.installed import only_these_fixes
+from exportdiff.runtime.processes.child import Death, TaskFailure
+from exportdiff.runtime.processes.in_child import ReusableWorker
 
 if TYPE_CHECKING:
     import pathlib
@@ -52,7 +53,7 @@ class FirstShown:
 
 
 def first_shown(records: Sequence[Record], corpora: pathlib.Path, workers: int) -> FirstShown:
-    """Attribute the records in their order; an interruption ends it early and is told in the answer."""
+    """Attribute the records in their order; an interruption ends it early, and the answer says so."""
     search = _Search(records)
     try:
         in_threads(workers, lambda stop: search.work(corpora, stop))
@@ -72,12 +73,12 @@ class _Search:
         self._too_slow: set[int] = set()
 
     def work(self, corpora: pathlib.Path, stop: Event) -> None:
-        """Attribute one program after the other in a process of its own, until none is left."""
+        """Attribute programs one after the other in a child process, until none is left."""
         with ReusableWorker() as child:
             while (record := self._take()) is not None:
                 answer = child.ask(PROGRAM_SECONDS, beyond, record, corpora, self._known(), stop=stop)
                 with self._lock:
-                    if isinstance(answer, Death | Failure):
+                    if isinstance(answer, Death | TaskFailure):
                         self._too_slow.add(record.index)  # counts as a program that shows nothing new
                     else:
                         self._shown[record.index] = answer
@@ -126,11 +127,11 @@ def _left(
     """Yield each finding on the paths that still show it with these fixes in place."""
     corpus = knowledge(corpora)
     root = {entry.fix: entry.root for entry in corpus.entries}
-    fixes = [corpus.fixes[name] for name in corpus.together if root.get(name, name) in known]
+    fixes = [corpus.fixes[name] for name in corpus.usable if root.get(name, name) in known]
     paths = tuple(dict.fromkeys(path for finding in findings for path in finding.shown_on))
     try:
-        with only_installed(fixes):
-            verdict = judge_case(case, paths, declared_by(fixes))
+        with only_these_fixes(fixes):
+            verdict = judge_case(case, paths, fix_refusals(fixes))
     except FixError:
         yield from findings
         return

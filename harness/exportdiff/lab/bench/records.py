@@ -20,8 +20,8 @@ from exportdiff.lab.bench.stage_clock import ATTRIBUTE, DRAW, LOAD, StageClock
 from exportdiff.lab.bench.threads import in_threads
 from exportdiff.runtime.observing.between_programs import free_programs
 from exportdiff.runtime.observing.caches import forget_predictions
-from exportdiff.runtime.processes.calls import ReusableWorker
-from exportdiff.runtime.processes.child import Death, Failure
+from exportdiff.runtime.processes.child import Death, TaskFailure
+from exportdiff.runtime.processes.in_child import ReusableWorker
 
 if TYPE_CHECKING:
     import pathlib
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from exportdiff.judging.results import PathResult
 
 USUAL = 10
-"""After so many findings with one fingerprint and the same root causes, others are taken to have them too."""
+"""After this number of findings with one fingerprint and equal root causes, the others are not attributed."""
 BATCH = 4
 PROGRAM_SECONDS = 120.0
 WARM_UP = """
@@ -184,13 +184,13 @@ def _judge(job: Job, queue: _Queue, stop: Event) -> None:
     with ReusableWorker() as child:
         while batch := queue.take():
             answer = child.ask(PROGRAM_SECONDS * BATCH, record_batch, job, batch, stop=stop)
-            if not isinstance(answer, Death | Failure):
+            if not isinstance(answer, Death | TaskFailure):
                 queue.add(answer, 0)
                 continue
             for index in batch:
                 one = child.ask(PROGRAM_SECONDS, record_batch, job, (index,), stop=stop)
-                lost = isinstance(one, Death | Failure)
-                queue.add(() if isinstance(one, Death | Failure) else one, int(lost))
+                lost = isinstance(one, Death | TaskFailure)
+                queue.add(() if isinstance(one, Death | TaskFailure) else one, int(lost))
 
 
 def _attribute(records: Sequence[Record], corpora: pathlib.Path, stop: Event) -> list[Record]:
@@ -203,7 +203,7 @@ def _attribute(records: Sequence[Record], corpora: pathlib.Path, stop: Event) ->
                 done.append(replace(each, roots=roots))
                 continue
             answer = child.ask(PROGRAM_SECONDS, attributed, each, corpora, stop=stop)
-            if not isinstance(answer, Death | Failure):
+            if not isinstance(answer, Death | TaskFailure):
                 each = answer
                 usual.add(each)
             done.append(each)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.fuzzing.campaign.campaign import Campaign
 from exportdiff.fuzzing.campaign.events import ExampleDone
-from exportdiff.fuzzing.campaign.settings import Settings
+from exportdiff.fuzzing.campaign.settings import CampaignSettings
 from exportdiff.fuzzing.minimizing import NotShownError, minimize
 from exportdiff.lab.bench.figures import Figure, Result, Rows, spread
 from exportdiff.lab.bench.stage_clock import ATTRIBUTE, STAGES, TORCH
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 TOTAL_OVER_TORCH = 1.3
 LATEST = 2
-"""A campaign that goes on for so many times its time limit is stopped."""
+"""A campaign is stopped when it takes this many times its time limit."""
 
 
 def measure(context: Context) -> Result:
@@ -75,7 +75,7 @@ def _per_program(records: Sequence[Record], stage: str) -> float:
 
 def _speed(context: Context) -> Figure:
     """Run a campaign as ``exportdiff fuzz`` does, without minimizing."""
-    settings = Settings(
+    settings = CampaignSettings(
         context.default_paths,
         context.seed,
         seconds=context.scale.campaign_seconds,

@@ -1,7 +1,7 @@
 """Plants a fault and fuzzes: after how many random programs does a check detect it?
 
 The fuzzing is blind: it uses the patch of the fault, not its check, its paths or its model. A fault patches
-torch for a whole process, so each is planted in a process of its own; when a program kills that process, the
+torch for a whole process, so each is planted in a separate process; when a program kills that process, the
 fuzzing goes on in another one.
 """
 
@@ -23,14 +23,14 @@ from exportdiff.core.programs import program_source
 from exportdiff.fuzzing.campaign.postmortem import post_mortem
 from exportdiff.fuzzing.campaign.schedule import paths_for
 from exportdiff.fuzzing.campaign.worker import Job, prepared
-from exportdiff.judging.declared_refusals import declared_by
+from exportdiff.judging.exemptions.refusal import fix_refusals
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.lab.faults import FAULTS
 from exportdiff.runtime.observing.between_programs import free_programs
 from exportdiff.runtime.patching.installed import installed, without_fixes
 from exportdiff.runtime.paths.stopwatch import Stopwatch
-from exportdiff.runtime.processes.calls import call_fresh
-from exportdiff.runtime.processes.child import NOWHERE, Child, Death, Failure, Stopped
+from exportdiff.runtime.processes.child import NOWHERE, Child, Death, Stopped, TaskFailure
+from exportdiff.runtime.processes.in_child import call_fresh
 from exportdiff.runtime.processes.server import server
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def make():
 
 
 @dataclass(frozen=True)
-class Settings:
+class DetectionSettings:
     """What is the same for all faults: the programs and paths of a campaign, and the limits."""
 
     job: Job
@@ -92,7 +92,7 @@ class _Progress:
     seconds: float
 
 
-def detect(fault: str, settings: Settings, stop: Event) -> Detection:
+def detect(fault: str, settings: DetectionSettings, stop: Event) -> Detection:
     """Fuzz with the fault planted until a check detects it or the budget is spent.
 
     Raises Stopped soon after ``stop`` is set.
@@ -106,7 +106,7 @@ def detect(fault: str, settings: Settings, stop: Event) -> Detection:
         if isinstance(answer, Detection):
             errors += answer.errors
             return Detection(fault, answer.findings, answer.programs, answer.seconds, errors)
-        if isinstance(answer, Failure):
+        if isinstance(answer, TaskFailure):
             return Detection(fault, (), last.index, last.seconds, (*errors, str(answer.error)))
         findings, problem = _deaths(fault, settings, last.index)
         start = _Progress(last.index + 1, last.seconds)
@@ -116,13 +116,13 @@ def detect(fault: str, settings: Settings, stop: Event) -> Detection:
 
 
 def _listen(
-    fault: str, settings: Settings, start: _Progress, stop: Event
-) -> tuple[_Progress, Detection | Death | Failure]:
+    fault: str, settings: DetectionSettings, start: _Progress, stop: Event
+) -> tuple[_Progress, Detection | Death | TaskFailure]:
     """Let a child fuzz from ``start`` on; return the last program it began, and its answer."""
     last, heard = start, time.monotonic()
     with Child(_fuzz, fault, settings, start, output=NOWHERE) as child:
         while True:
-            answer: _Progress | Detection | Death | Failure
+            answer: _Progress | Detection | Death | TaskFailure
             answer = child.receive(settings.example_seconds, stop)
             if not isinstance(answer, _Progress):
                 break
@@ -132,18 +132,18 @@ def _listen(
     return last, answer
 
 
-def _fuzz(pipe: Connection, fault: str, settings: Settings, start: _Progress) -> None:
+def _fuzz(pipe: Connection, fault: str, settings: DetectionSettings, start: _Progress) -> None:
     """Run in the child."""
     gc.disable()
-    answer: Detection | Failure
+    answer: Detection | TaskFailure
     try:
         answer = _detected(pipe, fault, settings, start)
     except Exception:
-        answer = Failure(RuntimeError(traceback.format_exc()))
+        answer = TaskFailure(RuntimeError(traceback.format_exc()))
     pipe.send(answer)
 
 
-def _detected(pipe: Connection, name: str, settings: Settings, start: _Progress) -> Detection:
+def _detected(pipe: Connection, name: str, settings: DetectionSettings, start: _Progress) -> Detection:
     fault, job = FAULTS[name], settings.job
     prepared(job)
     # The first program pays for imports and caches; that is no fuzzing time.
@@ -172,7 +172,7 @@ def _detected(pipe: Connection, name: str, settings: Settings, start: _Progress)
     return Detection(name, (), index, seconds, tuple(errors))
 
 
-def _is_spent(settings: Settings, index: int, seconds: float) -> bool:
+def _is_spent(settings: DetectionSettings, index: int, seconds: float) -> bool:
     return (settings.examples is not None and index >= settings.examples) or (
         settings.seconds is not None and seconds >= settings.seconds
     )
@@ -183,11 +183,11 @@ def shown_by(
 ) -> tuple[Finding, ...]:
     """Return what a case shows with the fault planted, and does not show without it.
 
-    The fault comes on top of the fixes that this process holds. Torch has bugs of its own, so the case is
+    The fault is planted on top of the installed fixes. Torch has other bugs too, so the case is
     judged without the fault as well; and then with it once more, to rule out an accident. ``aside`` measures
     the time of these.
     """
-    refusals = declared_by(installed())
+    refusals = fix_refusals(installed())
     with fault.plant():
         planted = judge(case, paths, refusals).findings
     if not planted:
@@ -213,40 +213,40 @@ def _cause(finding: Finding) -> tuple[str, ...]:
     return (str(finding.path), *finding.signature)
 
 
-def _deaths(fault: str, settings: Settings, index: int) -> tuple[tuple[Finding, ...], str]:
+def _deaths(fault: str, settings: DetectionSettings, index: int) -> tuple[tuple[Finding, ...], str]:
     """Find the paths that kill the process with the fault planted; or say what else went wrong.
 
     The fault is not to blame for a program that kills the process without the fault as well.
     """
 
-    def judge(planted: str, paths: tuple[Path, ...]) -> Literal[True] | Death | Failure:
+    def judge(planted: str, paths: tuple[Path, ...]) -> Literal[True] | Death | TaskFailure:
         return call_fresh(settings.example_seconds, _survives, planted, settings, index, paths)
 
     job = settings.job
     drawn = call_fresh(settings.example_seconds, program_source, job.seed, index, job.profile)
-    if isinstance(drawn, Death | Failure):
+    if isinstance(drawn, Death | TaskFailure):
         return (), f"program {index}: drawing it ended in {drawn}"
     paths = paths_for(index, job.paths, drawn[1])
     without = judge("", paths)
     if isinstance(without, Death):
         return (), ""
-    if isinstance(without, Failure):
+    if isinstance(without, TaskFailure):
         return (), f"program {index}: {without.error}"
     # Eager survived without the fault, and with the fault a death in eager is a detection as well.
     found = post_mortem(lambda chosen: judge(fault, chosen), paths, check_eager=False)
     return found.findings, ""
 
 
-def _survives(fault: str, settings: Settings, index: int, paths: Sequence[Path]) -> Literal[True]:
+def _survives(fault: str, settings: DetectionSettings, index: int, paths: Sequence[Path]) -> Literal[True]:
     """Judge one program, with a fault planted if one is named; return only if the process survives."""
     prepared(settings.job)
     source, _ = program_source(settings.job.seed, index, settings.job.profile)
     with FAULTS[fault].plant() if fault else nullcontext():
-        settings.judge(case_from_source(source), paths, declared_by(installed()))
+        settings.judge(case_from_source(source), paths, fix_refusals(installed()))
     return True
 
 
-def detect_all(faults: Sequence[str], settings: Settings, workers: int) -> Iterator[Detection]:
+def detect_all(faults: Sequence[str], settings: DetectionSettings, workers: int) -> Iterator[Detection]:
     """Fuzz for each fault, ``workers`` faults at a time; yield in the order of the faults."""
     server()  # start it here: the threads would all start it at once
     stop = Event()

@@ -1,4 +1,4 @@
-"""Models of the zoo as text, so that a campaign can be around them and a repro file can contain them."""
+"""Models of the zoo as source text, for ``fuzz --around`` and for repro files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from exportdiff.core.errors import UsageError
-from exportdiff.fuzzing.around.base import IMPORTS, Around, Refused
+from exportdiff.fuzzing.around.base import IMPORTS, Around, UnusableModel
 from exportdiff.lab.zoo.families import FAMILIES
 from exportdiff.lab.zoo.module_database import sample_named
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from exportdiff.lab.zoo.families.family import Family
 
 EXACT = 64
-"""Tensors with at most so many elements are written out; larger ones are drawn anew."""
+"""Tensors up to this number of elements are written out; larger ones become random tensors."""
 
 
-def around_named(name: str) -> Around | Refused:
+def around_named(name: str) -> Around | UnusableModel:
     """Return one model, the same each time. It may change torch: call it in a child process only."""
     torch.manual_seed(0)
     random.seed(0)
     try:
         return Around(name, _text_of(name))
     except UsageError as error:
-        return Refused(str(error))
+        return UnusableModel(str(error))
 
 
 def _text_of(name: str) -> str:

@@ -1,0 +1,72 @@
+"""Chooses which finding of a program the command ``minimize`` keeps."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import TYPE_CHECKING
+
+from exportdiff.core.errors import UsageError
+from exportdiff.fuzzing.minimizing.judging import FIRST_SECONDS, load_source
+from exportdiff.interfaces.checking import in_subprocess as children
+from exportdiff.interfaces.checking.in_subprocess import findings_of
+from exportdiff.interfaces.reports.text import headline
+from exportdiff.runtime.patching.installed import install
+from exportdiff.runtime.paths import core_paths, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from exportdiff.core.case import Case
+    from exportdiff.core.finding import Finding
+    from exportdiff.core.path import Path
+    from exportdiff.fuzzing.minimizing.subject import ProgramFile
+    from exportdiff.runtime.patching.fixes import Fix
+
+
+def chosen_finding(
+    written: str, subject: ProgramFile, path: str | None, check: str | None, fixes: tuple[Fix, ...] = ()
+) -> Finding | None:
+    """Judge the program, choose a finding, and print which others there are; None if there is none to choose.
+
+    ``written`` is what the user calls the program; ``path`` and ``check`` are what the user asked for;
+    ``fixes`` are in place meanwhile. Raises UsageError if the program cannot be judged.
+    """
+    given = path or subject.path
+    try:
+        paths = (parse(given),) if given else core_paths()
+    except ValueError as error:
+        raise UsageError(f"{written}: {error}") from None
+    found = _findings(written, subject, paths, fixes)
+    wanted = [each for each in found if check in (None, each.check)]
+    if subject.path and not path and not check:
+        wanted.sort(key=lambda each: not subject.names(each))
+    if not wanted:
+        what = f" of {check}" if check else ""
+        say(f"{written}: no difference{what} on {', '.join(map(str, paths))}: nothing to minimize")
+        for other in found:
+            say(f"another finding: {headline(other)}")
+        return None
+    say(f"minimizing: {headline(wanted[0])}")
+    for other in found:
+        if other is not wanted[0]:
+            say(f"also found, not minimized: {headline(other)}")
+    return wanted[0]
+
+
+def _findings(
+    written: str, subject: ProgramFile, paths: Sequence[Path], fixes: tuple[Fix, ...]
+) -> Sequence[Finding]:
+    load = partial(_load, fixes, written, subject.source, subject.folder)
+    return findings_of(children.Subject(written, load), paths, FIRST_SECONDS)
+
+
+def _load(fixes: tuple[Fix, ...], written: str, source: str, folder: str) -> Case:
+    """Load a program in a process that judges it, and put the fixes in place there. Raises UsageError."""
+    install(fixes)
+    return load_source(written, source, folder)
+
+
+def say(line: str) -> None:
+    """Print a line on standard error; the result goes to standard output."""
+    print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,242 @@
+"""Limits of every export: containers, sizes, guards, names of modules, output on standard error."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from exportdiff.judging.checks.aliasing import WriteDiffers
+from exportdiff.judging.checks.gradients import BackwardRaised, GradientFlow, GradientLeaf
+from exportdiff.judging.checks.guards.check import CallRefused
+from exportdiff.judging.checks.guards.deviations import BrokenByRefusal, WrongAnswer
+from exportdiff.judging.checks.inputs import InputLeaf
+from exportdiff.judging.checks.outputs import OutputLeaf, OutputStructure, PathRaised
+from exportdiff.judging.checks.purity import ModuleChanged, Printed, ProcessChanged
+from exportdiff.judging.checks.state import StateLeaf
+from exportdiff.judging.checks.structure.call_order import CallsUnknown
+from exportdiff.judging.checks.structure.check import ModulesUnknown
+from exportdiff.judging.exemptions.limits.limit import PROGRAMMING_MODEL, limit
+from exportdiff.judging.exemptions.limits.replacing import SELECTS
+from exportdiff.runtime.inputs.deviations import CONTEXTS, METADATA, PROMISED_DEVIATIONS
+from exportdiff.runtime.observing.aliasing import INPUT, OUTPUT
+from exportdiff.runtime.observing.observation import ExportedObservation, PipelinedObservation
+
+if TYPE_CHECKING:
+    from exportdiff.judging.exemptions.limits.limit import Comparison, Limit
+
+LIMITS: list[Limit] = []
+
+
+@limit(
+    LIMITS,
+    says="A torch.Size in the output is a tuple afterwards.",
+    documented=f"{PROGRAMMING_MODEL}, 'Input types': list, tuple, dict and namedtuple; "
+    "github.com/pytorch/pytorch/issues/149158",
+)
+def size_becomes_tuple(compared: Comparison) -> bool:
+    """Ask whether two structures are the same but for torch.Size."""
+    match compared.evidence:
+        case OutputStructure(expected=expected, seen=seen):
+            structures = expected, seen
+        case WrongAnswer(leaf=leaf) | BrokenByRefusal(leaf=leaf) if leaf.word == "kind":
+            structures = leaf.expected, leaf.seen
+        case _:
+            return False
+    one, other = (text.replace("TreeSpec(Size,", "TreeSpec(tuple,") for text in structures)
+    return one == other
+
+
+@limit(
+    LIMITS,
+    says="With Dim.AUTO and Dim.DYNAMIC, export infers which sizes it accepts, and it may be asked to check "
+    "sizes when the program runs; unflatten, which has no guards, may come to notice in an operator.",
+    documented="torch/export/dynamic_shapes.py: 'with the compiler inferring the remaining constraints'; "
+    "torch/export/_trace.py, prefer_deferred_runtime_asserts_over_guards: 'as runtime asserts'",
+)
+def sizes_are_inferred(compared: Comparison) -> bool:
+    """Ask whether a probe is refused with sizes that export may refuse."""
+    refused = isinstance(compared.evidence, CallRefused)
+    late = isinstance(compared.evidence, PathRaised) and compared.path.runner == "unflatten"
+    return (refused or late) and compared.in_unpromised_probe
+
+
+@limit(
+    LIMITS,
+    says="Metadata of inputs other than shapes is static; that a call with other metadata is refused is "
+    "not promised, nor that one is under another grad mode.",
+    documented=f"{PROGRAMMING_MODEL}, 'Which values are static vs. dynamic?'",
+)
+def other_metadata_is_static(compared: Comparison) -> bool:
+    """Ask whether a deviating call changed metadata alone, and its mode does not promise to notice.
+
+    A value is not metadata: 2.0 where the example has 2, or True where it has 1.
+    """
+    evidence = compared.evidence
+    if not isinstance(evidence, WrongAnswer):
+        return False
+    kind = evidence.altered.deviation
+    return kind in METADATA | CONTEXTS and kind not in PROMISED_DEVIATIONS[compared.path.mode]
+
+
+@limit(
+    LIMITS,
+    says="A module in a plain list or dict, of a class, or set by object.__setattr__ is not registered; the "
+    "graph names it by the expression that reads it.",
+    documented="docs.pytorch.org, torch.nn.ModuleList: 'modules it contains are properly registered, and "
+    "will be visible by all Module methods', unlike those in a list",
+)
+def modules_in_lists_are_not_registered(compared: Comparison) -> bool:
+    """Ask whether all modules that eager does not have are named by an index or a key, or by an attribute."""
+    evidence, hierarchy = compared.evidence, compared.eager.hierarchy
+    if not isinstance(evidence, CallsUnknown | ModulesUnknown):
+        return False
+    attributes = hierarchy.unregistered if hierarchy else frozenset()
+    return all(_is_unregistered(name, attributes) for name in evidence.names)
+
+
+def _is_unregistered(name: str, attributes: frozenset[str]) -> bool:
+    """Ask whether a name in a graph is how a module is read that none registers."""
+    if of_class := _OF_CLASS.match(name):
+        return f"{of_class[1]}.{of_class[2]}{name[of_class.end() :]}".removeprefix(".") in attributes
+    return name in attributes or _IN_CONTAINER.match(name) is not None
+
+
+# Such as dict(type(L['self'].block).__dict__)['ACTIVATIONS'], which one would write as block.ACTIVATIONS.
+_OF_CLASS = re.compile(r"dict\(type\(L\['self'\]\.?([\w.]*)\)(?:\.__mro__\[\d+\])?\.__dict__\)\['(\w+)'\]")
+# Such as layers[0] or block.layers['first']. Dynamo's own expressions, __dict__['_modules'] and getattr(...),
+# are no names: they stand for registered modules.
+_IN_CONTAINER = re.compile(r"(?!.*(?:\b__dict__\[|\bgetattr\())[\w.]+\[(?:-?\w+|'[^']*'|\"[^\"]*\")\]")
+
+
+@limit(
+    LIMITS,
+    says="A slice of a container, and what is called through it, has a name of its own, inside the "
+    "container: who replaces that replaces it as well.",
+    documented="github.com/pytorch/pytorch/issues/142439 and 141939; torch/fx/experimental/proxy_tensor.py, "
+    "AttrProxy.__getitem__",
+)
+def slices_have_names_of_their_own(compared: Comparison) -> bool:
+    """Ask whether all modules that eager does not have, or that went with what was replaced, are slices'."""
+    evidence = compared.evidence
+    if isinstance(evidence, PathRaised) and not SELECTS.keys().isdisjoint(compared.path.transforms):
+        return re.search(r"nonexistent target \S*\bslice\(", evidence.failure.message) is not None
+    return isinstance(evidence, CallsUnknown | ModulesUnknown) and all(
+        "slice(" in name for name in evidence.names
+    )
+
+
+@limit(
+    LIMITS,
+    says="An export that fails shows on standard error what it has traced so far.",
+    documented="torch/export/_trace.py, _log_export_wrapper: print(..., file=sys.stderr)",
+)
+def failed_export_shows_its_graph(compared: Comparison) -> bool:
+    """Ask whether a failed export has written to standard error."""
+    evidence = compared.evidence
+    if not isinstance(evidence, Printed):
+        return False
+    return evidence.failed and evidence.stage == "export" and evidence.stream == "standard error"
+
+
+@limit(
+    LIMITS,
+    says="Draft export runs operators on real tensors as well, so random ones draw numbers.",
+    documented="torch/export/_draft_export.py: 'fake_tensor_propagate_real_tensors=True'; torch/_functorch/"
+    "config.py on that: 'when you provide a real tensor to fakeify, we will clone it'",
+)
+def draft_export_draws_random_numbers(compared: Comparison) -> bool:
+    """Ask whether draft export has changed the random number generator, and nothing else of the process."""
+    evidence = compared.evidence
+    if not isinstance(evidence, ProcessChanged) or compared.path.mode != "draft":
+        return False
+    return evidence.stage == "export" and evidence.names == ("global random number generator",)
+
+
+@limit(
+    LIMITS,
+    says="A custom autograd function is traced into the operators of its forward; its backward is not kept.",
+    documented="torch/_export/db/examples/autograd_function.py: 'TorchDynamo does not keep track of "
+    "backward() on autograd functions'; torch/_export/wrappers.py, allow_in_pre_dispatch_graph, for those "
+    "that are to be kept",
+)
+def custom_backward_is_not_kept(compared: Comparison) -> bool:
+    """Ask whether only gradients differ, or what requires them, where the model has such a function."""
+    flow, evidence = compared.eager.gradients, compared.evidence
+    if flow is None or not flow.customized:
+        return False
+    if isinstance(evidence, GradientLeaf | GradientFlow | BackwardRaised):
+        return True
+    return isinstance(evidence, OutputLeaf | InputLeaf) and evidence.leaf.word == "requires-grad"
+
+
+@limit(
+    LIMITS,
+    says="The order of a dict's keys is static; another one is accepted, and values are taken by key.",
+    documented="torch/export/_unlift.py, eq_spec: 'in the case of dict, the context is list of keys and we "
+    "allow the keys to be in any order'",
+)
+def order_of_keys_is_static(compared: Comparison) -> bool:
+    """Ask whether a call with keys in another order is answered like one in the order of the example."""
+    evidence = compared.evidence
+    if not isinstance(evidence, WrongAnswer) or evidence.altered.deviation != "order":
+        return False
+    return evidence.as_example and isinstance(compared.seen, ExportedObservation)
+
+
+@limit(
+    LIMITS,
+    says="A parameter that no module has registered, as one in a list, is a constant without gradient.",
+    documented="torch/_export/passes/lift_constants_pass.py: 'it's not registered with register_parameter(). "
+    "export will treat it as a constant tensor'; torch/export/_unlift.py: 'torch.export will detach it'",
+)
+def unregistered_parameters_are_constants(compared: Comparison) -> bool:
+    """Ask whether only the flag of a tensor differs, which eager's has for such parameters alone."""
+    evidence = compared.evidence
+    if not isinstance(compared.seen, ExportedObservation | PipelinedObservation):
+        return False
+    if not isinstance(evidence, OutputLeaf | InputLeaf | StateLeaf) or evidence.leaf.word != "requires-grad":
+        return False
+    if evidence.call is None:
+        return False
+    match evidence:
+        case OutputLeaf():
+            name = f"{OUTPUT}{evidence.place}"
+        case InputLeaf():
+            name = f"{INPUT}{evidence.argument}"
+        case StateLeaf():
+            name = evidence.name
+    return name in compared.eager.calls[evidence.call].unregistered
+
+
+@limit(
+    LIMITS,
+    says="A product with a constant may round otherwise than one with a parameter: it takes another kernel.",
+    documented="aten/src/ATen/native/LinearAlgebra.cpp, should_fold: a tensor that requires grad is folded; "
+    "torch/_export/passes/lift_constants_pass.py: an unregistered parameter is 'a constant tensor'",
+)
+def constants_take_other_kernels(compared: Comparison) -> bool:
+    """Ask whether only rounding differs, and eager has parameters that are constants in the program."""
+    evidence = compared.evidence
+    exported = isinstance(compared.seen, ExportedObservation | PipelinedObservation)
+    if not compared.eager.unregistered or not exported:
+        return False
+    leaves = OutputLeaf | InputLeaf | StateLeaf | WriteDiffers
+    return isinstance(evidence, leaves) and evidence.leaf.word in ("rounding", "sign-of-zero")
+
+
+@limit(
+    LIMITS,
+    says="Non-strict export runs the Python code of the model: hooks that eager's calls add or remove, it "
+    "adds or removes too.",
+    documented=f"{PROGRAMMING_MODEL}, 'Strict vs. Non-Strict Tracing': non-strict mode uses the Python "
+    "interpreter",
+)
+def hooks_change_as_in_eager(compared: Comparison) -> bool:
+    """Ask whether only hooks of modules changed whose hooks change in eager as well."""
+    evidence = compared.evidence
+    return (
+        isinstance(evidence, ModuleChanged)
+        and (evidence.stage, evidence.sort) == ("export", "hooks")
+        and compared.path.mode == "nonstrict"
+        and compared.eager.hooked.issuperset(evidence.names)
+    )

@@ -1,0 +1,215 @@
+"""Limits of decomposed programs and of machine code (AOTInductor): other operators, for inference only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exportdiff.judging.checks.aliasing import OutputMemory, WriteDiffers, WriteShows
+from exportdiff.judging.checks.compare.leaves import ValuesDiffer
+from exportdiff.judging.checks.inputs import InputLeaf
+from exportdiff.judging.checks.outputs import OutputIdentity, OutputLeaf
+from exportdiff.judging.checks.state import StateLeaf
+from exportdiff.judging.exemptions.limits.limit import INFERENCE, limit
+from exportdiff.runtime.observing.aliasing import OUTPUT
+from exportdiff.runtime.observing.observation import ExportedObservation
+from exportdiff.runtime.observing.tensors import TensorSnapshot
+from exportdiff.runtime.paths.catalog import for_inference
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from exportdiff.judging.exemptions.limits.limit import Comparison, Limit
+    from exportdiff.runtime.observing.graphs import Exported, Operand, Step
+
+LIMITS: list[Limit] = []
+
+
+@limit(
+    LIMITS,
+    says="Other operators round differently.",
+    documented="docs.pytorch.org, Numerical accuracy: 'PyTorch is not guaranteed to produce bitwise "
+    "identical results for floating point computations that are mathematically identical'",
+    everywhere=True,
+)
+def other_operators_round(compared: Comparison) -> bool:
+    """Ask whether a value is as near to the float64 reference as eager's, on a path with other operators."""
+    return not compared.seen.same_operators and compared.evidence.aspect in ("rounding", "sign-of-zero")
+
+
+ULPS = 16
+"""How far apart rounded numbers may be, in steps of the last bit."""
+
+
+@limit(
+    LIMITS,
+    says="Other operators round differently; the bits of a number, read as an integer, show its rounding.",
+    documented="docs.pytorch.org, Numerical accuracy; torch.Tensor.view(dtype): 'a new tensor with the same "
+    "data as the self tensor but of a different dtype'",
+    everywhere=True,
+)
+def bits_show_rounding(compared: Comparison) -> bool:
+    """Ask whether an output is made of the bits of floats and off by little, where operators differ."""
+    return _integer_off_by(ULPS, ("int", "uint"), _reinterprets, compared)
+
+
+@limit(
+    LIMITS,
+    says="Interpolation of bytes, decomposed, rounds the weights of its fixed-point numbers differently.",
+    documented="github.com/pytorch/pytorch/issues/113024, upsampling of uint8: 'max abs error = 1 which is "
+    "ok due roundings errors for uint8. We have a similar error for aten op'",
+    everywhere=True,
+)
+def interpolated_bytes_show_rounding(compared: Comparison) -> bool:
+    """Ask whether an output of bytes is made with weights of 16 bits, and off by one; operators differ."""
+    return _integer_off_by(1, ("uint8",), _makes_weights, compared)
+
+
+def _reinterprets(step: Step) -> bool:
+    """Ask whether a step reads the bits of a tensor as integers."""
+    return step.operator == "aten.view.dtype" and "int" in step.arguments
+
+
+def _makes_weights(step: Step) -> bool:
+    """Ask whether a step makes integers of 16 bits, as the decomposition of interpolation does of weights."""
+    return step.operator == "aten._to_copy.default" and "torch.int16" in step.arguments
+
+
+def _integer_off_by(
+    steps: float, dtypes: tuple[str, ...], source: Callable[[Step], bool], compared: Comparison
+) -> bool:
+    """Ask whether an output of integers is off by little, and depends on such a step; operators differ."""
+    evidence, seen = compared.evidence, compared.seen
+    if (
+        seen.same_operators
+        or not isinstance(seen, ExportedObservation)
+        or not isinstance(evidence, OutputLeaf)
+    ):
+        return False
+    differs, made = evidence.leaf, compared.eager.calls[evidence.call].outputs
+    if (
+        not isinstance(differs, ValuesDiffer)
+        or differs.apart > steps
+        or made is None
+        or seen.exported is None
+    ):
+        return False
+    index = [leaf.where for leaf in made.leaves].index(evidence.place)
+    value = made.leaves[index].value
+    integer = isinstance(value, TensorSnapshot) and value.dtype.startswith(dtypes)
+    return integer and _depends_on(source, seen.exported, index)
+
+
+def _depends_on(source: Callable[[Step], bool], exported: Exported, output: int) -> bool:
+    """Ask whether an output of the user's depends on such a step."""
+    listing = exported.listing
+    if listing is None or len(listing.returns.operands) != len(exported.outputs):
+        return False
+    made: set[Operand] = set()
+    for number, step in enumerate(listing.steps):
+        if source(step) or not made.isdisjoint(step.operands):
+            made.add(number)
+    ours = [n for n, spec in enumerate(exported.outputs) if spec.kind == "USER_OUTPUT"]
+    return output < len(ours) and listing.returns.operands[ours[output]] in made
+
+
+@limit(
+    LIMITS,
+    says="Machine code, and a decomposed program, are for inference: whether results require gradients is "
+    "not promised, nor that inputs and state do after the call.",
+    documented="torch/_inductor/__init__.py, aoti_compile_and_package: for inference; "
+    f"{INFERENCE}: training with autograd is a use of training IR alone; "
+    "torch/export/exported_program.py: 'run_decompositions is supposed to specialize to post-autograd graph'",
+)
+def results_have_no_history(compared: Comparison) -> bool:
+    """Ask whether only requires_grad of what a call returns or changes is concerned, on a path for inference.
+
+    A state that differs before the first call is another matter; so are inputs and state that only the path
+    gives a history, which inference has no use for and each call makes longer.
+    """
+    evidence = compared.evidence
+    inference = compared.path.mode == "aoti" or for_inference(compared.path)
+    return (
+        inference
+        and isinstance(evidence, OutputLeaf | InputLeaf | StateLeaf)
+        and evidence.call is not None
+        and evidence.leaf.word == "requires-grad"
+        and (isinstance(evidence, OutputLeaf) or evidence.leaf.seen == "False")
+    )
+
+
+@limit(
+    LIMITS,
+    says="A decomposed program changes nothing in place: what it writes to, it returns and writes back, and "
+    "t_() is a view. An output that eager has as the very input or buffer is a tensor of its own.",
+    documented=f"{INFERENCE}: run_decompositions 'removes all mutations and converts them to functional "
+    "equivalents'; torch/export/graph_signature.py, ExportGraphSignature: 'the updated values of mutated "
+    "buffers are modeled as additional outputs'",
+)
+def written_back_is_no_alias(compared: Comparison) -> bool:
+    """Ask whether outputs alone part from what is written back, and not from each other."""
+    evidence, written = compared.evidence, compared.written
+    if not for_inference(compared.path):
+        return False
+    if isinstance(evidence, WriteShows | WriteDiffers):
+        parted = _parted_by_writing_back(evidence.names, compared)
+        return parted or bool(evidence.names & written)
+    if not isinstance(evidence, OutputIdentity | OutputMemory) or evidence.new:
+        return False
+    memory = compared.seen.calls[evidence.call].memory
+    of_objects = isinstance(evidence, OutputIdentity)
+    if of_objects and any(evidence.names <= group for group in memory.shared):
+        return True
+    # Those that do live in what is written back may part from those that do not.
+    there = frozenset().union(*(group for group in memory.shared if group & written))
+    outputs = frozenset(name for name in evidence.names - there if name.startswith(OUTPUT))
+    groups = memory.same if of_objects else memory.shared
+    together = len(outputs) < 2 or any(outputs <= group for group in groups)
+    return together and bool(evidence.names & written)
+
+
+def _parted_by_writing_back(names: frozenset[str], compared: Comparison) -> bool:
+    """Ask whether both have the memory of what is written to in eager, and one of them has it here."""
+    in_eager, here = (
+        [group for group in each.calls[-1].memory.shared if group & compared.written]
+        for each in (compared.eager, compared.seen)
+    )
+    together = any(names <= group for group in in_eager)
+    return together and any(names & group and not names <= group for group in here)
+
+
+@limit(
+    LIMITS,
+    says="Machine code returns tensors: a number among the results is a tensor without dimensions.",
+    documented="torch/_inductor/codegen/cpp_wrapper_cpu.py, codegen_scalar_to_tensor; "
+    "github.com/pytorch/pytorch/issues/139797",
+)
+def numbers_become_tensors(compared: Comparison) -> bool:
+    """Ask whether a result of machine code is a tensor where eager returns a number."""
+    evidence = compared.evidence
+    if compared.path.mode != "aoti" or not isinstance(evidence, OutputLeaf) or evidence.leaf.word != "kind":
+        return False
+    ours, theirs = (each.calls[evidence.call].outputs for each in (compared.eager, compared.seen))
+    if ours is None or theirs is None:
+        return False
+    return any(
+        one.where == evidence.place
+        and isinstance(one.value, str)
+        and one.value.startswith(("int: ", "float: ", "bool: "))
+        and isinstance(other.value, TensorSnapshot)
+        and other.value.shape == ()
+        for one, other in zip(ours.leaves, theirs.leaves, strict=True)
+    )
+
+
+@limit(
+    LIMITS,
+    says="Machine code, and a program's own graph, do not ask whether sizes are among those that export "
+    "inferred.",
+    documented="torch/_inductor/codegen/cpp_wrapper_cpu.py: inputs are checked where "
+    "AOTI_RUNTIME_CHECK_INPUTS is set; torch/export/exported_program.py, ExportedProgram.module: its module "
+    "has the checks, '_guards_fn'",
+)
+def graphs_alone_check_no_sizes(compared: Comparison) -> bool:
+    """Ask whether it shows in a probe with sizes that export may refuse."""
+    unchecked = compared.path.mode == "aoti" or "lifted" in compared.path.transforms
+    return unchecked and compared.in_unpromised_probe

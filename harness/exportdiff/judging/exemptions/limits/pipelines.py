@@ -1,0 +1,60 @@
+"""Limits of torch.distributed.pipelining."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from exportdiff.judging.checks.outputs import OutputIdentity, OutputLeaf, PathRaised
+from exportdiff.judging.exemptions.limits.limit import limit
+from exportdiff.runtime.observing.aliasing import INPUT, OUTPUT
+
+if TYPE_CHECKING:
+    from exportdiff.judging.exemptions.limits.limit import Comparison, Limit
+
+LIMITS: list[Limit] = []
+
+
+@limit(
+    LIMITS,
+    says="What a stage of a pipeline gets is a leaf, another tensor than that given if it requires grad: "
+    "autograd refuses in-place operators on it, and no_grad takes its gradients from no view of it.",
+    documented="torch/distributed/pipelining/_IR.py, DetachExecutor: 'detaches all inputs to a module "
+    "invocation ... so that the values at the boundary are leaf modules in autograd execution'",
+)
+def stages_begin_with_leaves(compared: Comparison) -> bool:
+    """Ask whether autograd refused an in-place operator in a stage, or what a stage returns is an input.
+
+    A view made under no_grad requires grad as its base does (torch/csrc/autograd/variable.h,
+    DifferentiableViewMeta::requires_grad). An input that is itself a view has another base.
+    """
+    evidence = compared.evidence
+    if compared.path.mode != "pipeline":
+        return False
+    if isinstance(evidence, PathRaised):
+        return "leaf Variable that requires grad" in evidence.failure.message
+    if isinstance(evidence, OutputLeaf) and evidence.aspect == "requires-grad":
+        return evidence.role == "output-views-input" and evidence.leaf.seen == str(True)
+    if not isinstance(evidence, OutputIdentity) or evidence.new:
+        return False
+    outputs = compared.eager.calls[evidence.call].outputs
+    given = any(name.startswith(INPUT) for name in evidence.names)
+    if outputs is None or not given:
+        return False
+    leaves = (leaf for leaf in outputs.leaves if f"{OUTPUT}{leaf.where}" in evidence.names)
+    return any(getattr(leaf.value, "requires_grad", False) for leaf in leaves)
+
+
+@limit(
+    LIMITS,
+    says="A pipeline takes no module that is called by another one than its parent.",
+    documented="torch/export/unflatten.py, _compute_accessor: 'This is currently unsupported'; unflatten "
+    "itself has had _fix_nn_module_stacks since pull 159418, pipelining's _outline_submodules has not",
+)
+def pipelines_take_children_of_their_parents(compared: Comparison) -> bool:
+    """Ask whether splitting a model came upon a module from elsewhere in the hierarchy."""
+    evidence = compared.evidence
+    if compared.path.mode != "pipeline" or not isinstance(evidence, PathRaised):
+        return False
+    text = evidence.failure.message
+    return re.search(r"Child module .* is not a descendant of parent", text) is not None

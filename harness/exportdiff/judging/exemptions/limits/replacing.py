@@ -1,0 +1,133 @@
+"""Limits of replacing submodules of an unflattened model by their eager originals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exportdiff.judging.checks.outputs import OutputLeaf
+from exportdiff.judging.exemptions.limits.limit import PROGRAMMING_MODEL, limit
+from exportdiff.runtime.observing.tensors import TensorSnapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from exportdiff.judging.exemptions.limits.limit import Comparison, Limit
+
+LIMITS: list[Limit] = []
+
+
+@limit(
+    LIMITS,
+    says="A tensor that is assigned to a submodule is passed on in the graph, and reaches the state after "
+    "the call, if at all: what replaces the submodule is not given it, and does not return it.",
+    documented="github.com/pytorch/pytorch/pull/137999: 'preserving call signatures for multiple calls to a "
+    "module when buffers are mutated is not supported yet'; "
+    "torch/_functorch/_aot_autograd/frontend_utils.py: 'must be registered as a buffer'",
+)
+def replacements_are_assigned_nothing(compared: Comparison) -> bool:
+    """Ask whether a call shows it, and eager assigns a tensor to a submodule that is replaced."""
+    eager, hierarchy = compared.eager, compared.eager.hierarchy
+    if hierarchy is None or compared.evidence.stage != "run":
+        return False
+    replaced = _replaced(compared.path.transforms, hierarchy.first)
+    owners = {name.rpartition(".")[0] for name in eager.assigned | eager.rebound}
+    return not replaced.isdisjoint(hierarchy.first.get(owner, owner) for owner in owners)
+
+
+@limit(
+    LIMITS,
+    says="Python values are part of the graph as they were: what replaces a submodule is not told that its "
+    "caller has switched its mode, or caches parametrizations.",
+    documented=f"{PROGRAMMING_MODEL}, 'Which values are static vs. dynamic?'; torch/nn/utils/parametrize.py, "
+    "cached: a global variable, which the context manager sets",
+)
+def replacements_are_told_nothing(compared: Comparison) -> bool:
+    """Ask whether a call shows it, and eager has told a submodule something that is replaced."""
+    hierarchy = compared.eager.hierarchy
+    if hierarchy is None or compared.evidence.stage != "run":
+        return False
+    return not _replaced(compared.path.transforms, hierarchy.first).isdisjoint(hierarchy.told)
+
+
+@limit(
+    LIMITS,
+    says="What nobody reads is not computed: a child that runs on its own returns None for a result that its "
+    "parent leaves unread.",
+    documented="torch/export/unflatten.py, _ModuleFrame.finalize_outputs: 'orig_outputs.append(None)' for an "
+    "output without a node; export and unflatten call Graph.eliminate_dead_code",
+)
+def unread_results_are_none(compared: Comparison) -> bool:
+    """Ask whether a child that runs on its own returns None where eager's returns a tensor.
+
+    A number is part of the preserved signature.
+    """
+    evidence = compared.evidence
+    if "children" not in compared.path.transforms or not isinstance(evidence, OutputLeaf):
+        return False
+    ours, theirs = (each.calls[evidence.call].outputs for each in (compared.eager, compared.seen))
+    if ours is None or theirs is None:
+        return False
+    return any(
+        one.where == evidence.place
+        and other.value == "NoneType: None"
+        and isinstance(one.value, TensorSnapshot)
+        for one, other in zip(ours.leaves, theirs.leaves, strict=False)
+    )
+
+
+@limit(
+    LIMITS,
+    says="torch.export preserves no signature of a call in a model that is a torch.fx.GraphModule: what "
+    "replaces a submodule is given what the graph reads, in its order.",
+    documented="torch/export/_trace.py, _non_strict_export: '_wrap_submodules' only "
+    "'if not isinstance(mod, torch.fx.GraphModule)'",
+)
+def graph_modules_preserve_no_calls(compared: Comparison) -> bool:
+    """Ask whether a call shows it, the model is a graph module, and submodules are replaced or run alone."""
+    hierarchy = compared.eager.hierarchy
+    if hierarchy is None or compared.evidence.stage != "run":
+        return False
+    # What runs children alone holds the model as its own child.
+    root = "model" if "children" in compared.path.transforms else ""
+    return root in hierarchy.inlined and bool(_replaced(compared.path.transforms, hierarchy.first))
+
+
+def _children(first: Mapping[str, str]) -> list[str]:
+    return [name for name in first if name and "." not in name]
+
+
+def _leaves(first: Mapping[str, str]) -> list[str]:
+    parents = {name.rpartition(".")[0] for name in first if name}
+    return [name for name in first if name and name not in parents]
+
+
+def _one(first: Mapping[str, str]) -> list[str]:
+    names = [name for name, one in first.items() if name and name == one]
+    return names[len(names) // 2 :][:1]
+
+
+SELECTS: Mapping[str, Callable[[Mapping[str, str]], list[str]]] = {
+    "swap": _children,
+    "swap_leaves": _leaves,
+    "swap_one": _one,
+}
+"""For each transform that replaces submodules (runtime/paths/transforms/modules.py): what it replaces.
+
+They are given the names of all modules, and for each the first name of that module.
+"""
+
+
+_APART: Mapping[str, Callable[[Mapping[str, str]], list[str]]] = {
+    **SELECTS,
+    "swapped": _children,
+    "children": _children,
+}
+"""For each transform that replaces submodules, or runs them on their own: which ones, or more."""
+
+
+def _replaced(transforms: Iterable[str], first: Mapping[str, str]) -> frozenset[str]:
+    """Return the first names of the modules that are replaced or run alone, and of those below them."""
+    roots = [root for name in transforms if name in _APART for root in _APART[name](first)]
+    return frozenset(
+        one for name, one in first.items() if any(f"{name}.".startswith(f"{root}.") for root in roots)
+    )

@@ -1,0 +1,278 @@
+"""Limits about parameters, buffers and tensor attributes: copies, assignments, names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exportdiff.judging.checks.aliasing import OutputMemory, WriteDiffers, WriteRefused, WriteShows
+from exportdiff.judging.checks.compare.groups import not_together
+from exportdiff.judging.checks.compare.leaves import compare_leaf
+from exportdiff.judging.checks.fake import WrongFake
+from exportdiff.judging.checks.gradients import BackwardRaised, GradientFlow, GradientLeaf
+from exportdiff.judging.checks.guards.check import WrongRecord
+from exportdiff.judging.checks.guards.deviations import BrokenByRefusal, WrongAnswer
+from exportdiff.judging.checks.outputs import OutputIdentity, OutputLeaf
+from exportdiff.judging.checks.sharing import MemorySplit
+from exportdiff.judging.checks.state import StateLeaf, StateMissing
+from exportdiff.judging.checks.structure.enumeration import OrderDiffers
+from exportdiff.judging.exemptions.limits.limit import UNFLATTEN, limit
+
+if TYPE_CHECKING:
+    from exportdiff.judging.exemptions.limits.limit import Comparison, Limit
+    from exportdiff.runtime.observing.tensors import State, TensorSnapshot
+
+LIMITS: list[Limit] = []
+
+
+@limit(
+    LIMITS,
+    says="A copy of a tensor begins anywhere in its memory.",
+    documented=f"{UNFLATTEN}: 'id_to_buffer ... buffer.clone()'; ExportedProgram.module() hands out its own",
+)
+def copies_begin_anywhere(compared: Comparison) -> bool:
+    """Ask whether only the storage offset differs, of a tensor of the state or of what is made of one."""
+    evidence = compared.evidence
+    if evidence.aspect != "offset":
+        return False
+    if isinstance(evidence, StateLeaf):
+        return True
+    # A copy may keep the offset of its original (aten.slice_scatter): it says no more than that.
+    ours, theirs = _offsets(compared.eager.before), _offsets(compared.seen.before)
+    moved = any(ours[name] != theirs[name] for name in ours.keys() & theirs.keys())
+    if isinstance(evidence, WrongFake):
+        return moved
+    return isinstance(evidence, OutputLeaf) and (evidence.is_state or moved)
+
+
+def _offsets(state: State | None) -> dict[str, object]:
+    tensors = {} if state is None else {**state.constants, **state.tensors}
+    return {name: tensor.offset for name, tensor in tensors.items()}
+
+
+@limit(
+    LIMITS,
+    says="The deep copy of a parameter that leaves gaps in its memory leaves none.",
+    documented="torch/nn/parameter.py, Parameter.__deepcopy__: clone with torch.preserve_format, of which "
+    "docs.pytorch.org, torch.clone, says: 'the output is converted to the dense (contiguous) format'",
+)
+def copied_parameters_are_packed(compared: Comparison) -> bool:
+    """Ask whether only the strides differ of a parameter that was deep-copied, or of what is made of one.
+
+    A part of the parameter, such as a row, then begins elsewhere as well.
+    """
+    evidence = compared.evidence
+    if not _copied(compared):
+        return False
+    if isinstance(evidence, WrongAnswer):
+        # After a call that is to be refused, the state is compared as well.
+        differs = "" if evidence.is_input else evidence.leaf.word
+    else:
+        differs = evidence.aspect
+    ours, theirs = (_parameters(each.before) for each in (compared.eager, compared.seen))
+    packed = {
+        name
+        for name in ours.keys() & theirs.keys()
+        if ours[name].stride != theirs[name].stride and _has_gaps(ours[name]) and not _has_gaps(theirs[name])
+    }
+    if isinstance(evidence, StateLeaf):
+        return differs == "stride" and evidence.name in packed
+    made = isinstance(evidence, OutputLeaf | WrongFake | WrongRecord | WrongAnswer | WriteDiffers)
+    return made and differs in ("stride", "offset") and bool(packed)
+
+
+@limit(
+    LIMITS,
+    says="The deep copy of a parameter has memory of its own: a view of the parameter is one no longer.",
+    documented="torch/nn/parameter.py, Parameter.__deepcopy__: self.data.clone(). A copy of the eager model "
+    "comes apart in the same way",
+)
+def copied_parameters_have_memory_of_their_own(compared: Comparison) -> bool:
+    """Ask whether a parameter was copied without the tensors in its memory, or may be the cause."""
+    ours, theirs = compared.eager.before, compared.seen.before
+    if not _copied(compared) or ours is None or theirs is None:
+        return False
+    parameters = frozenset(_parameters(ours))
+    torn = [
+        names
+        for names in not_together(ours.shared, theirs.shared, ours.names & theirs.names)
+        if names & parameters
+    ]
+    evidence = compared.evidence
+    if isinstance(evidence, MemorySplit):
+        return evidence.names in torn
+    about_memory = isinstance(evidence, OutputMemory | WriteRefused | WriteShows | WriteDiffers)
+    return bool(torn) and (about_memory or evidence.aspect == "value")
+
+
+@limit(
+    LIMITS,
+    says="A tensor that is moved to another device is a copy: it leaves no gaps, and has memory of its own.",
+    documented="docs.pytorch.org, torch.Tensor.to: 'a copy of self with the desired torch.dtype and "
+    "torch.device', with torch.preserve_format. What nn.Module.to moves comes apart in the same way",
+)
+def moved_tensors_are_copies(compared: Comparison) -> bool:
+    """Ask whether state that was really moved has another layout or memory, or may be the cause."""
+    if "todevice" not in compared.path.transforms or compared.path.device == "cpu":
+        return False
+    ours, theirs = compared.eager.before, compared.seen.before
+    if ours is None or theirs is None:
+        return False
+    evidence = compared.evidence
+    if isinstance(evidence, MemorySplit):
+        return True
+    packed = any(
+        ours.tensors[name].stride != theirs.tensors[name].stride and _has_gaps(ours.tensors[name])
+        for name in ours.tensors.keys() & theirs.tensors.keys()
+    )
+    # After a call that is to be refused, the state is compared as well.
+    word = evidence.aspect
+    if isinstance(evidence, WrongAnswer | BrokenByRefusal):
+        word = evidence.leaf.word
+    if packed and word == "stride":
+        return True
+    torn = any(not_together(ours.shared, theirs.shared, ours.names & theirs.names))
+    about_memory = isinstance(evidence, OutputMemory | WriteRefused | WriteShows | WriteDiffers)
+    return torn and (about_memory or evidence.aspect == "value")
+
+
+def _copied(compared: Comparison) -> bool:
+    return not {"deepcopy", "duplicate"}.isdisjoint(compared.path.transforms)
+
+
+def _parameters(state: State | None) -> dict[str, TensorSnapshot]:
+    tensors = {} if state is None else state.tensors
+    return {name: tensor for name, tensor in tensors.items() if tensor.type == "Parameter"}
+
+
+def _has_gaps(tensor: TensorSnapshot) -> bool:
+    """Whether there are places between the elements that belong to none, or to several of them."""
+    places = 1
+    for stride, size in sorted(zip(map(int, tensor.stride), map(int, tensor.shape), strict=False)):
+        if size > 1 and stride != places:
+            return True
+        places *= size
+    return False
+
+
+@limit(
+    LIMITS,
+    says="A tensor attribute that is no buffer may be assigned, but the assignment is lost.",
+    documented="torch/_functorch/_aot_autograd/frontend_utils.py: 'must be registered as a buffer'",
+)
+def assigned_attributes_are_lost(compared: Comparison) -> bool:
+    """Ask whether the attribute is one that the model assigns."""
+    evidence = compared.evidence
+    if not isinstance(evidence, StateLeaf):
+        return False
+    return evidence.sort == "constant" and evidence.name in compared.eager.assigned
+
+
+@limit(
+    LIMITS,
+    says="What is assigned to a buffer is copied into it, and an attribute that is assigned stays what it "
+    "was: neither becomes that tensor.",
+    documented="torch/export/graph_signature.py, ExportGraphSignature: 'buffers_to_mutate' are returned "
+    "by the graph and written back; torch/export/_unlift.py, _insert_copy_for_mutations",
+)
+def assigned_is_no_alias(compared: Comparison) -> bool:
+    """Ask whether identity or memory of an attribute is concerned that eager rebinds, or its gradient.
+
+    In eager the name stands for the new tensor after the call, and for the old one where nothing is assigned.
+    """
+    evidence, eager = compared.evidence, compared.eager
+    if isinstance(evidence, GradientLeaf | GradientFlow):
+        return evidence.name in eager.rebound
+    if not isinstance(evidence, OutputIdentity | OutputMemory | WriteShows | WriteDiffers):
+        return False
+    return bool(evidence.names & (eager.rebound | eager.assigned))
+
+
+@limit(
+    LIMITS,
+    says="What is assigned to a buffer is copied into it: the buffer keeps its strides, its conj bit and its "
+    "neg bit.",
+    documented="torch/export/_trace.py, _make_fx_helper: 'We copy nodes corresponding to buffer assignments "
+    "to buffers in the graph'; docs.pytorch.org, torch.Tensor.copy_: 'Copies the elements from src into "
+    "self tensor'",
+)
+def assigned_buffers_keep_their_layout(compared: Comparison) -> bool:
+    """Ask whether only the layout differs, of a buffer that eager rebinds, and is what it was at first."""
+    evidence, before = compared.evidence, compared.seen.before
+    if not isinstance(evidence, StateLeaf) or evidence.call is None or before is None:
+        return False
+    if evidence.aspect not in _LAYOUT or evidence.name not in compared.eager.rebound:
+        return False
+    after = compared.seen.calls[evidence.call].state
+    kept = [state.tensors.get(evidence.name) for state in (before, after)]
+    layouts = {None if each is None else (each.stride, each.conj, each.neg) for each in kept}
+    return len(layouts) == 1 and None not in layouts
+
+
+_LAYOUT = ("stride", "conj-bit", "neg-bit")
+
+
+@limit(
+    LIMITS,
+    says="torch.utils.checkpoint runs modules once more in the backward pass, on the state as it is then: if "
+    "forward has changed the state, or functional_call has put the module's own back, eager's gradients are "
+    "not those of the forward pass.",
+    documented="docs.pytorch.org, torch.utils.checkpoint.checkpoint: 'If the function invocation during the "
+    "backward pass differs from the forward pass ... silently incorrect gradients'",
+)
+def checkpoints_recompute_from_changed_state(compared: Comparison) -> bool:
+    """Ask whether a gradient differs where eager recomputes modules and the call has changed the state.
+
+    Without recomputing, autograd refuses to go back through what was changed in place. What raises while it
+    recomputes is no such refusal.
+    """
+    flow, eager, evidence = compared.eager.gradients, compared.eager, compared.evidence
+    if flow is None or eager.before is None:
+        return False
+    refused = (
+        isinstance(evidence, BackwardRaised)
+        and evidence.failure.name == RuntimeError.__name__
+        and not any(frame.startswith("checkpoint.py:") for frame in evidence.failure.frames)
+    )
+    if not refused and not isinstance(evidence, GradientLeaf | GradientFlow):
+        return False
+    before, after = eager.before.tensors, eager.calls[0].state.tensors
+    common = before.keys() & after.keys()
+    changed = bool(eager.rebound | eager.assigned) or "functional" in compared.path.transforms
+    changed = changed or any(compare_leaf(before[name], after[name]) for name in common)
+    return flow.recomputes and changed
+
+
+@limit(
+    LIMITS,
+    says="torch.func.functional_call replaces parameters and buffers. In eager, an attribute or an item of "
+    "a list that is one of them as well keeps the module's own tensor; a program has one tensor for both.",
+    documented="docs.pytorch.org, torch.func.functional_call: 'by replacing the module parameters and "
+    "buffers with the provided ones'; tie_weights: 'parameters and buffers tied in the original model'",
+)
+def attributes_are_not_replaced(compared: Comparison) -> bool:
+    """Ask whether values or identity differ under functional_call, and such a tensor is there."""
+    evidence, twice = compared.evidence, compared.eager.held_twice
+    if "functional" not in compared.path.transforms:
+        return False
+    if isinstance(evidence, OutputIdentity | OutputMemory):
+        return bool(twice & evidence.names)
+    if isinstance(evidence, GradientFlow):
+        return evidence.name in twice
+    leaves = OutputLeaf | StateLeaf | GradientLeaf
+    return bool(twice) and isinstance(evidence, leaves) and evidence.aspect == "value"
+
+
+@limit(
+    LIMITS,
+    says="Dynamo drops tensors that the graph does not use, and all names of one tensor but one.",
+    documented=f"{UNFLATTEN}, UnflattenedModule.__init__: 'dynamo export will deduplicate aliased "
+    "tensors, and ignore unused tensors'",
+)
+def unused_names_are_dropped(compared: Comparison) -> bool:
+    """Ask whether what is missing, or a buffer in another place, is no input of the graph."""
+    evidence = compared.evidence
+    if isinstance(evidence, OrderDiffers) and evidence.what == "buffers":
+        orders = evidence.expected, evidence.seen
+        ours, theirs = ([name for name in names if name not in compared.dropped] for names in orders)
+        return ours == theirs
+    return isinstance(evidence, StateMissing) and evidence.name in compared.dropped

@@ -1,0 +1,260 @@
+"""Making all calls of one model, eager or not, and recording each."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, NamedTuple
+
+from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
+
+from exportdiff.core.case import seed
+from exportdiff.runtime.inputs.copies import CALLS
+from exportdiff.runtime.inputs.deviations import DEVIATIONS, PROMISED_DEVIATIONS
+from exportdiff.runtime.inputs.edits import edit, plan_edits
+from exportdiff.runtime.observing.aliasing import OUTPUT, memory, mutation_probes, named_tensors
+from exportdiff.runtime.observing.checkpoint import Checkpoint
+from exportdiff.runtime.observing.environment import modes_left
+from exportdiff.runtime.observing.failure import failure
+from exportdiff.runtime.observing.gradients import gradients, of_unregistered
+from exportdiff.runtime.observing.history import has_history
+from exportdiff.runtime.observing.isolation import Isolation, Start
+from exportdiff.runtime.observing.observation import Call, DeviatingCall, SmallCall
+from exportdiff.runtime.observing.process_state import restore_modes
+from exportdiff.runtime.observing.tensors import Roles, flatten, state_snapshot, tree_snapshot
+from exportdiff.runtime.paths.modes import MODES
+from exportdiff.runtime.paths.run.informative import informative_first
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
+
+    import torch
+    from torch import nn
+
+    from exportdiff.core.case import Case
+    from exportdiff.runtime.inputs.copies import Examples
+    from exportdiff.runtime.inputs.deviations import Deviation
+    from exportdiff.runtime.inputs.edits import EditPlan
+    from exportdiff.runtime.observing.aliasing import MutationProbe
+    from exportdiff.runtime.observing.arguments import Inputs
+    from exportdiff.runtime.observing.failure import Failure
+    from exportdiff.runtime.observing.gradients import Gradients
+    from exportdiff.runtime.observing.tensors import State
+    from exportdiff.runtime.paths.read.hierarchy import CallRecorder
+    from exportdiff.runtime.paths.stopwatch import Stopwatch
+
+
+class CallResults(NamedTuple):
+    """The results of all calls: fields of an Observation."""
+
+    calls: tuple[Call, ...]
+    gradients: Gradients | None = None
+    edited: Call | None = None
+    mutation_probes: tuple[MutationProbe, ...] = ()
+    deviations: tuple[DeviatingCall, ...] = ()
+    small_calls: tuple[SmallCall, ...] = ()
+
+
+class CallPlan(NamedTuple):
+    """What to do after the ordinary calls; the same for eager and for every path."""
+
+    edits: EditPlan
+    """Which tensors of the state to edit."""
+    deviations: tuple[Deviation, ...]
+    """The deviating calls, for all modes."""
+    names: Mapping[str, frozenset[str]]
+    """By mode, the kinds of deviation to try on it."""
+    small_calls: tuple[int, ...] = ()
+    """The numbers of the probes that have a size of 0 or 1 where the example has a larger one."""
+
+
+def run_calls(
+    caller: ModelCaller,
+    examples: Examples,
+    plan: CallPlan | None,
+    mode: str = "",
+    recorder: CallRecorder | None = None,
+    after: Callable[[], None] | None = None,
+) -> CallResults:
+    """Make all calls, one after the other; without a plan, only the ordinary ones.
+
+    The order matters: calls that change the state in a special way come last. Nothing follows an ordinary
+    call that raised. Without a ``mode`` the model is eager: it gets the whole plan. ``recorder`` records the
+    first call; ``after`` is called after each ordinary call.
+    """
+    calls: list[Call] = []
+    flow: Gradients | None = None
+    for number in range(examples.calls):
+        with recorder() if recorder is not None and number == 0 else contextlib.nullcontext():
+            call, named = caller(examples.fresh(number), number, probe=number >= CALLS)
+        calls.append(call)
+        if after is not None:
+            after()
+        if call.failure is not None:
+            return CallResults(tuple(calls), flow)
+        if recorder is not None and number == 0:
+            recorder.finish(tensor for name, tensor in named.items() if name.startswith(OUTPUT))
+        if number == 0 and plan is not None:
+            with caller.clock:
+                flow = _gradients(caller.model, named)
+    if plan is None:
+        return CallResults(tuple(calls))
+    deviations, restored = _deviations(caller, examples, plan, mode)
+    if not restored:
+        return CallResults(tuple(calls), flow, deviations=deviations)
+    small, restored = _small_calls(caller, examples, plan, mode)
+    if not restored:
+        return CallResults(tuple(calls), flow, deviations=deviations, small_calls=small)
+    edit(caller.model, plan.edits)
+    edited, named = caller(examples.fresh(), len(calls))
+    return CallResults(tuple(calls), flow, edited, mutation_probes(named), deviations, small)
+
+
+def _gradients(model: nn.Module, named: Mapping[str, torch.Tensor]) -> Gradients:
+    """Run the backward pass, and undo what it writes to buffers.
+
+    torch.utils.checkpoint runs modules once more there, and batch norm counts that. No call is compared after
+    a backward pass: whether there was one must make no difference.
+    """
+    saved = Isolation(buffer for buffer in model.buffers() if not has_history(buffer))
+    flow = gradients(named)
+    if not saved.is_unchanged():
+        saved.restore()
+    return flow
+
+
+class ModelCaller:
+    """Calls one model, or ``run`` in its place, and records each call."""
+
+    def __init__(
+        self,
+        model: nn.Module,
+        clock: Stopwatch,
+        *,
+        roles: bool = False,
+        run: Callable[..., object] | None = None,
+    ) -> None:
+        """Keep the model that holds the state, and what to call. With ``roles``, record those of outputs."""
+        self.model = model
+        self.clock = clock
+        self._run = model if run is None else run
+        self._roles = roles
+
+    def __call__(
+        self, inputs: Inputs, number: int, *, probe: bool = False, deviation: Deviation | None = None
+    ) -> tuple[Call, dict[str, torch.Tensor]]:
+        """Make call ``number``; return the record, and the live tensors of the call by name.
+
+        ``deviation`` may prepare the model. If the model refuses that, the call is refused.
+        """
+        role = Roles(self.model, inputs.leaves) if self._roles else None
+        outputs: Any = None
+        failed: Failure | None = None
+        # Every path gets the same random numbers if it draws them in the same order.
+        seed(number)
+        with self.clock:
+            try:
+                if deviation is not None:
+                    deviation.prepare(self.model)
+                outputs = self._run(*inputs.args, **inputs.kwargs)
+                flatten(outputs)  # raises for an object that was never initialised
+            except Exception as error:
+                failed = failure(error, "run")
+        left = modes_left()
+        named = named_tensors(None if failed else outputs, inputs, self.model)
+        # On a level that a graph has left open, as one that fails inside of jvp, no tensor can be read.
+        with temporarily_clear_interpreter_stack() if failed else contextlib.nullcontext():
+            call = Call(
+                inputs=inputs.snapshot(),
+                state=state_snapshot(self.model, identity=False),
+                outputs=None if failed else tree_snapshot(outputs, role),
+                failure=failed,
+                probe=probe,
+                refilled=inputs.refilled(),
+                memory=memory(named),
+                unregistered=of_unregistered(named) if self._roles else frozenset(),
+                aftermath=left,
+            )
+        return call, named
+
+
+def _deviations(
+    caller: ModelCaller, examples: Examples, plan: CallPlan, mode: str
+) -> tuple[tuple[DeviatingCall, ...], bool]:
+    """Make the deviating calls; also return whether the model is restored to the state before them."""
+    wanted = [one for one in plan.deviations if not mode or one.deviation in plan.names.get(mode, ())]
+    start = _start(caller.model, mode)
+    if not wanted:  # restoring removes the autograd history, as eager does here for the calls of all modes
+        return (), start.restore()
+    before = state_snapshot(caller.model, identity=False)
+    made: list[DeviatingCall] = []
+    for one in wanted:
+        inputs = examples.with_deviation(one)
+        handed_in = inputs.snapshot()
+        with restore_modes(), one.surroundings():  # a call that fails halfway may leave modes changed
+            call, _ = caller(inputs, 0, deviation=one)
+        value = repr(one.leaf) if isinstance(one.place, str) else ""
+        then, restored = None, True
+        if not mode:  # what an ordinary call gives in its place
+            restored = start.restore()
+            then = caller(examples.fresh(), 0)[0] if restored else None
+        elif call.failure is not None and not isinstance(one.place, str) and start.is_unchanged():
+            with restore_modes():
+                then = caller(examples.fresh(), 0)[0]
+        restored = restored and start.restore()
+        made.append(
+            DeviatingCall(one.deviation, one.description, call, handed_in, before, one.where, value, then)
+        )
+        if not restored:
+            return tuple(made), False
+    return tuple(made), True
+
+
+def _small_calls(
+    caller: ModelCaller, examples: Examples, plan: CallPlan, mode: str
+) -> tuple[tuple[SmallCall, ...], bool]:
+    """Make the calls with small sizes; also return whether the model is restored to the state before them."""
+    if not plan.small_calls:
+        return (), True
+    start = _start(caller.model, mode)
+    made: list[SmallCall] = []
+    for number in plan.small_calls:
+        inputs = examples.fresh(number)
+        handed_in = inputs.snapshot()
+        with restore_modes():
+            call, _ = caller(inputs, number, probe=True)
+        made.append(SmallCall(number, handed_in, call))
+        if not start.restore():
+            return tuple(made), False
+    return tuple(made), True
+
+
+def _start(model: nn.Module, mode: str) -> Start | Checkpoint:
+    """Keep the state of a model, to restore it after a call; without a ``mode`` it is eager."""
+    # The model itself may change what is in its lists and dicts; what export made has that as constants.
+    exports = bool(mode) and MODES[mode].export is not None
+    return Start(model) if exports else Checkpoint(model)
+
+
+def plan_calls(state: State, examples: Examples, modes: Iterable[str], case: Case) -> CallPlan:
+    """Plan what to do after the ordinary calls, from the state of a fresh model."""
+    limit = None if case.thorough else DEVIATING_CALLS
+    names = {
+        mode: frozenset(DEVIATIONS) if case.thorough else PROMISED_DEVIATIONS[mode]
+        for mode in PROMISED_DEVIATIONS
+        if mode in modes
+    }
+    ways = dict.fromkeys(names.values())
+    in_order = (
+        informative_first(examples.deviations(some, case.source), case, examples.device, "operators", TRIED)
+        for some in ways
+    )
+    chosen = {one.key: one for each in in_order for one in each[:limit]}
+    return CallPlan(plan_edits(state), tuple(chosen.values()), names, examples.small_calls)
+
+
+TRIED = 8
+"""For so many deviating calls eager finds whether they are informative: about a millisecond each."""
+
+DEVIATING_CALLS = 2
+"""The number of deviating calls per mode, unless the case is thorough."""
