@@ -8,6 +8,17 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from exportdiff.judging.checks.state import sort_of
 from exportdiff.judging.checks.structure.common import OfStructure
+from exportdiff.runtime.paths.read.normal_forms import (
+    computed_once,
+    live,
+    names_of_copies,
+    with_direct_copies,
+    with_in_place_results_replaced,
+    with_sizes_inline,
+    with_writes_last,
+    without_added_clones,
+    without_idle_steps,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -113,7 +124,7 @@ def translation(program: Exported, rebuilt: Rebuilt, state: State | None) -> Ite
     if program.listing is None or rebuilt.listing is None:
         return
     ours, theirs = program.listing, rebuilt.listing
-    found = list(_differences(program, ours.without_idle(), rebuilt, theirs.without_idle(), state))
+    found = list(_differences(program, without_idle_steps(ours), rebuilt, without_idle_steps(theirs), state))
     # What does nothing in one call may do something in another one that shares the graph.
     if found and rebuilt.shared and not any(_differences(program, ours, rebuilt, theirs, state)):
         return
@@ -125,10 +136,10 @@ def _differences(
 ) -> Iterator[Evidence]:
     same = {name: min(group) for group in program.same for name in group}
     sides = _Sides(same, {} if state is None else _sorts(state), (ours.steps, theirs.steps), rebuilt.shared)
-    ours, theirs = ours.direct(), theirs.direct()
+    ours, theirs = with_direct_copies(ours), with_direct_copies(theirs)
     if program.written:
-        own = ours.copies()[: -len(program.written)]
-        ours, theirs = (listing.written_last(program.written, same, own) for listing in (ours, theirs))
+        own = names_of_copies(ours)[: -len(program.written)]
+        ours, theirs = (with_writes_last(listing, program.written, same, own) for listing in (ours, theirs))
     yield from _steps(ours, theirs, sides, writing=bool(program.written))
 
 
@@ -176,11 +187,12 @@ def _steps(ours: Listing, theirs: Listing, sides: _Sides, *, writing: bool) -> I
 
     ``writing``: the program writes to its inputs or its state, which may take clones of what was there.
     """
-    ours = ours.live().settled().sized()
-    theirs = theirs.live().settled().sized(ours.sizes)
+    ours, theirs = (with_in_place_results_replaced(live(each)) for each in (ours, theirs))
+    ours = with_sizes_inline(ours)
+    theirs = with_sizes_inline(theirs, ours.sizes)
     found = list(_compared(ours, theirs, sides))
-    once = theirs.computed_once()
-    others = [once, *(each.without_clones(ours) for each in (theirs, once) if writing)]
+    once = computed_once(theirs)
+    others = [once, *(without_added_clones(each, ours) for each in (theirs, once) if writing)]
     if found and not all(any(_compared(ours, other, sides)) for other in others):
         return
     yield from found
