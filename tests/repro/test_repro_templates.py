@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
 from torch import nn
 
+from exportdiff.core.case import case_from_source
+from exportdiff.core.finding import Finding
+from exportdiff.judging.checks.outputs import OutputStructure
+from exportdiff.repro import repro_source
 from exportdiff.repro.parts import Deviating
 from exportdiff.repro.paste import Template, Values, with_helpers
-from exportdiff.repro.program import program_of, read_program
+from exportdiff.repro.program import program_of
 from exportdiff.repro.script import Setting, script
 from exportdiff.repro.templates import inputs as input_templates
 from exportdiff.repro.templates import observers, pairs, scripts
@@ -29,6 +34,9 @@ from exportdiff.repro.templates.stand_ins import (
 )
 from exportdiff.repro.writers import gradients
 from exportdiff.repro.writers.structure import calls, modules
+from exportdiff.runtime.paths import parse
+from exportdiff.runtime.paths.run.eager import observe_eager
+from exportdiff.runtime.paths.stopwatch import Stopwatch
 
 
 def _helper(number: int) -> int:
@@ -149,21 +157,26 @@ def test_calls_are_made_under_a_context_manager() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "build", "forward"),
+    ("made", "draws"),
     [
-        ("def make():\n    return Model(nn.ReLU()), (torch.ones(2),)\n", False, False),
-        ("def make():\n    return nn.Linear(2, 2), (torch.ones(2),)\n", True, False),
-        ("def make():\n    return torch.nn.GRU(2, 2), (torch.ones(2),)\n", True, False),
-        ("def make():\n    return Model(), (torch.randn(2),)\n", True, True),
-        ("# rand\ndef make():\n    return nn.Sequential(nn.Dropout()), ('rand',)\n", True, True),
-        ("def f(x):\n    nn.init.uniform_(x)\n", True, False),
-        ("def f(x):\n    return F.dropout(x)\n", False, True),
+        ("nn.ReLU(), (torch.ones(2),)", set()),
+        ("nn.Linear(2, 2), (torch.ones(2),)", {"build"}),
+        ("nn.ReLU(), (torch.rand(2),)", {"build"}),
+        ("nn.Dropout(), (torch.ones(2),)", {"calls"}),
+        ("nn.Dropout().eval(), (torch.ones(2),)", set()),
+        ("nn.Sequential(nn.Linear(2, 2), nn.Dropout()), (torch.ones(2),)", {"build", "calls"}),
     ],
 )
-def test_random_numbers_are_found_in_code_alone(source: str, build: bool, forward: bool) -> None:
-    program = read_program(source)
-    assert (program.random_build, program.random_forward) == (build, forward)
-    assert not program.has_kwargs and not program.dynamic
+def test_a_run_of_eager_shows_where_a_program_draws_random_numbers(made: str, draws: set[str]) -> None:
+    case = case_from_source(f"import torch\nfrom torch import nn\ndef make():\n    return {made}\n")
+    assert observe_eager(case, "cpu", Stopwatch()).draws == draws
+
+
+def test_only_programs_that_draw_random_numbers_are_seeded() -> None:
+    source = "import torch\n\n\ndef make():\n    return torch.nn.ReLU(), (torch.ones(2),)\n"
+    finding = Finding(parse("nonstrict:module@cpu"), "outputs", OutputStructure(0, "a", "b"))
+    assert "manual_seed" in repro_source(finding, source)
+    assert "manual_seed" not in repro_source(replace(finding, draws=frozenset()), source)
 
 
 def test_program_of_any_source_is_the_source() -> None:

@@ -15,8 +15,9 @@ from exportdiff.repro import repro_source
 from exportdiff.repro.program import program_of
 from exportdiff.runtime.patching.fixes import applied, read_fixes
 from exportdiff.runtime.paths import select_paths
+from support.folders import CORPORA
 from support.in_process import run_script
-from support.of_this_torch import CORPORA, skip_unless_usable
+from support.of_this_torch import skip_unless_usable
 
 ENTRIES = [read_entry(file) for file in find_files([CORPORA / "open", CORPORA / "variants"])]
 ENTRIES = [entry for entry in ENTRIES if entry.check == "structure"]

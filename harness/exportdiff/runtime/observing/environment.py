@@ -11,7 +11,7 @@ from torch.utils import _pytree as pytree
 
 from exportdiff.runtime.observing.checkpoint import plain_objects
 from exportdiff.runtime.observing.observation import Aftermath, Environment
-from exportdiff.runtime.observing.process_state import RANDOM_STATE, read_process_state
+from exportdiff.runtime.observing.process_state import read_process_state
 from exportdiff.runtime.observing.tensors import (
     named_constants,
     named_state,
@@ -95,16 +95,6 @@ def aftermath(model: nn.Module) -> Aftermath:
             if not _is_own(name, value) and name not in _OWN_MARKS:
                 attributes[dot + name] = _attribute(value, _describe)
     return Aftermath(read_process_state(), attributes)
-
-
-def modes_left() -> Aftermath:
-    """Record which settings of the process a call has left.
-
-    The random number generator is left out: export drops numbers that nothing uses.
-    """
-    state = read_process_state()
-    del state[RANDOM_STATE]
-    return Aftermath(state, {})
 
 
 # torch/_dynamo/eval_frame.py: OptimizedModule sets its attributes, such as the first one, on its module too.

@@ -104,8 +104,13 @@ SETTINGS: dict[str, Callable[[], object]] = {
 def read_process_state() -> dict[str, object]:
     """Return the settings of the whole process, by name."""
     state = {name: read() for name, read in SETTINGS.items() if name != RANDOM_STATE}
+    return {**state, RANDOM_STATE: read_random_state()}
+
+
+def read_random_state() -> bytes:
+    """Return the state of the global random number generator, also inside of a transform of functorch."""
     with temporarily_clear_interpreter_stack():  # on a level that was left, new tensors are wrappers
-        return {**state, RANDOM_STATE: random_state()}
+        return random_state()
 
 
 @contextlib.contextmanager
