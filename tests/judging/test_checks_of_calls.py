@@ -504,7 +504,7 @@ def test_surroundings_alter_no_argument() -> None:
     assert {one.deviation for one in around} == {"no-grad", "inference", "autocast"}
     for one in around:
         before = read_process_state()
-        with one.surroundings():
+        with one.context():
             assert read_process_state() != before
         assert read_process_state() == before
         assert examples.with_deviation(one).snapshot().leaves[0].where == "[0][0]"

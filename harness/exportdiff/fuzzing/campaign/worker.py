@@ -7,7 +7,7 @@ import traceback
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from exportdiff.core.case import case_from_source, sources_forgotten
+from exportdiff.core.case import case_from_source
 from exportdiff.core.programs import DEFAULT_PROFILE, program_source
 from exportdiff.fuzzing.around.drawing import around_program
 from exportdiff.fuzzing.campaign.own_errors import place_of
@@ -20,9 +20,8 @@ from exportdiff.known.attribution.classification import Classification
 from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.known.attribution.residual import ResidualFinding, find_exposing_fixes, sort_residual_findings
 from exportdiff.known.corpus.fix_trials import cache_folder
-from exportdiff.runtime.observing.between_programs import free_programs
-from exportdiff.runtime.observing.caches import forget_predictions
-from exportdiff.runtime.patching.fixes import blamed
+from exportdiff.runtime.observing.between_programs import clean_state
+from exportdiff.runtime.patching.fixes import fixes_that_raised
 from exportdiff.runtime.patching.installed import install, without_fixes
 from exportdiff.runtime.paths import cost
 
@@ -100,9 +99,8 @@ class ExampleResult:
 def run_batch(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
     """Judge some examples, one after the other; earlier examples do not influence the results."""
     known = prepared(job)
-    results = tuple(_judged_afresh(job, index, known) for index in indices)
-    free_programs()
-    return results
+    with clean_state(free=True):
+        return tuple(_run_example(job, index, known) for index in indices)
 
 
 def exposing_fixes_of(
@@ -112,8 +110,7 @@ def exposing_fixes_of(
     known = prepared(job)
     if known is None:
         raise ValueError("without a corpus there are no fixes")
-    forget_predictions()
-    with sources_forgotten():
+    with clean_state():
         return find_exposing_fixes(_case(job, source), finding, kind, known)
 
 
@@ -138,12 +135,7 @@ def _case(job: Job, source: str) -> Case:
     return replace(case_from_source(source, finite_only=False), may_ask=True)
 
 
-def _judged_afresh(job: Job, index: int, known: Knowledge | None) -> ExampleResult:
-    forget_predictions()
-    with sources_forgotten():
-        return _run_example(job, index, known)
-
-
+@clean_state()
 def _run_example(job: Job, index: int, known: Knowledge | None) -> ExampleResult:
     started = time.perf_counter()
     tags: tuple[str, ...] = ()
@@ -191,7 +183,7 @@ def _on_mended_torch_if_possible(
     try:
         return _on_mended_torch(job, index, case, paths, tags, known)
     except Exception as error:
-        names = blamed(error, known.usable_fixes)
+        names = fixes_that_raised(error, known.usable_fixes)
         if not names:
             raise
     with without_fixes():

@@ -9,12 +9,11 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from exportdiff.core.case import case_from_source, sources_forgotten
+from exportdiff.core.case import case_from_source
 from exportdiff.core.errors import UsageError
 from exportdiff.judging.checks.alive import ProcessDied
 from exportdiff.judging.judge_case import judge_case
-from exportdiff.runtime.observing.between_programs import free_programs
-from exportdiff.runtime.observing.caches import forget_predictions
+from exportdiff.runtime.observing.between_programs import clean_state
 from exportdiff.runtime.patching.fixes import applied
 from exportdiff.runtime.paths import parse
 from exportdiff.runtime.processes.child import Death, TaskFailure
@@ -181,11 +180,8 @@ def _judged(question: WantedFinding, source: str, paths: Collection[str]) -> Ver
     """Judge as in a fresh process: earlier judgements must not influence this one."""
     global _judgements
     _judgements += 1
-    if _judgements % COLLECT_EVERY == 0:
-        free_programs()
-    forget_predictions()
     try:
-        with sources_forgotten():
+        with clean_state(free=_judgements % COLLECT_EVERY == 0):
             return judge_case(_case(question, source), [parse(path) for path in paths])
     except Exception:
         return None

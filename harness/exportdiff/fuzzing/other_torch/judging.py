@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import gc
 import pathlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from exportdiff.core.case import case_from_source, sources_forgotten
+from exportdiff.core.case import case_from_source
 from exportdiff.fuzzing.other_torch.messages import PathAnswer, ProgramAnswer, ReproAnswer
 from exportdiff.judging.exemptions.refusal import fix_refusals
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.known.corpus.needed_fixes import fixes_named
 from exportdiff.repro import repro_source
-from exportdiff.runtime.observing.caches import forget_predictions
+from exportdiff.runtime.observing.between_programs import clean_state
 from exportdiff.runtime.patching.fixes import FixError, applied
 from exportdiff.runtime.paths import parse
 from exportdiff.runtime.paths.catalog import lacks
@@ -77,17 +76,13 @@ def program_answer(verdict: Verdict, paths: Sequence[Path]) -> ProgramAnswer:
     return ProgramAnswer(True, "", tuple(map(on, paths)))
 
 
+@clean_state(free=True)
 def _verdict(source: str, paths: tuple[Path, ...], refusals: Sequence[object]) -> Verdict | str:
     """Return the verdict; a text where this torch cannot even define the program."""
-    forget_predictions()
     try:
-        with sources_forgotten():
-            try:
-                case = case_from_source(source)
-            except Exception as error:  # the program names what this torch lacks
-                return f"{type(error).__name__}: {error}"
-            if not paths:
-                return "this torch has none of its paths"
-            return judge_case(case, paths, refusals)  # type: ignore[arg-type]
-    finally:
-        gc.collect()
+        case = case_from_source(source)
+    except Exception as error:  # the program names what this torch lacks
+        return f"{type(error).__name__}: {error}"
+    if not paths:
+        return "this torch has none of its paths"
+    return judge_case(case, paths, refusals)  # type: ignore[arg-type]

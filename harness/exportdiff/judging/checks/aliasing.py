@@ -35,11 +35,9 @@ class OutputMemory(InCall):
     relation = Relation.IN_CALL_WEAK
 
     def words(self) -> tuple[str, ...]:
-        """Return on which side they share memory, and the sorts."""
         return ("became-shared" if self.new else "no-longer-shared", *self.sorts)
 
     def lines(self) -> Iterator[str]:
-        """Say which names share memory on which side."""
         one, two = ("here", "in eager") if self.new else ("in eager", "here")
         yield f"call {self.call}: {listed(self.names)} share memory {one}, {two} they do not"
 
@@ -57,11 +55,9 @@ class WriteRefused(InCall):
     relation = Relation.IN_CALL_WEAK
 
     def words(self) -> tuple[str, ...]:
-        """Return fixed words."""
         return ("write", "refused")
 
     def lines(self) -> Iterator[str]:
-        """Say on which side the write fails."""
         here, there = ("works", "fails") if self.in_eager else ("fails", "works")
         yield f"after call {self.call}: a write to {self.output} {here} here, in eager it {there}"
 
@@ -88,11 +84,9 @@ class WriteShows(InCall):
         return frozenset((self.output, self.name))
 
     def words(self) -> tuple[str, ...]:
-        """Return what the other tensor is."""
         return ("write", *self.sorts)
 
     def lines(self) -> Iterator[str]:
-        """Say on which side the write shows."""
         here, there = ("does not show", "shows") if self.in_eager else ("shows", "does not show")
         write = f"after call {self.call}: a write to {self.output}"
         yield f"{write} {here} in {self.name} here, in eager it {there}"
@@ -120,11 +114,9 @@ class WriteDiffers(OfLeaf, InCall):
         return frozenset((self.output, self.name))
 
     def words(self) -> tuple[str, ...]:
-        """Return what the other tensor is, and the property that differs."""
         return ("write", *self.sorts, self.leaf.word)
 
     def lines(self) -> Iterator[str]:
-        """Say how the other tensor differs."""
         yield (
             f"after call {self.call}: a write to {self.output} shows in {self.name}, "
             "but in another way than in eager"
@@ -133,7 +125,7 @@ class WriteDiffers(OfLeaf, InCall):
 
 
 def aliasing(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
-    """Compare who shares memory with an output, call by call, and what writing to an output shows."""
+    """Compare which tensors share memory with an output, and which tensors a write to an output changes."""
     known = known_names(reference, candidate)
     for number, (ours, theirs) in enumerate(zip(reference.calls, candidate.calls, strict=False)):
         if ours.failure is not None or theirs.failure is not None:
@@ -180,7 +172,7 @@ def known_names(reference: Observation, candidate: Observation) -> frozenset[str
 
 
 def sorts_of(names: Iterable[str], reference: Observation) -> tuple[str, ...]:
-    """Return the sorts of tensors in a group of names, in stable words."""
+    """Return what the named tensors are: ``output``, ``input``, ``parameter``, ``buffer`` or ``constant``."""
     return tuple(sorted({_sort(name, reference) for name in names}))
 
 

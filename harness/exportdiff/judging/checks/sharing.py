@@ -36,11 +36,9 @@ class TensorSplit(WithoutCall):
     relation = Relation.SPOILS_CALLS
 
     def words(self) -> tuple[str, ...]:
-        """Return the sort."""
         return ("one-tensor-became-several", self.sort)
 
     def lines(self) -> Iterator[str]:
-        """List the names."""
         yield f"in eager {listed(self.names)} are one tensor, here they are different tensors"
 
 
@@ -51,15 +49,13 @@ class MemorySplit(WithoutCall):
     names: frozenset[str]
 
     stage = "lower"
-    # Tensors that only share memory have metadata of their own.
+    # Tensors that only share memory have separate metadata.
     relation = Relation.SPOILS_VALUES
 
     def words(self) -> tuple[str, ...]:
-        """Return one word."""
         return ("memory-no-longer-shared",)
 
     def lines(self) -> Iterator[str]:
-        """List the names."""
         yield f"in eager {listed(self.names)} share memory, here they do not"
 
 
@@ -73,11 +69,9 @@ class TensorsMerged(WithoutCall):
     relation = Relation.SPOILS_CALLS
 
     def words(self) -> tuple[str, ...]:
-        """Return one word."""
         return ("several-tensors-became-one",)
 
     def lines(self) -> Iterator[str]:
-        """List the names."""
         yield f"in eager {listed(self.names)} are different tensors, here they are one"
 
 
@@ -88,21 +82,19 @@ class MemoryMerged(WithoutCall):
     names: frozenset[str]
 
     stage = "lower"
-    # Tensors that only share memory have metadata of their own.
+    # Tensors that only share memory have separate metadata.
     relation = Relation.SPOILS_VALUES
 
     def words(self) -> tuple[str, ...]:
-        """Return one word."""
         return ("memory-became-shared",)
 
     def lines(self) -> Iterator[str]:
-        """List the names."""
         yield f"in eager {listed(self.names)} do not share memory, here they do"
 
 
 @dataclass(frozen=True)
 class CallVariantState(WithoutCall):
-    """A later call of a module has a tensor of its own, not that of the first call."""
+    """A later call of a module does not use the tensor of the first call."""
 
     names: tuple[str, ...]
 
@@ -110,11 +102,9 @@ class CallVariantState(WithoutCall):
     relation = Relation.SPOILS_CALLS
 
     def words(self) -> tuple[str, ...]:
-        """Return one word."""
         return ("call-variant-has-its-own",)
 
     def lines(self) -> Iterator[str]:
-        """List the names."""
         yield f"{listed(self.names)}: not the tensor of the first call"
 
 
@@ -127,7 +117,7 @@ class CopyShares(WithoutCall):
     """Whether the program reads none of them."""
 
     stage = "lower"
-    # Where a call differs as well, that is what a reader wants to see.
+    # If a call also differs, a reader wants to see that first.
     relation = Relation.POSSIBLE_CAUSE
 
     @property
@@ -136,11 +126,9 @@ class CopyShares(WithoutCall):
         return self.unread
 
     def words(self) -> tuple[str, ...]:
-        """Return one word."""
         return ("copy-shares",)
 
     def lines(self) -> Iterator[str]:
-        """List the names."""
         unread = ", and nothing reads it" if self.unread else ""
         yield f"{listed(self.names)} of a copy is in the memory of the original{unread}"
 
@@ -153,11 +141,9 @@ class EditRaised(InCall):
     failure: Failure
 
     def words(self) -> tuple[str, ...]:
-        """Return fixed words."""
         return ("edit", "raises")
 
     def lines(self) -> Iterator[str]:
-        """Show the exception."""
         yield from crash_lines(f"call {self.call}, after the state was edited in place,", self.failure)
 
 
@@ -171,11 +157,9 @@ class EditDiffers(OfLeaf, InCall):
     leaf: LeafDifference
 
     def words(self) -> tuple[str, ...]:
-        """Return the property."""
         return ("edit", self.leaf.word)
 
     def lines(self) -> Iterator[str]:
-        """Say which output differs in what."""
         yield (
             f"call {self.call}, after every parameter and buffer was multiplied by {FACTOR} in place: "
             f"output{self.place} differs in {self.leaf.aspect}"
@@ -184,7 +168,7 @@ class EditDiffers(OfLeaf, InCall):
 
 
 def sharing(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
-    """Compare who is the same object as whom, who shares memory with whom, and what an edit does."""
+    """Compare which names are one object, which share memory, and what an edit does."""
     if reference.before is not None and candidate.before is not None:
         yield from _compare(reference.before, candidate.before)
     if isinstance(candidate, ExportedObservation) and candidate.still_shared:
@@ -216,12 +200,12 @@ def _compare(ours: State, theirs: State) -> Iterator[Evidence]:
 
 
 def _device(state: State, name: str) -> str:
-    """Return the device: a tensor that moved to another one cannot share memory as before."""
+    """Return the device: a tensor that moved to another device cannot share memory as before."""
     return (state.tensors.get(name) or state.constants[name]).device
 
 
 def _left_out(reference: Observation, candidate: Observation) -> bool:
-    """Whether the path has some tensor that eager's edit changes under no name at all."""
+    """Whether the path lacks all names of a tensor that eager's edit changes."""
     if reference.before is None or candidate.before is None:
         return False
     present = candidate.before.tensors.keys()
@@ -234,13 +218,13 @@ def _edited(reference: Observation, candidate: Observation) -> Iterator[Evidence
     if ours is None or theirs is None or ours.failure is not None:
         return
     if _left_out(reference, candidate):
-        return  # what has no name cannot be edited: the state check reports it
+        return  # a tensor without a name cannot be edited: the state check reports it
     number = len(reference.calls)
     if theirs.failure is not None:
         yield EditRaised(number, theirs.failure)
         return
     if ours.outputs is None or theirs.outputs is None:
         return
-    # What the ordinary calls show as well is no effect of the edit.
+    # What the ordinary calls show too is not an effect of the edit.
     for place, found in beyond_ordinary(unlike_outputs(ours.outputs, theirs.outputs), reference, candidate):
         yield EditDiffers(number, place.removeprefix(OUTPUT), found)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from exportdiff.known.attribution.likeness import Likeness
 from exportdiff.known.corpus.entry import FIXES, Entry, find_files
 from exportdiff.known.corpus.fix_trials import cache_folder, open_entries, subjects
-from exportdiff.runtime.patching.fixes import Fix, FixError, applied, chosen, find_functions, remember
+from exportdiff.runtime.patching.fixes import Fix, FixError, applied, choose_patch, find_functions, remember
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -78,7 +78,7 @@ def _read(corpora: pathlib.Path) -> Knowledge:
     passing = {stem for row in rows.values() for stem in row.fixed}
     entries = tuple(entry for entry in entries if entry.file.stem not in passing)
     wanted = [each for each in found if each.name not in rows or rows[each.name].status == "usable"]
-    fixes = {each.name: chosen(each.candidates) for each in wanted}
+    fixes = {each.name: choose_patch(each.candidates) for each in wanted}
     if not _fit(tuple(fixes.values())):
         find_functions(fixes.values())
         fixes = {name: fix for name, fix in fixes.items() if _fit((fix,))}

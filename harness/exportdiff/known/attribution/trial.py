@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from exportdiff.judging.exemptions.refusal import fix_refusals
 from exportdiff.judging.judge_case import judge_case
-from exportdiff.runtime.patching.fixes import FixError, blamed
+from exportdiff.runtime.patching.fixes import FixError, fixes_that_raised
 from exportdiff.runtime.patching.installed import only_these_fixes
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Trial:
         except FixError:
             return None  # each of them fits alone, but not all of them together
         except Exception as error:
-            if not blamed(error, fixes):
+            if not fixes_that_raised(error, fixes):
                 raise
             return None  # with them, the model cannot even be built
 

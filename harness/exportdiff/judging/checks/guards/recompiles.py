@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Reason(NamedTuple):
-    """One way in which Dynamo words the guard that failed."""
+    """How Dynamo describes the guard that failed."""
 
     word: str
     pattern: re.Pattern[str]
@@ -52,7 +52,7 @@ def reason_word(because: str) -> str:
     return next((reason.word for reason in REASONS if reason.pattern.search(line)), "other")
 
 
-class Documented(NamedTuple):
+class DocumentedRecompilation(NamedTuple):
     """A compilation that torch makes in every call, even if all calls are equal."""
 
     why: str
@@ -63,13 +63,13 @@ class Documented(NamedTuple):
     """Regular expression to find in the reason."""
 
 
-DOCUMENTED = (
-    Documented(
+DOCUMENTED_RECOMPILATIONS = (
+    DocumentedRecompilation(
         "torch.cond and its like, called outside of a graph, compile what they are given by themselves.",
         "torch/_higher_order_ops/utils.py, _maybe_compile_and_run_fn",
         file=r"^torch/_higher_order_ops/",
     ),
-    Documented(
+    DocumentedRecompilation(
         "Fresh objects have other addresses: a model that asks for them did not get an equal call.",
         "docs.python.org, id(): 'unique and constant for this object during its lifetime'; docs.pytorch.org, "
         "Tensor.data_ptr; ints are guarded on their value: docs.pytorch.org, Dealing with Recompilations, "
@@ -78,7 +78,7 @@ DOCUMENTED = (
         because=r"# .*\b(id|data_ptr)\(",
     ),
 )
-"""A second compilation is no finding if it is one of these.
+"""A second compilation is not a finding if one of these covers it.
 
 The other documented reasons to compile again (docs.pytorch.org, Dealing with Recompilations: other sizes,
 numbers, attributes, grad modes; automatic dynamic shapes) do not arise here: the two calls that are
@@ -90,7 +90,8 @@ def is_documented(compilation: Compilation) -> bool:
     """Whether torch documents that it compiles again."""
     because = compilation.because.strip().partition("\n")[0]
     return any(
-        re.search(rule.file, compilation.file) and re.search(rule.because, because) for rule in DOCUMENTED
+        re.search(rule.file, compilation.file) and re.search(rule.because, because)
+        for rule in DOCUMENTED_RECOMPILATIONS
     )
 
 
@@ -108,11 +109,9 @@ class Recompiled(WithoutCall):
     stage = "run"
 
     def words(self) -> tuple[str, ...]:
-        """Return the sort of guard."""
         return ("recompiled", reason_word(self.because))
 
     def lines(self) -> Iterator[str]:
-        """Show the guard."""
         yield "a second call, with equal inputs and the model as it was, compiles again"
         yield f"compiled: {self.code} in {self.file}"
         guard = shortened(self.because, lines=1) or "this code was not compiled in the first call"
@@ -135,11 +134,9 @@ class DeviatingCallRaised(InCall):
         return True
 
     def words(self) -> tuple[str, ...]:
-        """Return what was raised, and the deviation last: many deviations lead to one failure."""
         return ("served", *crash_words(self.failure), self.altered.deviation)
 
     def lines(self) -> Iterator[str]:
-        """Show the exception."""
         yield from crash_lines(f"a call in which {self.altered.description}", self.failure)
 
 

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 # By default not for unflatten: its result can never be copied, so that no user's model would pass
 # (corpora/open/unflatten_cannot_be_copied.py).
-@transform("module", "nonstrict:module", apart=True, cost=35)
+@transform("module", "nonstrict:module", copies=True, cost=35)
 def duplicate(module: nn.Module) -> nn.Module:
     """A deep copy of what runs behaves like it, and shares no state with it."""
     return copy.deepcopy(module)
 
 
-@transform("module", "nonstrict:unflatten", apart=True, cost=35)
+@transform("module", "nonstrict:unflatten", copies=True, cost=35)
 def pickle(module: nn.Module) -> nn.Module:
     """What runs can be pickled and unpickled, and shares no state with what comes of it."""
     with tempfile.TemporaryFile() as file:
