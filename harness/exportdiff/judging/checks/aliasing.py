@@ -63,8 +63,8 @@ class WriteRefused(InCall):
 
 
 @dataclass(frozen=True)
-class WriteShows(InCall):
-    """A write to an output changes another tensor on one side only."""
+class _WriteReaches(InCall):
+    """A write to an output changes another tensor."""
 
     call: int
     """The call after which the write is made."""
@@ -73,8 +73,6 @@ class WriteShows(InCall):
     """The other tensor."""
     sorts: tuple[str, ...]
     """What the other tensor is."""
-    in_eager: bool
-    """Whether it changes in eager only; else on the path only."""
 
     relation = Relation.IN_CALL_WEAK
 
@@ -82,6 +80,14 @@ class WriteShows(InCall):
     def names(self) -> frozenset[str]:
         """Both names."""
         return frozenset((self.output, self.name))
+
+
+@dataclass(frozen=True)
+class WriteShows(_WriteReaches):
+    """A write to an output changes another tensor on one side only."""
+
+    in_eager: bool
+    """Whether it changes in eager only; else on the path only."""
 
     def words(self) -> tuple[str, ...]:
         return ("write", *self.sorts)
@@ -93,25 +99,11 @@ class WriteShows(InCall):
 
 
 @dataclass(frozen=True)
-class WriteDiffers(OfLeaf, InCall):
+class WriteDiffers(OfLeaf, _WriteReaches):
     """A write to an output changes another tensor on both sides, but differently."""
 
-    call: int
-    """The call after which the write is made."""
-    output: str
-    name: str
-    """The other tensor."""
-    sorts: tuple[str, ...]
-    """What the other tensor is."""
     leaf: LeafDifference
     """The other tensor after the write."""
-
-    relation = Relation.IN_CALL_WEAK
-
-    @property
-    def names(self) -> frozenset[str]:
-        """Both names."""
-        return frozenset((self.output, self.name))
 
     def words(self) -> tuple[str, ...]:
         return ("write", *self.sorts, self.leaf.word)

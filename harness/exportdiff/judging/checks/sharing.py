@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from exportdiff.core.finding import Evidence, Relation
 from exportdiff.judging.checks.compare.crash import crash_lines
@@ -25,87 +25,75 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class TensorSplit(WithoutCall):
-    """Names that are one tensor in eager are several on the path."""
+class _Grouped(WithoutCall):
+    """Names are together on one side only; subclasses set ``word`` and ``says``."""
 
     names: frozenset[str]
+
+    word: ClassVar[str]
+    """For the signature."""
+    says: ClassVar[str]
+    """The message; ``{}`` stands for the names."""
+    stage = "lower"
+
+    def words(self) -> tuple[str, ...]:
+        return (self.word,)
+
+    def lines(self) -> Iterator[str]:
+        yield self.says.format(listed(self.names))
+
+
+@dataclass(frozen=True)
+class TensorSplit(_Grouped):
+    """Names that are one tensor in eager are several on the path."""
+
     sort: str
     """``parameter``, or ``buffer``: export keeps buffers that do not persist as constants, so that is one."""
 
-    stage = "lower"
+    word = "one-tensor-became-several"
+    says = "in eager {} are one tensor, here they are different tensors"
     relation = Relation.SPOILS_CALLS
 
     def words(self) -> tuple[str, ...]:
-        return ("one-tensor-became-several", self.sort)
-
-    def lines(self) -> Iterator[str]:
-        yield f"in eager {listed(self.names)} are one tensor, here they are different tensors"
+        return (self.word, self.sort)
 
 
 @dataclass(frozen=True)
-class MemorySplit(WithoutCall):
+class MemorySplit(_Grouped):
     """Names that share memory in eager do not on the path."""
 
-    names: frozenset[str]
-
-    stage = "lower"
+    word = "memory-no-longer-shared"
+    says = "in eager {} share memory, here they do not"
     # Tensors that only share memory have separate metadata.
     relation = Relation.SPOILS_VALUES
 
-    def words(self) -> tuple[str, ...]:
-        return ("memory-no-longer-shared",)
-
-    def lines(self) -> Iterator[str]:
-        yield f"in eager {listed(self.names)} share memory, here they do not"
-
 
 @dataclass(frozen=True)
-class TensorsMerged(WithoutCall):
+class TensorsMerged(_Grouped):
     """Names that are several tensors in eager are one on the path."""
 
-    names: frozenset[str]
-
-    stage = "lower"
+    word = "several-tensors-became-one"
+    says = "in eager {} are different tensors, here they are one"
     relation = Relation.SPOILS_CALLS
-
-    def words(self) -> tuple[str, ...]:
-        return ("several-tensors-became-one",)
-
-    def lines(self) -> Iterator[str]:
-        yield f"in eager {listed(self.names)} are different tensors, here they are one"
 
 
 @dataclass(frozen=True)
-class MemoryMerged(WithoutCall):
+class MemoryMerged(_Grouped):
     """Names that do not share memory in eager do on the path."""
 
-    names: frozenset[str]
-
-    stage = "lower"
+    word = "memory-became-shared"
+    says = "in eager {} do not share memory, here they do"
     # Tensors that only share memory have separate metadata.
     relation = Relation.SPOILS_VALUES
 
-    def words(self) -> tuple[str, ...]:
-        return ("memory-became-shared",)
-
-    def lines(self) -> Iterator[str]:
-        yield f"in eager {listed(self.names)} do not share memory, here they do"
-
 
 @dataclass(frozen=True)
-class CallVariantState(WithoutCall):
+class CallVariantState(_Grouped):
     """A later call of a module does not use the tensor of the first call."""
 
-    names: tuple[str, ...]
-
-    stage = "lower"
+    word = "call-variant-has-its-own"
+    says = "{}: not the tensor of the first call"
     relation = Relation.SPOILS_CALLS
-
-    def words(self) -> tuple[str, ...]:
-        return ("call-variant-has-its-own",)
-
-    def lines(self) -> Iterator[str]:
-        yield f"{listed(self.names)}: not the tensor of the first call"
 
 
 @dataclass(frozen=True)
@@ -196,7 +184,7 @@ def _compare(ours: State, theirs: State) -> Iterator[Evidence]:
         if names not in merged:
             yield MemoryMerged(names)
     if theirs.torn:
-        yield CallVariantState(theirs.torn)
+        yield CallVariantState(frozenset(theirs.torn))
 
 
 def _device(state: State, name: str) -> str:

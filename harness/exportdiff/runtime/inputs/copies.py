@@ -151,10 +151,10 @@ class Examples:
         given = self._example
         if DEVIATIONS[one.deviation].of_dicts:
             leaves, _, spec = self._with_dicts()
-            leaves = [one.leaf if at == one.place else leaf for at, leaf in enumerate(leaves)]
+            leaves = [one.leaf if at == one.target else leaf for at, leaf in enumerate(leaves)]
             given = _Flat(*flatten(pytree.tree_unflatten(leaves, spec)))
-        elif isinstance(one.place, int):
-            leaves = [one.leaf if at == one.place else leaf for at, leaf in enumerate(given.leaves)]
+        elif isinstance(one.target, int):
+            leaves = [one.leaf if at == one.target else leaf for at, leaf in enumerate(given.leaves)]
             given = given._replace(leaves=leaves)
         copies = [copier(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in given.leaves]
         return Inputs(copies, given.places, given.spec)

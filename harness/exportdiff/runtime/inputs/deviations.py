@@ -34,8 +34,8 @@ class Deviation:
     deviation: str
     description: str
     """For people: ``args[1] is False, not True``."""
-    place: int | str | None = None
-    """The number of the leaf in ``(args, kwargs)``, or the name of the attribute; None for a context."""
+    target: int | str | None = None
+    """The index of the leaf in ``(args, kwargs)``, or the name of the attribute; None for a context."""
     leaf: Any = None
     """The new value of the leaf or the attribute."""
     where: str = ""
@@ -44,14 +44,14 @@ class Deviation:
     @property
     def key(self) -> Key:
         """Return what identifies this deviation among those of one example."""
-        return self.deviation, self.place
+        return self.deviation, self.target
 
     def prepare(self, model: nn.Module) -> None:
         """Switch the mode of the model or assign the attribute, if the deviation is one of those."""
         if first := DEVIATIONS[self.deviation].first:
             eval(_code(first), {"model": model})
-        if isinstance(self.place, str):
-            owner, _, name = self.place.rpartition(".")
+        if isinstance(self.target, str):
+            owner, _, name = self.target.rpartition(".")
             setattr(model.get_submodule(owner), name, self.leaf)
 
     def context(self) -> contextlib.AbstractContextManager[object]:
@@ -248,10 +248,11 @@ def deviations_of(
             everything.append(Deviation(name, f"{deviation.first} comes first"))
         elif deviation.of_model:
             values = [value for _, value in attributes]
-            for number, (place, value) in enumerate(attributes):
+            for number, (attribute, value) in enumerate(attributes):
                 if (new := _altered(name, number, values)) is not None:
-                    where = f"model.{place}"
-                    everything.append(Deviation(name, _words(name, where, value, new, ""), place, new, where))
+                    where = f"model.{attribute}"
+                    words = _words(name, where, value, new, "")
+                    everything.append(Deviation(name, words, attribute, new, where))
         elif deviation.of_dicts:
             values = [value for _, value in dicts]
             for number, where in enumerate(argument(place) for place, _ in dicts):
@@ -302,21 +303,21 @@ def _rotated(items: list[T], by: int) -> list[T]:
     return [*items[by:], *items[:by]]
 
 
-def _altered(name: str, place: int, leaves: list[Any]) -> Any:
-    deviation, leaf = DEVIATIONS[name], leaves[place]
-    if not _evaluated(deviation.applies, place, leaves):
+def _altered(name: str, at: int, leaves: list[Any]) -> Any:
+    deviation, leaf = DEVIATIONS[name], leaves[at]
+    if not _evaluated(deviation.applies, at, leaves):
         return None
     with torch.no_grad():
-        new = _evaluated(deviation.expression, place, leaves)
+        new = _evaluated(deviation.expression, at, leaves)
     grad = isinstance(leaf, torch.Tensor) and leaf.requires_grad
     if deviation.keeps_history or not grad:
         return new
     return new.detach().requires_grad_(new.is_floating_point())
 
 
-def _evaluated(text: str, place: int, leaves: list[Any]) -> Any:
+def _evaluated(text: str, at: int, leaves: list[Any]) -> Any:
     # One namespace: a generator expression sees no locals of eval.
-    return eval(_code(text), {"leaf": leaves[place], "leaves": leaves, "at": place, "torch": torch})
+    return eval(_code(text), {"leaf": leaves[at], "leaves": leaves, "at": at, "torch": torch})
 
 
 @functools.cache

@@ -201,12 +201,12 @@ def _deviations(
         handed_in = inputs.snapshot()
         with restore_modes(), one.context():  # a call that fails halfway may leave modes changed
             call, _ = caller(inputs, 0, deviation=one)
-        value = repr(one.leaf) if isinstance(one.place, str) else ""
+        value = repr(one.leaf) if isinstance(one.target, str) else ""
         then, restored = None, True
         if not mode:  # what an ordinary call gives instead
             restored = start.restore()
             then = caller(examples.fresh(), 0)[0] if restored else None
-        elif call.failure is not None and not isinstance(one.place, str) and start.is_unchanged():
+        elif call.failure is not None and not isinstance(one.target, str) and start.is_unchanged():
             with restore_modes():
                 then = caller(examples.fresh(), 0)[0]
         restored = restored and start.restore()
