@@ -1,4 +1,4 @@
-"""structure: eager's modules are there, each call runs its own graph, and all comes in eager's order.
+"""structure: the modules, their order and the graph of each call are those of eager.
 
 docs/reference/what-does-not-count.md lists what torch does not promise, so that this check leaves it out.
 """
@@ -147,7 +147,7 @@ def structure(reference: EagerObservation, candidate: Observation) -> Iterator[E
 
 
 def _modules(hierarchy: Hierarchy, program: Exported, rebuilt: Rebuilt) -> Iterator[Evidence]:
-    """Look for modules that are missing, unknown, below themselves, or there twice for no reason."""
+    """Look for modules that are missing, unknown, below themselves, or there twice without need."""
     if rebuilt.cycle:
         yield ModuleCycle(rebuilt.cycle)
         return

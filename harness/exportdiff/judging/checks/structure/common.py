@@ -1,4 +1,4 @@
-"""What the parts of the structure check share: the base of their evidence, and how they write names."""
+"""The base of the evidence of the structure check, and how it writes names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class OfStructure(WithoutCall):
     """A mismatch of modules, calls or graphs; subclasses set ``stage``, or have it as a field."""
 
-    # Where a call differs as well, that is what a reader wants to see.
+    # A call that differs as well says more to a reader.
     relation = Relation.POSSIBLE_CAUSE
 
 
