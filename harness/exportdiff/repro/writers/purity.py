@@ -162,7 +162,7 @@ def around_calling() -> Any:
 
 
 def calls_of_each() -> Any:
-    """Observe what is set after a call of each, or after several; the last one may raise, in eager as well."""
+    """Observe what is set after one or several calls of each; the last one may raise, in eager as well."""
     eager, args, kwargs = make()
     for call in range(CALLS):
         if SEVERAL:

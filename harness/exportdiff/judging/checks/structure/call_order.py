@@ -23,10 +23,7 @@ class CallsUnknown(OfStructure):
     names: tuple[str, ...]
 
     stage = "export"
-
-    def words(self) -> tuple[str, ...]:
-        """Return fixed words."""
-        return ("calls", "unknown")
+    fixed_words = ("calls", "unknown")
 
     def lines(self) -> Iterator[str]:
         """List the modules."""
@@ -42,9 +39,7 @@ class CallOrder(OfStructure):
     expected: tuple[str, ...]
     seen: tuple[str, ...]
 
-    def words(self) -> tuple[str, ...]:
-        """Return fixed words."""
-        return ("calls", "order")
+    fixed_words = ("calls", "order")
 
     def lines(self) -> Iterator[str]:
         """Show both lists of calls."""
@@ -65,10 +60,7 @@ class CallMissing(OfStructure):
     seen: tuple[str, ...]
 
     stage = "export"
-
-    def words(self) -> tuple[str, ...]:
-        """Return fixed words."""
-        return ("calls", "missing")
+    fixed_words = ("calls", "missing")
 
     def lines(self) -> Iterator[str]:
         """Show both lists of calls."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from exportdiff.core.finding import Relation
 from exportdiff.judging.checks.evidence import WithoutCall
@@ -16,6 +16,11 @@ class OfStructure(WithoutCall):
 
     # A call that differs as well says more to a reader.
     relation = Relation.POSSIBLE_CAUSE
+    fixed_words: ClassVar[tuple[str, ...]] = ()
+
+    def words(self) -> tuple[str, ...]:
+        """Return fixed words; some subclasses add words from their fields."""
+        return self.fixed_words
 
 
 def two_lists(expected: Sequence[str], seen: Sequence[str]) -> tuple[str, str]:

@@ -22,6 +22,7 @@ from exportdiff.repro.templates.stand_ins import (
     HOLDS_GRAPHS,
     IN_PROGRAM,
     IN_REBUILT,
+    LOWERS,
     MISSING,
     OPERAND,
     OTHER_IN_PROGRAM,
@@ -245,27 +246,19 @@ def compare_calls(ours: Any, theirs: Any) -> list[str]:
     return bug
 
 
-def try_exported() -> list[str]:
-    """Follow the exported graph."""
+def try_to_follow() -> list[str]:
+    """Follow the exported graph, or those of what was rebuilt."""
     bug: list[str] = []
     model, args, kwargs = make()
     ep = export(model)
+    if LOWERS:
+        candidate = lower(ep)
     try:
-        ep.graph.lint()
-        followed(ep.graph_module, ep.graph)
-    except Exception as error:
-        bug.append(f"{type(error).__name__}: {str(error)[:200]!r}")
-    return bug
-
-
-def try_rebuilt() -> list[str]:
-    """Follow the graphs of what was rebuilt."""
-    bug: list[str] = []
-    model, args, kwargs = make()
-    ep = export(model)
-    candidate = lower(ep)
-    try:
-        followed(candidate, candidate.graph)
+        if LOWERS:
+            followed(candidate, candidate.graph)
+        else:
+            ep.graph.lint()
+            followed(ep.graph_module, ep.graph)
     except Exception as error:
         bug.append(f"{type(error).__name__}: {str(error)[:200]!r}")
     return bug
@@ -294,7 +287,7 @@ def write(evidence: StepDiffers | StepMoved | GraphBroken, finding: Finding) -> 
             return Parts(functions, [Template(list_both), comparing, _SAME], of_program=True)
         case GraphBroken(stage=stage):
             functions = [Template(each, preserves) for each in _FOLLOWED]
-            attempt = Template(try_exported if stage == "export" else try_rebuilt)
+            attempt = Template(try_to_follow, {"LOWERS": stage == "lower"})
             end = verdict("the graphs can be followed to their ends")
             return Parts(functions, [attempt, end], of_program=True)
 
