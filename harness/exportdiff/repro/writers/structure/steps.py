@@ -88,7 +88,7 @@ def arguments(owner: Any, node: Any) -> str:
     return str(torch.fx.map_arg((node.args, node.kwargs), text))
 
 
-def recorded_calls(node: Any) -> Any:
+def recorded_stack(node: Any) -> Any:
     """Return the calls that export recorded, up to one of a module that is not below its caller."""
     calls: list[Any] = []
     for key, (path, _) in node.meta.get("nn_module_stack", {}).items():
@@ -230,7 +230,7 @@ def compare_operands(ours: Any, theirs: Any) -> list[str]:
 
 def compare_modules(ours: Any, theirs: Any) -> list[str]:
     """Compare the modules that one call of an operator is in."""
-    a = [[name for name, _ in recorded_calls(node)] for _, node, _ in find(ours, "OPERATOR", IN_PROGRAM)]
+    a = [[name for name, _ in recorded_stack(node)] for _, node, _ in find(ours, "OPERATOR", IN_PROGRAM)]
     b = [[name for name, _ in calls] for _, _, calls in find(theirs, "OPERATOR", IN_REBUILT)]
     bug = [f"OPERATOR runs in calls of {b}, in the program it is in calls of {a}"] if a != b else []
     return bug
@@ -239,7 +239,7 @@ def compare_modules(ours: Any, theirs: Any) -> list[str]:
 def compare_calls(ours: Any, theirs: Any) -> list[str]:
     """Compare which calls of submodules two operators have in common."""
     pair = find(ours, "OTHER", OTHER_IN_PROGRAM) + find(ours, "OPERATOR", IN_PROGRAM)
-    a = in_common(*(recorded_calls(node) for _, node, _ in pair))
+    a = in_common(*(recorded_stack(node) for _, node, _ in pair))
     pair = find(theirs, "OTHER", OTHER_IN_REBUILT) + find(theirs, "OPERATOR", IN_REBUILT)
     b = in_common(*(calls for _, _, calls in pair))
     bug = [f"OTHER and OPERATOR have the calls of {b} in common, in the program {a}"] if a != b else []
@@ -278,11 +278,11 @@ def write(evidence: StepDiffers | StepMoved | GraphBroken, finding: Finding) -> 
         case StepDiffers():
             return _differing(evidence, preserves)
         case StepMoved(word="owner"):
-            functions = [Template(each) for each in (*_LISTED, find, recorded_calls)]
+            functions = [Template(each) for each in (*_LISTED, find, recorded_stack)]
             comparing = Template(compare_modules, _values(*evidence.places))
             return Parts(functions, [Template(list_both), comparing, _SAME], of_program=True)
         case StepMoved():
-            functions = [Template(each) for each in (*_LISTED, find, recorded_calls, in_common)]
+            functions = [Template(each) for each in (*_LISTED, find, recorded_stack, in_common)]
             comparing = Template(compare_calls, _values(*evidence.places, *evidence.before))
             return Parts(functions, [Template(list_both), comparing, _SAME], of_program=True)
         case GraphBroken(stage=stage):
