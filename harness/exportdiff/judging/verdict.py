@@ -48,12 +48,12 @@ def judge(
     paths: Sequence[Path],
     checks: Sequence[str] | None = None,
     refusals: Sequence[FixRefusal] = (),
-    tell: Callable[[PathResult, PathFindings], None] = lambda result, found: None,
+    on_path: Callable[[PathResult, PathFindings], None] = lambda result, found: None,
 ) -> Verdict:
     """Run ``case`` eagerly and along every path, and compare what was observed.
 
-    ``refusals``: what the installed fixes declare; a path that raises one is unsupported. ``tell`` gets the
-    result and the findings of each path as soon as they are there.
+    ``refusals``: what the installed fixes declare; a path that raises one is unsupported. ``on_path`` gets
+    the result and the findings of each path as soon as they are there.
 
     Raises ValueError for an unknown check, and whatever building the case raises.
     """
@@ -62,11 +62,10 @@ def judge(
             raise ValueError(f"no check {name!r}; there are {', '.join(CHECKS)}")
     chosen = frozenset(CHECKS if checks is None else checks)
     with _quiet(), _own_random_numbers(), shortcuts():
-        try:
-            return _Judgement(case, paths, chosen, refusals).verdict(tell)
-        except _OtherValuesFailError:
-            case = replace(case, other_values=False)
-            return _Judgement(case, paths, chosen, refusals).verdict(tell)
+        with contextlib.suppress(_OtherValuesFailError):
+            return _Judgement(case, paths, chosen, refusals).verdict(on_path)
+        case = replace(case, other_values=False)
+        return _Judgement(case, paths, chosen, refusals).verdict(on_path)
 
 
 class _OtherValuesFailError(Exception):
@@ -116,7 +115,7 @@ class _Judgement:
         self._references: dict[tuple[str, ...], _Reference] = {}
         """By eager key."""
 
-    def verdict(self, tell: Callable[[PathResult, PathFindings], None]) -> Verdict:
+    def verdict(self, on_path: Callable[[PathResult, PathFindings], None]) -> Verdict:
         """Run eager, then each path; return the verdict."""
         for path in {eager_key(path): path for path in self._paths}.values():
             reason = self._run_eager(path)
@@ -132,7 +131,7 @@ class _Judgement:
             result, findings = self._judge_path(observed)
             results.append(result)
             found.append((observed.path, findings))
-            tell(result, findings)
+            on_path(result, findings)
         return Verdict(
             True, "", tuple(results), over_paths(found), self._clock.seconds, tuple(self._unjudged)
         )
