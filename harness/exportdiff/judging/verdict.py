@@ -171,14 +171,16 @@ class _Judgement:
             exact = observe_eager(wide, path.device, self._clock, {path.mode})
             findings, more = self._compare(with_exact_values(reference.observation, exact), observed)
             excused |= more
-        limits, because = tuple(sorted(excused)), reference.first_call_because
+        because = reference.first_call_because
         name = refused.name if refused is not None else ""
         if findings.findings:
             headline = findings.findings[0].evidence.headline
-            return PathResult(path, "finding", "", limits, headline, because, name), findings
-        if refused is not None:
-            return PathResult(path, "unsupported", name, limits, refused.message), findings
-        return PathResult(path, "ok", excused=limits, first_call_because=because), findings
+            result = PathResult(path, "finding", message=headline, first_call_because=because, refused=name)
+        elif refused is not None:
+            result = PathResult(path, "unsupported", reason=name, message=refused.message)
+        else:
+            result = PathResult(path, "ok", first_call_because=because)
+        return replace(result, excused=tuple(sorted(excused))), findings
 
     def _compare(self, reference: EagerObservation, candidate: Observation) -> tuple[PathFindings, set[str]]:
         """Return the findings of one path, and the names of the limits that excuse differences."""
