@@ -60,15 +60,10 @@ class Chooser:
             switch: share > 0 and share >= 256 - 2.56 * weight
             for (switch, weight), share in zip(weights.items(), shares, strict=True)
         }
-        self.used: set[str] = set()
-        """The switches that are on and were checked."""
 
     def on(self, switch: str) -> bool:
         """Whether a switch is on for this example. Shrinks to all switches off."""
-        if not self._subset[switch]:
-            return False
-        self.used.add(switch)
-        return True
+        return self._subset[switch]
 
     def as_unit(self, work: Callable[[], T]) -> T:
         """Run ``work``, which draws, as a unit: Hypothesis tries to simplify or omit it as a whole."""

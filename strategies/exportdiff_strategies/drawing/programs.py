@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
 from hypothesis import assume
 from hypothesis import strategies as st
@@ -30,22 +29,15 @@ DEEP = (100, 97, 92, 66)
 """The same for examples that may be deep."""
 
 
-class Example(NamedTuple):
-    """A Program, and the switches that were on and were checked while it was drawn."""
-
-    program: Program
-    switches: frozenset[str]
-
-
 @st.composite
-def examples(
+def programs(
     draw: Draw,
     *,
     profile: str = "default",
     switches: frozenset[str] | None = None,
     forbidden: frozenset[str] = frozenset(),
-) -> Example:
-    """Programs that eager accepts for three consecutive calls and every probe.
+) -> Program:
+    """Draw Programs that eager accepts for three consecutive calls and every probe.
 
     ``profile`` is a name of PROFILES, or "default". ``switches``, if given, replace the profile: all others
     are off. The ``forbidden`` switches are off in any case. Shrinks towards one class that returns ``x + 1``,
@@ -63,19 +55,7 @@ def examples(
     machine = Machine(program.classes, program.training)
     machine.trace = trace
     assume(machine.accepts(program))
-    program = compact(program) if choose.on("model.debris") else tidy(program, trace)
-    return Example(program, frozenset(choose.used))
-
-
-def programs(
-    *,
-    profile: str = "default",
-    switches: frozenset[str] | None = None,
-    forbidden: frozenset[str] = frozenset(),
-) -> st.SearchStrategy[Program]:
-    """The Programs of ``examples``, with the same arguments and errors."""
-    drawn = examples(profile=profile, switches=switches, forbidden=forbidden)
-    return drawn.map(lambda example: example.program)
+    return compact(program) if choose.on("model.debris") else tidy(program, trace)
 
 
 _MIXED = st.integers(0, len(MIX) - 1)
