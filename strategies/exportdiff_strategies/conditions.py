@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.ops import Rejected
-from exportdiff_strategies.program import Size
 from exportdiff_strategies.types import TensorType
 from exportdiff_strategies.values import Box, Ref, Value
 
@@ -95,7 +95,7 @@ def _number(value: Value) -> float:
 
 
 def _length(value: Value) -> int:
-    if not isinstance(value, Size):
+    if not isinstance(value, ir.Size):
         raise Rejected("not a torch.Size")
     return len(value)
 

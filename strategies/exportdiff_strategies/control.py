@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.ops import OPS, Rejected
-from exportdiff_strategies.program import Expr, Lambda, Op, Var, nodes
 from exportdiff_strategies.types import TensorType, dense, drop, fresh
 from exportdiff_strategies.values import Box, Family, Ref, Storage, Value
 
-Run = Callable[[Lambda, Sequence[Ref]], Value]
+Run = Callable[[ir.Lambda, Sequence[Ref]], Value]
 """Calls a local function with these arguments."""
 
 
@@ -30,8 +30,8 @@ class ControlSpec:
 
     template: str
     arguments: tuple[tuple[str, ...], ...]
-    rule: Callable[[Sequence[Ref], Sequence[Lambda], Run], Ref]
-    carries: Expr | None = None
+    rule: Callable[[Sequence[Ref], Sequence[ir.Lambda], Run], Ref]
+    carries: ir.Expr | None = None
     rows: bool = False
     closed: bool = False
     """Dynamo does not find variables from outside of the functions, not even in eager."""
@@ -70,7 +70,7 @@ def _made(kind: TensorType, bound: float, grad: bool) -> Ref:
     return Ref(kind, Storage(bound), Family(grad), view=True)
 
 
-def _cond(operands: Sequence[Ref], functions: Sequence[Lambda], run: Run) -> Ref:
+def _cond(operands: Sequence[Ref], functions: Sequence[ir.Lambda], run: Run) -> Ref:
     _real(operands[0])
     then, orelse = (_tensor(run(function, operands)) for function in functions)
     if then.type != orelse.type:
@@ -84,12 +84,12 @@ also the Storage.kind of its memory.
 """
 
 
-def _while(operands: Sequence[Ref], functions: Sequence[Lambda], run: Run) -> Ref:
+def _while(operands: Sequence[Ref], functions: Sequence[ir.Lambda], run: Run) -> Ref:
     _real(operands[0])
     x = operands[0]
     if not x.type.contiguous or x.grad:
         raise Rejected("while_loop keeps the layout of what it carries")
-    if any(getattr(node, "target", "") == COUNTER for node in nodes(functions[0].body)):
+    if any(getattr(node, "target", "") == COUNTER for node in ir.nodes(functions[0].body)):
         raise Rejected("a loop that sets its counter may never end")
     counter = _made(dense((), "int64"), 4.0, False)
     counter.storage.kind = COUNTER
@@ -113,13 +113,13 @@ def _stacked(rows: int, result: Ref) -> Ref:
     return _made(dense((rows, *result.type.shape), result.type.dtype), result.bound, result.grad)
 
 
-def _map(operands: Sequence[Ref], functions: Sequence[Lambda], run: Run) -> Ref:
+def _map(operands: Sequence[Ref], functions: Sequence[ir.Lambda], run: Run) -> Ref:
     x = operands[0]
     result = _tensor(run(functions[0], (_made(_row(x), x.bound, x.grad),)))
     return _stacked(x.type.shape[0], result)
 
 
-def _scan(operands: Sequence[Ref], functions: Sequence[Lambda], run: Run) -> Ref:
+def _scan(operands: Sequence[Ref], functions: Sequence[ir.Lambda], run: Run) -> Ref:
     x = operands[0]
     row = _row(x)
     if x.grad:
@@ -133,7 +133,7 @@ def _scan(operands: Sequence[Ref], functions: Sequence[Lambda], run: Run) -> Ref
     return _stacked(x.type.shape[0], result)
 
 
-def _vmap(operands: Sequence[Ref], functions: Sequence[Lambda], run: Run) -> Ref:
+def _vmap(operands: Sequence[Ref], functions: Sequence[ir.Lambda], run: Run) -> Ref:
     x = operands[0]
     result = _tensor(run(functions[0], (Ref(_row(x), Storage(x.bound), Family(x.grad)),)))
     # What does not depend on the row is expanded to all rows.
@@ -145,7 +145,7 @@ _STEEPEST = 1000.0
 """No gradient in a Program is larger."""
 
 
-def _gradient(operands: Sequence[Ref], functions: Sequence[Lambda], run: Run) -> Ref:
+def _gradient(operands: Sequence[Ref], functions: Sequence[ir.Lambda], run: Run) -> Ref:
     x = operands[0]
     _real(x)
     if x.grad:
@@ -175,7 +175,7 @@ CONTROLS: dict[str, ControlSpec] = {
         "{t} = while_loop(lambda i, x: i < 2, {f[0]}, (torch.tensor(0), {x}))[1]",
         ((COUNTER, "x"),),
         _while,
-        carries=Op("add_one", (Var(COUNTER),)),
+        carries=ir.Op("add_one", (ir.Var(COUNTER),)),
         preamble="while_loop",
         writes=True,
     ),
@@ -183,7 +183,7 @@ CONTROLS: dict[str, ControlSpec] = {
         "{t} = scan({f[0]}, torch.zeros_like({x}[0]), {x})[1]",
         (("carry", "row"),),
         _scan,
-        carries=Op("add", (Var("carry"), Var("row"))),
+        carries=ir.Op("add", (ir.Var("carry"), ir.Var("row"))),
         rows=True,
         preamble="scan",
     ),

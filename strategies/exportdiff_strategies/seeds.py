@@ -9,14 +9,14 @@ from typing import Any, cast
 
 from hypothesis import HealthCheck, given, settings
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.drawing.programs import programs
 from exportdiff_strategies.profiles import NAMES
-from exportdiff_strategies.program import Program
 
 BYTES = 6144
 """The number of random bytes for the choices of one example; a Program uses a few hundred."""
 
-_drawn: list[Program] = []
+_drawn: list[ir.Program] = []
 """The Program that the fuzzer has just drawn."""
 
 
@@ -26,7 +26,7 @@ def _fuzzer(profile: str, forbidden: frozenset[str]) -> Callable[[bytes], object
 
     @settings(database=None, deadline=None, suppress_health_check=list(HealthCheck))
     @given(programs(profile=profile, forbidden=forbidden))
-    def keep(program: Program) -> None:
+    def keep(program: ir.Program) -> None:
         _drawn.append(program)
 
     # Hypothesis adds the attribute at run time; its type hints do not know it.
@@ -36,7 +36,7 @@ def _fuzzer(profile: str, forbidden: frozenset[str]) -> Callable[[bytes], object
 
 def draw_program(
     seed: int, example: int, profile: str = "default", forbidden: frozenset[str] = frozenset()
-) -> Program:
+) -> ir.Program:
     """Draw program number ``example`` of a campaign with this seed and profile.
 
     The ``forbidden`` switches are off; a program that uses none of them stays the same.

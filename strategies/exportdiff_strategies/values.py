@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from exportdiff_strategies.program import ClassDef, Kind, Literal, New, Size, Step
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.types import TensorType
 
 STATE = ("parameter", "buffer", "scratch", "constant")
@@ -89,17 +89,17 @@ class Instance:
     only construction changes them.
     """
 
-    kind: ClassDef | New | str
-    attrs: dict[Step, Value] = field(default_factory=dict)
-    slots: dict[Step, str] = field(default_factory=dict)
+    kind: ir.ClassDef | ir.New | str
+    attrs: dict[ir.Step, Value] = field(default_factory=dict)
+    slots: dict[ir.Step, str] = field(default_factory=dict)
     hooks: list[tuple[str, int]] = field(default_factory=list)
-    parametrized: dict[Step, tuple[str, int]] = field(default_factory=dict)
-    origins: dict[Step, int] = field(default_factory=dict)
+    parametrized: dict[ir.Step, tuple[str, int]] = field(default_factory=dict)
+    origins: dict[ir.Step, int] = field(default_factory=dict)
     traced: bool = False
     twins: list[Instance] = field(default_factory=list)
     """It and its shallow copies, which share what is registered: children, parameters and buffers."""
 
-    def store(self, step: Step, value: Value) -> None:
+    def store(self, step: ir.Step, value: Value) -> None:
         """Bind an attribute; what is registered changes in shallow copies as well."""
         self.attrs[step] = value
         if self.twins and (isinstance(value, Instance) or self.slots.get(step) in REGISTERED):
@@ -127,10 +127,10 @@ class Box:
     """A container of values; ``kind`` as in Group. Items of a tuple or list are numbered."""
 
     kind: str
-    items: dict[Literal, Value]
+    items: dict[ir.Literal, Value]
 
 
-PythonValue = bool | int | float | str | Kind | Size
+PythonValue = bool | int | float | str | ir.Kind | ir.Size
 """The Python values that need no model of their own."""
 
 Value = Ref | Instance | Method | Primitive | Box | PythonValue | tuple[object, ...] | None

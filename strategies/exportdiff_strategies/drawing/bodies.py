@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.constants import GROUPS
 from exportdiff_strategies.control import CONTROLS
 from exportdiff_strategies.drawing.calls import draw_apply, draw_call, draw_loop, draw_own_method, in_family
@@ -42,13 +43,12 @@ from exportdiff_strategies.drawing.state import (
 )
 from exportdiff_strategies.drawing.twins import draw_pair
 from exportdiff_strategies.ops import OPS, RESULTS
-from exportdiff_strategies.program import FLAGS, Assign, Attr, Do, Expr, Group, Item, Op, Results, Stmt, Var
 from exportdiff_strategies.regions import REGIONS
 
 
-def draw_statements(scope: Scope, least: int, most: int) -> list[Stmt]:
+def draw_statements(scope: Scope, least: int, most: int) -> list[ir.Stmt]:
     """Draw from ``least`` to ``most`` statements; every scenario that reaches a statement accepts it."""
-    body: list[Stmt] = []
+    body: list[ir.Stmt] = []
     number = 0
     while scope.frames:
         family = not scope.depth and in_family(scope)
@@ -64,7 +64,7 @@ def draw_statements(scope: Scope, least: int, most: int) -> list[Stmt]:
     return body
 
 
-def draw_body(scope: Scope, least: int, most: int) -> list[Stmt]:
+def draw_body(scope: Scope, least: int, most: int) -> list[ir.Stmt]:
     """Draw the statements of a method, which may begin by counting its calls, or by filling a cache."""
     counted = _count(scope) if scope.choose.maybe("update.bump", 60) else None
     cached = _set_once(scope) if scope.choose.maybe("update.lazy", 75) else None
@@ -78,7 +78,7 @@ LONGER = 88
 """The same for bodies that call one module and the modules above and below it."""
 
 
-def _draw_next(scope: Scope, number: int) -> Stmt | None:
+def _draw_next(scope: Scope, number: int) -> ir.Stmt | None:
     if scope.pending and not scope.operator_args:
         stmt = scope.pending.pop(0)(scope)
         if stmt is not None:
@@ -121,7 +121,7 @@ def _openings(scope: Scope) -> list[Maker]:
 
 def _flagged_children(scope: Scope) -> bool:
     classes = [class_of(module) for _, module in modules(scope.frames[0].owner, 1)]
-    return any(arg.kind in FLAGS for cls in classes if cls is not None for arg in cls.args)
+    return any(arg.kind in ir.FLAGS for cls in classes if cls is not None for arg in cls.args)
 
 
 def _tried(maker: Maker) -> Maker:
@@ -129,7 +129,7 @@ def _tried(maker: Maker) -> Maker:
     if one rejects it.
     """
 
-    def make(scope: Scope) -> Stmt | None:
+    def make(scope: Scope) -> ir.Stmt | None:
         stmt = maker(scope)
         return stmt if stmt is not None and scope.try_out(stmt) else None
 
@@ -151,29 +151,31 @@ _ternary = _tried(draw_ternary)
 _flow = _tried(draw_flow)
 
 
-def _results(scope: Scope) -> Stmt | None:
+def _results(scope: Scope) -> ir.Stmt | None:
     """An op that returns a named tuple, and then a use of one of its fields."""
     stmt = draw_results(scope)
     if stmt is None or not scope.try_out(stmt):
         return None
-    if not scope.operator_args and isinstance(stmt.value, Results) and scope.choose.chance(70):
+    if not scope.operator_args and isinstance(stmt.value, ir.Results) and scope.choose.chance(70):
         field = scope.choose.pick([*RESULTS[stmt.value.name].fields])
-        scope.pending.append(_tried(partial(_use_field, item=Item(Var(stmt.target), field, dotted=True))))
+        scope.pending.append(
+            _tried(partial(_use_field, item=ir.Item(ir.Var(stmt.target), field, dotted=True)))
+        )
     return stmt
 
 
-def _use_field(scope: Scope, item: Item) -> Stmt | None:
+def _use_field(scope: Scope, item: ir.Item) -> ir.Stmt | None:
     near = scope.recent()
     op = draw_op(scope, [JOINS], [near], [item]) if near is not None else None
-    return Assign(scope.name(), op or item)
+    return ir.Assign(scope.name(), op or item)
 
 
-def _inplace(scope: Scope) -> Stmt | None:
+def _inplace(scope: Scope) -> ir.Stmt | None:
     stmt = _any_inplace(scope)
-    op = stmt.value if isinstance(stmt, Do | Assign) else None
-    if not isinstance(op, Op) or OPS[op.name].mutates != "metadata":
+    op = stmt.value if isinstance(stmt, ir.Do | ir.Assign) else None
+    if not isinstance(op, ir.Op) or OPS[op.name].mutates != "metadata":
         return stmt
-    if isinstance(op.operands[0], Var | Attr) and scope.choose.maybe("inplace.read_back", 60):
+    if isinstance(op.operands[0], ir.Var | ir.Attr) and scope.choose.maybe("inplace.read_back", 60):
         scope.pending.append(partial(_read_back, subject=op.operands[0]))
     return stmt
 
@@ -181,7 +183,7 @@ def _inplace(scope: Scope) -> Stmt | None:
 _any_inplace = _tried(draw_inplace)
 
 
-def _read_back(scope: Scope, subject: Expr) -> Stmt | None:
+def _read_back(scope: Scope, subject: ir.Expr) -> ir.Stmt | None:
     """A statement that computes with the sizes of a tensor, or branches on them, after an
     in-place op on its metadata.
     """
@@ -193,54 +195,54 @@ def _read_back(scope: Scope, subject: Expr) -> Stmt | None:
     return stmt
 
 
-def _branch_on(scope: Scope, subject: Expr) -> Stmt | None:
+def _branch_on(scope: Scope, subject: ir.Expr) -> ir.Stmt | None:
     return draw_branch(scope, draw_statements, subject)
 
 
 def branch_on_size_first(scope: Scope) -> None:
     """Make a body begin with a branch on the sizes of ``x``: with dynamic shapes, this makes guards."""
     if scope.choose.maybe("control.shape", 50):
-        scope.pending.append(partial(_branch_on, subject=Var("x")))
+        scope.pending.append(partial(_branch_on, subject=ir.Var("x")))
 
 
-def _keep(scope: Scope) -> Stmt | None:
+def _keep(scope: Scope) -> ir.Stmt | None:
     """Store the value of a buffer, or compute with it; the next statement rebinds the buffer."""
     found = [path for path, _ in buffers(scope)]
     if not found or scope.operator_args:
         return None
     path = scope.choose.mostly_first(found)
-    kept: Expr = Attr(path)
+    kept: ir.Expr = ir.Attr(path)
     if scope.choose.chance(50):
         # With a trained tensor: then the backward pass needs the old value of the buffer.
-        tensors: list[Expr] = [*scope.attributes(), *scope.variables()]
+        tensors: list[ir.Expr] = [*scope.attributes(), *scope.variables()]
         refs = [(other, scope.value(other, scope.frames[0])) for other in tensors if other != kept]
         trained = [other for other, ref in refs if ref is not None and ref.grad]
         kept = draw_op(scope, [("mul", *JOINS)], [kept], trained or [other for other, _ in refs]) or kept
     scope.pending.append(_tried(partial(draw_rebinding, path=path, from_others=False)))
-    return Assign(scope.name(), kept)
+    return ir.Assign(scope.name(), kept)
 
 
 _keep_then_rebind = _tried(_keep)
 
 
 # These makers, and draw_pair, execute their statements while they draw them.
-def _branch(scope: Scope) -> Stmt | None:
+def _branch(scope: Scope) -> ir.Stmt | None:
     return draw_branch(scope, draw_statements)
 
 
-def _repeat(scope: Scope) -> Stmt | None:
+def _repeat(scope: Scope) -> ir.Stmt | None:
     return draw_repeat(scope, draw_statements)
 
 
-def _region(scope: Scope) -> Stmt | None:
+def _region(scope: Scope) -> ir.Stmt | None:
     return draw_region(scope, draw_statements)
 
 
-def _control(scope: Scope) -> Stmt | None:
+def _control(scope: Scope) -> ir.Stmt | None:
     return draw_control(scope, draw_statements)
 
 
-def _try(scope: Scope) -> Stmt | None:
+def _try(scope: Scope) -> ir.Stmt | None:
     return draw_try(scope, draw_statements)
 
 
@@ -281,7 +283,7 @@ _WRITING_MAKERS: list[Maker] = [*_PURE_MAKERS, *[_inplace] * 2, *[_write_own] * 
 """The same, if the operator allows writes."""
 
 
-def _draw_statement(scope: Scope) -> Stmt | None:
+def _draw_statement(scope: Scope) -> ir.Stmt | None:
     choose = scope.choose
     if scope.operator_args:
         makers = _WRITING_MAKERS if scope.operator_writes and choose.on("region.written") else _PURE_MAKERS
@@ -321,12 +323,12 @@ def _specials(scope: Scope) -> list[Maker]:
     return found
 
 
-def draw_result(scope: Scope) -> Expr | None:
+def draw_result(scope: Scope) -> ir.Expr | None:
     """The value that a method returns: mostly the newest tensor, sometimes a container, an
     argument or state.
     """
     choose = scope.choose
-    tensors: list[Expr] = [*scope.variables()[:3]]
+    tensors: list[ir.Expr] = [*scope.variables()[:3]]
     if not tensors:
         return None
     if choose.maybe("calls.group_result", 50):
@@ -334,9 +336,9 @@ def draw_result(scope: Scope) -> Expr | None:
         second = (
             draw_output_value(scope) if choose.maybe("output.python", 40) else choose.pick(scope.tensors())
         )
-        return Group(kind, (tensors[0], second), keys_of(choose, kind))
+        return ir.Group(kind, (tensors[0], second), keys_of(choose, kind))
     if choose.maybe("calls.untouched", 30):
-        return Var("x") if Var("x") in tensors else tensors[-1]
+        return ir.Var("x") if ir.Var("x") in tensors else tensors[-1]
     if choose.chance(20):
         if choose.on("output.state"):
             tensors += scope.attributes()[:2]
@@ -344,10 +346,10 @@ def draw_result(scope: Scope) -> Expr | None:
     return tensors[0]
 
 
-def draw_outputs(scope: Scope) -> Expr | None:
+def draw_outputs(scope: Scope) -> ir.Expr | None:
     """What the root class returns: a tensor, or a container of tensors, containers and Python values."""
     choose = scope.choose
-    first: list[Expr] = [*scope.variables()[:1]]
+    first: list[ir.Expr] = [*scope.variables()[:1]]
     if not first:
         return None
     if choose.maybe("output.python", 6):
@@ -358,10 +360,10 @@ def draw_outputs(scope: Scope) -> Expr | None:
         first = [read or first[0]]
     wanted = [var for var in scope.wanted if var in scope.variables()]
     if wanted and choose.chance(70):
-        return Group("tuple", (first[0], choose.pick(wanted)))
+        return ir.Group("tuple", (first[0], choose.pick(wanted)))
     boxes = scope.boxes("result")
     if boxes and choose.maybe("output.result", 80):
-        return Group("tuple", (first[0], boxes[0])) if choose.chance(50) else boxes[0]
+        return ir.Group("tuple", (first[0], boxes[0])) if choose.chance(50) else boxes[0]
     kinds = [kind for kind in GROUPS if choose.on(f"output.{kind}")]
     if not kinds or not choose.chance(65):
         more = scope.tensors() if choose.maybe("output.state", 30) else [*first]
@@ -369,21 +371,21 @@ def draw_outputs(scope: Scope) -> Expr | None:
     kind = choose.pick(kinds)
     keys = keys_of(choose, kind)
     count = 2 if keys else choose.pick((1, 2, 3))
-    items: list[Expr] = [first[0]]
+    items: list[ir.Expr] = [first[0]]
     while len(items) < count:
         items.append(_draw_output(scope))
     if choose.maybe("output.nested", 50):
         inner = choose.pick(("tuple", "list", "dict"))
-        items[-1] = Group(inner, (items[-1], choose.pick(scope.tensors())), keys_of(choose, inner))
-    return Group(kind, tuple(items), keys)
+        items[-1] = ir.Group(inner, (items[-1], choose.pick(scope.tensors())), keys_of(choose, inner))
+    return ir.Group(kind, tuple(items), keys)
 
 
-def _draw_output(scope: Scope) -> Expr:
+def _draw_output(scope: Scope) -> ir.Expr:
     choose = scope.choose
-    options: list[Expr] = [*scope.variables()[:OPERANDS]]
+    options: list[ir.Expr] = [*scope.variables()[:OPERANDS]]
     if choose.on("output.argument"):
         options += [
-            Var(arg.name) for arg in scope.args if arg.kind == "tensor" and Var(arg.name) not in options
+            ir.Var(arg.name) for arg in scope.args if arg.kind == "tensor" and ir.Var(arg.name) not in options
         ]
     if choose.on("output.state"):
         options += scope.attributes()[:4] * 2

@@ -8,8 +8,8 @@ from functools import lru_cache
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, broadcastable_shapes
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.machine import LAYOUTS
-from exportdiff_strategies.program import Fill
 from exportdiff_strategies.swarm import Chooser
 from exportdiff_strategies.types import Shape, inexact
 
@@ -51,7 +51,7 @@ class Style:
         """The shapes of ``x``: one for every size of its first dimension."""
         return [self.shape, *((size, *self.shape[1:]) for size in self.sizes if size != self.shape[0])]
 
-    def fill(self, choose: Chooser, kind: str = "buffer", shape: Shape | None = None) -> Fill:
+    def fill(self, choose: Chooser, kind: str = "buffer", shape: Shape | None = None) -> ir.Fill:
         """A tensor that broadcasts with ``x``."""
         if shape is None:
             shape = self._shape(choose)
@@ -61,7 +61,7 @@ class Style:
         if kind == "parameter" and not inexact(dtype):
             dtype = "float32"
         low, high = choose.pick(FILLS)
-        return Fill(shape, low, high, dtype)
+        return ir.Fill(shape, low, high, dtype)
 
     def layouts(self, shape: Shape, dtype: str) -> list[str]:
         """The memory layouts that a tensor of this shape and dtype may have, simplest first."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.ops import Rejected
-from exportdiff_strategies.program import Arg, ClassDef, Literal, Stmt
 from exportdiff_strategies.values import Box, Value
 
 
-def method_of(cls: ClassDef, name: str) -> tuple[tuple[Arg, ...], tuple[Stmt, ...]]:
+def method_of(cls: ir.ClassDef, name: str) -> tuple[tuple[ir.Arg, ...], tuple[ir.Stmt, ...]]:
     """The parameters and the body of a method. Raises Rejected if the class has no such method."""
     if name == "forward":
         return cls.args, cls.body
@@ -19,14 +19,16 @@ def method_of(cls: ClassDef, name: str) -> tuple[tuple[Arg, ...], tuple[Stmt, ..
     raise Rejected("no such method")
 
 
-def out_of_order(parameters: Sequence[Arg], kwargs: Iterable[str]) -> bool:
+def out_of_order(parameters: Sequence[ir.Arg], kwargs: Iterable[str]) -> bool:
     """Whether keyword arguments are in another order than the parameters (``**options`` come last)."""
     order = {arg.name: number for number, arg in enumerate(parameters)}
     places = [order.get(name, len(order)) for name in kwargs]
     return places != sorted(places)
 
 
-def bind(parameters: Sequence[Arg], args: Sequence[Value], kwargs: Mapping[str, Value]) -> dict[str, Value]:
+def bind(
+    parameters: Sequence[ir.Arg], args: Sequence[Value], kwargs: Mapping[str, Value]
+) -> dict[str, Value]:
     """The local variables that a call starts with. Raises Rejected if Python raises TypeError."""
     names: dict[str, Value] = {}
     plain = [arg for arg in parameters if arg.kind not in ("rest", "options")]
@@ -37,7 +39,7 @@ def bind(parameters: Sequence[Arg], args: Sequence[Value], kwargs: Mapping[str, 
     for arg, value in zip(plain, args, strict=False):
         names[arg.name] = value
     known = {arg.name for arg in plain if not arg.unnamed}
-    more: dict[Literal, Value] = {}
+    more: dict[ir.Literal, Value] = {}
     for name, value in kwargs.items():
         if name in names or (name not in known and not options):
             raise Rejected("unexpected keyword")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.machine.binding import bind, method_of, out_of_order
 from exportdiff_strategies.machine.expressions import Expressions
 from exportdiff_strategies.machine.limits import NESTING
 from exportdiff_strategies.ops import OPS, Rejected
-from exportdiff_strategies.program import ClassDef, New, Stmt
 from exportdiff_strategies.regions import HOOKS
 from exportdiff_strategies.trace import Called, Trace
 from exportdiff_strategies.values import Frame, Instance, Method, Primitive, PythonValue, Ref, Value
@@ -25,7 +25,7 @@ class Calls(Expressions):
         """The number of running calls of modules that are instances of the Program's classes."""
 
     @abstractmethod
-    def run(self, body: Iterable[Stmt], frame: Frame) -> tuple[bool, Value]:
+    def run(self, body: Iterable[ir.Stmt], frame: Frame) -> tuple[bool, Value]:
         """Execute statements; return whether a ``return`` was reached, and the value it returned."""
 
     def call(
@@ -50,7 +50,7 @@ class Calls(Expressions):
         if self._depth >= NESTING:
             raise Rejected("recursion")
         owner = self._owner
-        level = isinstance(callee.kind, ClassDef) and callee is not owner
+        level = isinstance(callee.kind, ir.ClassDef) and callee is not owner
         self._depth += 1
         self._level += level
         self._owner = callee
@@ -113,7 +113,7 @@ class Calls(Expressions):
     ) -> Value:
         """Run ``forward`` or another method of a module, without hooks."""
         kind = callee.kind
-        if isinstance(kind, New):
+        if isinstance(kind, ir.New):
             if kwargs or method != "forward":
                 raise Rejected("a layer only has forward, and takes no keywords here")
             return self.execute_layer(callee, kind, args, fuel, form)
@@ -124,7 +124,7 @@ class Calls(Expressions):
             for child in list(callee.attrs.values()):
                 value = self.call(child, (value,), {}, fuel, caller=callee)
             return value
-        if not isinstance(kind, ClassDef) or form not in ("", "checkpoint"):
+        if not isinstance(kind, ir.ClassDef) or form not in ("", "checkpoint"):
             raise Rejected("not callable in this form")
         if callee.traced and (kwargs or method != "forward"):
             raise Rejected("a traced module only has forward")

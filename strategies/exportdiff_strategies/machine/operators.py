@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.layers import LAYERS
 from exportdiff_strategies.machine import autograd, memory
 from exportdiff_strategies.machine.limits import ELEMENTS
 from exportdiff_strategies.machine.memory import PARTIAL_WRITES, OperatorMemory
 from exportdiff_strategies.ops import LIMIT, OpSpec, Outcome, Params, Rejected
-from exportdiff_strategies.program import New
 from exportdiff_strategies.regions import PARAMETRIZATIONS
 from exportdiff_strategies.trace import Trace
 from exportdiff_strategies.types import TensorType
@@ -83,7 +83,7 @@ class Operators:
         return self._result(outcome, target, requires_grad and not spec.stops_grad, fuel, spec)
 
     def execute_layer(
-        self, layer: Instance, new: New, args: Sequence[Value], fuel: list[int], form: str
+        self, layer: Instance, new: ir.New, args: Sequence[Value], fuel: list[int], form: str
     ) -> Value:
         """Call a layer of ``nn``, written in this form. Raises Rejected if eager would raise."""
         spec = LAYERS[new.name]

@@ -5,31 +5,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.control import CONTROLS
 from exportdiff_strategies.failures import FAILURES
 from exportdiff_strategies.machine.calls import Calls
 from exportdiff_strategies.machine.limits import ROUNDS
 from exportdiff_strategies.machine.memory import OperatorMemory
 from exportdiff_strategies.ops import Rejected
-from exportdiff_strategies.program import (
-    Assign,
-    AttributePath,
-    Bump,
-    Control,
-    Do,
-    Fail,
-    If,
-    Lambda,
-    Loop,
-    New,
-    Repeat,
-    Return,
-    Set,
-    Stmt,
-    Swap,
-    Try,
-    With,
-)
 from exportdiff_strategies.regions import REGIONS
 from exportdiff_strategies.values import Box, Frame, Instance, Method, Primitive, Ref, Value
 
@@ -46,42 +28,42 @@ class Raised(Rejected):
 class Statements(Calls):
     """Executes statements. Every method raises Rejected where eager raises."""
 
-    def run(self, body: Iterable[Stmt], frame: Frame) -> tuple[bool, Value]:
+    def run(self, body: Iterable[ir.Stmt], frame: Frame) -> tuple[bool, Value]:
         """Execute statements; return whether a ``return`` was reached, and the value it returned."""
         for stmt in body:
             if self.trace is not None:
                 self.trace.executed.add(id(stmt))
-            if isinstance(stmt, Assign):
+            if isinstance(stmt, ir.Assign):
                 frame.assign(stmt.target, self.evaluate(stmt.value, frame))
-            elif isinstance(stmt, Do):
+            elif isinstance(stmt, ir.Do):
                 self.evaluate(stmt.value, frame)
-            elif isinstance(stmt, Return):
+            elif isinstance(stmt, ir.Return):
                 return True, self.evaluate(stmt.value, frame)
-            elif isinstance(stmt, If):
+            elif isinstance(stmt, ir.If):
                 truth = self.holds(stmt.test, frame)
                 if self.trace is not None:
                     self.trace.sides.add((id(stmt), truth))
                 done, value = self.run(stmt.then if truth else stmt.orelse, frame)
                 if done:
                     return True, value
-            elif isinstance(stmt, With):
+            elif isinstance(stmt, ir.With):
                 with self.region(stmt.region):
                     done, value = self.run(stmt.body, frame)
                 if done:
                     return True, value
-            elif isinstance(stmt, Repeat):
+            elif isinstance(stmt, ir.Repeat):
                 done, value = self._repeat(stmt, frame)
                 if done:
                     return True, value
-            elif isinstance(stmt, Fail):
+            elif isinstance(stmt, ir.Fail):
                 self._fail(stmt, frame)
-            elif isinstance(stmt, Try):
+            elif isinstance(stmt, ir.Try):
                 done, value = self._try(stmt, frame)
                 if done:
                     return True, value
-            elif isinstance(stmt, Loop):
+            elif isinstance(stmt, ir.Loop):
                 self._loop(stmt, frame)
-            elif isinstance(stmt, Control):
+            elif isinstance(stmt, ir.Control):
                 self._control(stmt, frame)
             else:
                 self._store(stmt, frame)
@@ -102,13 +84,13 @@ class Statements(Calls):
 
     # exceptions
 
-    def _fail(self, stmt: Fail, frame: Frame) -> None:
+    def _fail(self, stmt: ir.Fail, frame: Frame) -> None:
         subject = self.evaluate(stmt.subject, frame)
         if not isinstance(subject, Ref) or 0 in subject.type.shape:
             raise Rejected("no tensor with elements")
         raise Raised(FAILURES[stmt.name].error)
 
-    def _try(self, stmt: Try, frame: Frame) -> tuple[bool, Value]:
+    def _try(self, stmt: ir.Try, frame: Frame) -> tuple[bool, Value]:
         if self._operator is not None:
             raise Rejected("no exceptions in a control-flow operator")
         try:
@@ -122,7 +104,7 @@ class Statements(Calls):
 
     # loops
 
-    def _repeat(self, stmt: Repeat, frame: Frame) -> tuple[bool, Value]:
+    def _repeat(self, stmt: ir.Repeat, frame: Frame) -> tuple[bool, Value]:
         count = self._rounds(stmt, frame)
         number = 0
         while number < count:
@@ -136,13 +118,13 @@ class Statements(Calls):
         frame.names.pop(stmt.var, None)
         return False, None
 
-    def _rounds(self, stmt: Repeat, frame: Frame) -> int:
+    def _rounds(self, stmt: ir.Repeat, frame: Frame) -> int:
         count = self.evaluate(stmt.count, frame)
         if not isinstance(count, int) or not 0 <= count <= ROUNDS:
             raise Rejected("not a small number of rounds")
         return count
 
-    def _loop(self, stmt: Loop, frame: Frame) -> None:
+    def _loop(self, stmt: ir.Loop, frame: Frame) -> None:
         box = self.read(frame.owner, stmt.container)
         if not isinstance(box, Instance) or not isinstance(box.kind, str):
             raise Rejected("not iterable")
@@ -156,7 +138,7 @@ class Statements(Calls):
 
     # control-flow operators
 
-    def _control(self, stmt: Control, frame: Frame) -> None:
+    def _control(self, stmt: ir.Control, frame: Frame) -> None:
         operands = [self.evaluate(operand, frame) for operand in stmt.operands]
         tensors = [value for value in operands if isinstance(value, Ref)]
         if len(tensors) != len(operands) or self._operator is not None or self._autocast:
@@ -168,7 +150,7 @@ class Statements(Calls):
             raise Rejected("eager does not differentiate under hooks on saved tensors")
         memory = OperatorMemory(spec, frame, tensors, self._grad)
 
-        def run(function: Lambda, given: Sequence[Ref]) -> Value:
+        def run(function: ir.Lambda, given: Sequence[Ref]) -> Value:
             if self.trace is not None:
                 self.trace.executed.add(id(function))
             memory.add_arguments(given)
@@ -190,27 +172,27 @@ class Statements(Calls):
 
     # attributes
 
-    def _store(self, stmt: Set | Swap | Bump, frame: Frame) -> None:
+    def _store(self, stmt: ir.Set | ir.Swap | ir.Bump, frame: Frame) -> None:
         if self._operator is not None:
             raise Rejected("no updates in a control-flow operator")
-        if isinstance(stmt, Bump):
+        if isinstance(stmt, ir.Bump):
             holder = self._holder(frame, stmt.path)
             value = self.read(frame.owner, stmt.path)
             if not isinstance(value, int) or isinstance(value, bool):
                 raise Rejected("not a counter")
             holder.attrs[stmt.path[-1]] = value + 1
-        elif isinstance(stmt, Swap):
+        elif isinstance(stmt, ir.Swap):
             first, second = self.read(frame.owner, stmt.first), self.read(frame.owner, stmt.second)
             self._set(frame, stmt.first, second)
             self._set(frame, stmt.second, first)
         else:
             self._set(frame, stmt.path, self.evaluate(stmt.value, frame))
 
-    def _set(self, frame: Frame, path: AttributePath, value: Value) -> None:
+    def _set(self, frame: Frame, path: ir.AttributePath, value: Value) -> None:
         holder = self._holder(frame, path)
         step = path[-1]
         slot = holder.slots.get(step, "")
-        if isinstance(holder.kind, New) or holder.traced or step in holder.parametrized:
+        if isinstance(holder.kind, ir.New) or holder.traced or step in holder.parametrized:
             raise Rejected("an attribute of a layer, of a graph module or of a parametrization")
         if slot == "parameter" or isinstance(value, Instance):
             raise Rejected("parameters and modules are not rebound")
@@ -235,7 +217,7 @@ class Statements(Calls):
                 self.trace.marks.update(self.trace.flow.note_kept(value, kept, place))
         holder.store(step, value)
 
-    def _holder(self, frame: Frame, path: AttributePath) -> Instance:
+    def _holder(self, frame: Frame, path: ir.AttributePath) -> Instance:
         holder = self.read(frame.owner, path[:-1]) if len(path) > 1 else frame.owner
         if not isinstance(holder, Instance):
             raise Rejected("not a module")

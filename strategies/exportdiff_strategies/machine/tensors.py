@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.ops import Rejected
-from exportdiff_strategies.program import Fill
 from exportdiff_strategies.types import TensorType, contiguous_stride, dense, expanded, inexact, swap
 from exportdiff_strategies.values import Family, Ref, Storage
 
@@ -67,7 +67,7 @@ def new_tensor(
     return Ref(kind, Storage(bound, slot), Family(leaf, leaf and history != "computed"), lazy=lazy)
 
 
-def filled_tensor(fill: Fill, slot: str = "", frozen: bool = False, layout: str = "") -> Ref:
+def filled_tensor(fill: ir.Fill, slot: str = "", frozen: bool = False, layout: str = "") -> Ref:
     """The tensor that a Fill describes, in a layout."""
     bound = max(abs(fill.low), abs(fill.high if fill.high is not None else fill.low), 1.0)
     if fill.high is not None and not inexact(fill.dtype):

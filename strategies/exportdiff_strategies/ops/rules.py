@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import cast
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.ops.spec import Operand, Outcome, Params, Rejected, Rule
-from exportdiff_strategies.program import Literal
 from exportdiff_strategies.types import (
     DTYPES,
     UNSETTLED,
@@ -128,19 +128,19 @@ def agree(operands: Sequence[Operand]) -> str:
     return dtype
 
 
-def integer(value: Literal) -> int:
+def integer(value: ir.Literal) -> int:
     """A constant that is an int."""
     assert isinstance(value, int)
     return value
 
 
-def integers(value: Literal) -> Shape:
+def integers(value: ir.Literal) -> Shape:
     """A constant that is a tuple of ints."""
     assert isinstance(value, tuple)
     return cast(Shape, value)
 
 
-def axis(kind: TensorType, value: Literal) -> int:
+def axis(kind: TensorType, value: ir.Literal) -> int:
     """A constant that is a dimension of the tensor."""
     dim = integer(value)
     if dim >= len(kind.shape):

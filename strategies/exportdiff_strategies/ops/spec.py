@@ -14,7 +14,7 @@ from typing import Protocol
 
 from hypothesis import strategies as st
 
-from exportdiff_strategies.program import Literal
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.types import TensorType
 
 LIMIT = 1e4
@@ -77,7 +77,7 @@ class Outcome:
     adopts: int | None = None
 
 
-Params = tuple[Literal, ...]
+Params = tuple[ir.Literal, ...]
 """The constants of an op."""
 Rule = Callable[[Sequence[Operand], Params], Outcome]
 """From operands and constants to the outcome. Raises Rejected."""

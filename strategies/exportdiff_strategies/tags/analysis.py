@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.machine import Machine
 from exportdiff_strategies.ops import OPS
-from exportdiff_strategies.program import Call, Op, Program, Step, nodes
 from exportdiff_strategies.trace import Called, Trace, Written
 from exportdiff_strategies.values import Instance, Ref, Value, leaves
 
@@ -18,18 +18,18 @@ class Analysis:
     Detectors call it ``p``.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: ir.Program) -> None:
         """List the parts, and run the Program on types. Raises Rejected for a Program that eager rejects."""
         self.program = program
         self.classes = program.classes
         self.root = program.root
-        self.nodes = list(nodes(program.classes))
+        self.nodes = list(ir.nodes(program.classes))
         self.kinds = {type(node) for node in self.nodes}
-        self.ops = [node for node in self.nodes if isinstance(node, Op)]
+        self.ops = [node for node in self.nodes if isinstance(node, ir.Op)]
         self.op_names = {op.name for op in self.ops}
         self.op_groups = {OPS[op.name].group for op in self.ops}
-        self.calls = [node for node in self.nodes if isinstance(node, Call)]
-        self.inputs = list(nodes(tuple(given for _, given in program.inputs)))
+        self.calls = [node for node in self.nodes if isinstance(node, ir.Call)]
+        self.inputs = list(ir.nodes(tuple(given for _, given in program.inputs)))
         self.trace = Trace()
         machine = Machine(program.classes, program.training)
         machine.trace = self.trace
@@ -71,12 +71,12 @@ class Place:
 
     module: Instance
     parent: Instance | None
-    step: Step
+    step: ir.Step
     depth: int
 
 
 def places(
-    root: Instance, parent: Instance | None = None, step: Step = "", depth: int = 0
+    root: Instance, parent: Instance | None = None, step: ir.Step = "", depth: int = 0
 ) -> Iterator[Place]:
     """Every way to reach every module below ``root``; containers do not count as a level."""
     yield Place(root, parent, step, depth)

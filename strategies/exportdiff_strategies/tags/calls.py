@@ -5,21 +5,8 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.ops import OPS
-from exportdiff_strategies.program import (
-    FLAGS,
-    Arg,
-    Call,
-    ClassDef,
-    Do,
-    Lit,
-    Op,
-    Return,
-    Stmt,
-    Var,
-    nodes,
-    of_type,
-)
 from exportdiff_strategies.tags.analysis import Analysis
 from exportdiff_strategies.tags.tag import Detector
 
@@ -27,7 +14,7 @@ from exportdiff_strategies.tags.tag import Detector
 def child_takes(*kinds: str) -> Detector:
     """A class besides the root has an argument of one of these kinds."""
     return lambda p: any(
-        a.kind in kinds for cls in p.classes[:-1] for a in of_type((cls.args, cls.methods), Arg)
+        a.kind in kinds for cls in p.classes[:-1] for a in ir.of_type((cls.args, cls.methods), ir.Arg)
     )
 
 
@@ -51,8 +38,8 @@ def _calls_of_first_run(p: Analysis) -> int:
 def passes_flag_down(p: Analysis) -> bool:
     """Whether a call passes on a flag that the caller got."""
     for cls in p.classes:
-        flags = {arg.name for arg in cls.args if arg.kind in FLAGS}
-        for call in of_type(cls.body, Call):
+        flags = {arg.name for arg in cls.args if arg.kind in ir.FLAGS}
+        for call in ir.of_type(cls.body, ir.Call):
             given = [*call.args, *(value for _, value in call.kwargs)]
             names = [getattr(v, "flag", v) for v in given]
             if any(getattr(v, "name", None) in flags for v in names):
@@ -63,26 +50,26 @@ def passes_flag_down(p: Analysis) -> bool:
 def calls_related_modules(p: Analysis) -> bool:
     """Whether a class calls a module and a submodule of that module."""
     for cls in p.classes:
-        callees = [call.callee for call in of_type(cls.body, Call) if call.callee]
+        callees = [call.callee for call in ir.of_type(cls.body, ir.Call) if call.callee]
         if any(a != b and b[: len(a)] == a for a in callees for b in callees):
             return True
     return False
 
 
-def drops_call(cls: ClassDef) -> bool:
+def drops_call(cls: ir.ClassDef) -> bool:
     """Whether a class ignores the result of a call."""
-    return any(isinstance(n, Do) and isinstance(n.value, Call) for n in nodes(cls.bodies))
+    return any(isinstance(n, ir.Do) and isinstance(n.value, ir.Call) for n in ir.nodes(cls.bodies))
 
 
 def has_infinite_float(p: Analysis) -> bool:
     """Whether there is a float that is infinite or NaN."""
-    literals = (n.value for n in (*p.nodes, *p.inputs) if isinstance(n, Lit))
+    literals = (n.value for n in (*p.nodes, *p.inputs) if isinstance(n, ir.Lit))
     return any(isinstance(value, float) and not math.isfinite(value) for value in literals)
 
 
 def returns_nothing(p: Analysis) -> bool:
     """Whether a class besides the root returns nothing."""
-    return any(not of_type(cls.body, Return) for cls in p.classes[:-1])
+    return any(not ir.of_type(cls.body, ir.Return) for cls in p.classes[:-1])
 
 
 def only_writes_argument(p: Analysis) -> bool:
@@ -90,6 +77,6 @@ def only_writes_argument(p: Analysis) -> bool:
     return any(all(_writes_argument(stmt) for stmt in cls.body) for cls in p.classes[:-1])
 
 
-def _writes_argument(stmt: Stmt) -> bool:
-    op = stmt.value if isinstance(stmt, Do) else None
-    return isinstance(op, Op) and bool(OPS[op.name].mutates) and isinstance(op.operands[0], Var)
+def _writes_argument(stmt: ir.Stmt) -> bool:
+    op = stmt.value if isinstance(stmt, ir.Do) else None
+    return isinstance(op, ir.Op) and bool(OPS[op.name].mutates) and isinstance(op.operands[0], ir.Var)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from exportdiff_strategies.program import Loop, Slice, new_modules
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.tags.analysis import Analysis, Place
 
 
@@ -13,7 +13,7 @@ def depth(p: Analysis) -> int:
     levels: dict[str, int] = {}
     for cls in p.classes:
         below = [
-            levels[name] for name in (cls.guest, *(new.name for new in new_modules(cls))) if name in levels
+            levels[name] for name in (cls.guest, *(new.name for new in ir.new_modules(cls))) if name in levels
         ]
         levels[cls.name] = 1 + max(below, default=0)
     return levels[p.root.name]
@@ -62,6 +62,6 @@ def has_two_names(p: Analysis) -> bool:
 
 def uses_slice(p: Analysis) -> bool:
     """Whether the code iterates over or calls part of a container."""
-    paths = [node.container for node in p.nodes if isinstance(node, Loop)]
+    paths = [node.container for node in p.nodes if isinstance(node, ir.Loop)]
     paths += [call.callee for call in p.calls]
-    return any(isinstance(step, Slice) for path in paths for step in path)
+    return any(isinstance(step, ir.Slice) for path in paths for step in path)

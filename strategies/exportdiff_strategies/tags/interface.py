@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.constants import OTHER_TYPES
-from exportdiff_strategies.program import Given, Group, GroupInput, Lit, Return, TensorInput, of_type
 from exportdiff_strategies.tags.analysis import Analysis
 from exportdiff_strategies.tags.tag import Detector
 from exportdiff_strategies.values import Box, Ref, Value
 
 
-def tensor_inputs(p: Analysis) -> list[TensorInput]:
+def tensor_inputs(p: Analysis) -> list[ir.TensorInput]:
     """All example tensors, including those in containers."""
-    return [given for given in p.inputs if isinstance(given, TensorInput)]
+    return [given for given in p.inputs if isinstance(given, ir.TensorInput)]
 
 
 def has_input_dtype(dtype: str) -> Detector:
@@ -33,18 +33,18 @@ def has_input_shape(test: Callable[[tuple[int, ...]], bool]) -> Detector:
 
 def has_input_container(kind: str) -> Detector:
     """An input is a container of this kind."""
-    return lambda p: any(isinstance(i, GroupInput) and i.kind == kind for i in p.inputs)
+    return lambda p: any(isinstance(i, ir.GroupInput) and i.kind == kind for i in p.inputs)
 
 
 def has_input_of(*kinds: type) -> Detector:
     """An input is a Python value of one of these types."""
-    return lambda p: any(isinstance(i, Lit) and type(i.value) in kinds for i in p.inputs)
+    return lambda p: any(isinstance(i, ir.Lit) and type(i.value) in kinds for i in p.inputs)
 
 
-def records(p: Analysis) -> list[Group | GroupInput]:
+def records(p: Analysis) -> list[ir.Group | ir.GroupInput]:
     """All namedtuples and dataclasses, in the code and among the inputs."""
     found = (*p.nodes, *p.inputs)
-    return [n for n in found if isinstance(n, Group | GroupInput) and n.kind in ("named", "data")]
+    return [n for n in found if isinstance(n, ir.Group | ir.GroupInput) and n.kind in ("named", "data")]
 
 
 def returns_role(*roles: str) -> Detector:
@@ -55,7 +55,9 @@ def returns_role(*roles: str) -> Detector:
 def returns_container(kind: str) -> Detector:
     """The model returns a container of this kind."""
     return lambda p: any(
-        group.kind == kind for r in of_type(p.root.body, Return) for group in of_type(r.value, Group)
+        group.kind == kind
+        for r in ir.of_type(p.root.body, ir.Return)
+        for group in ir.of_type(r.value, ir.Group)
     )
 
 
@@ -81,7 +83,7 @@ def empty_boxes(value: Value) -> bool:
 
 def has_other_keys(p: Analysis) -> bool:
     """Whether a dict has keys that are no text."""
-    dicts = (n for n in (*p.nodes, *p.inputs) if isinstance(n, Group | GroupInput) and n.kind == "dict")
+    dicts = (n for n in (*p.nodes, *p.inputs) if isinstance(n, ir.Group | ir.GroupInput) and n.kind == "dict")
     return any(not isinstance(key, str) for each in dicts for key in each.keys)
 
 
@@ -89,7 +91,7 @@ def takes_other_type(p: Analysis) -> bool:
     """Whether the model takes a number of another type than the argument is meant for."""
     kinds = {arg.name: arg.kind for arg in p.root.args}
     return any(
-        isinstance(given, Lit)
+        isinstance(given, ir.Lit)
         and given.value in OTHER_TYPES.get(kinds.get(name, ""), ())
         and type(given.value).__name__ != kinds[name]
         for name, given in p.program.inputs
@@ -98,11 +100,11 @@ def takes_other_type(p: Analysis) -> bool:
 
 def has_value_in_container(p: Analysis) -> bool:
     """Whether a container of inputs holds a Python value or an empty container."""
-    items = [item for i in p.inputs if isinstance(i, GroupInput) for item in i.items]
+    items = [item for i in p.inputs if isinstance(i, ir.GroupInput) for item in i.items]
     return any(
-        isinstance(item, Lit) or item == GroupInput(item.kind, ())
+        isinstance(item, ir.Lit) or item == ir.GroupInput(item.kind, ())
         for item in items
-        if isinstance(item, Lit | GroupInput)
+        if isinstance(item, ir.Lit | ir.GroupInput)
     )
 
 
@@ -115,9 +117,9 @@ def returns_duplicate(p: Analysis) -> bool:
 def returns_nested(p: Analysis) -> bool:
     """Whether the model returns a container in a container."""
     return any(
-        isinstance(item, Group)
-        for r in of_type(p.root.body, Return)
-        for g in of_type(r.value, Group)
+        isinstance(item, ir.Group)
+        for r in ir.of_type(p.root.body, ir.Return)
+        for g in ir.of_type(r.value, ir.Group)
         for item in g.items
     )
 
@@ -127,7 +129,7 @@ def dynamic_shapes_are(test: Callable[..., bool]) -> Detector:
     return lambda p: p.program.dynamic is not None and test(p.program.dynamic)
 
 
-def passes_extra_arguments(p: Analysis, given: Given) -> bool:
+def passes_extra_arguments(p: Analysis, given: ir.Given) -> bool:
     """Whether the shapes are dynamic and these arguments include some for ``*rest`` or ``**options``."""
     own = {arg.name for arg in p.root.args}
     return p.program.dynamic is not None and any(name not in own for name, _ in given)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from exportdiff_strategies.program import Cond, Control, Measure, With
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.tags.tag import Detector
 
 
@@ -20,12 +20,12 @@ def marked(name: str) -> Detector:
 
 def has_condition(name: str) -> Detector:
     """There is a condition with this name."""
-    return lambda p: p.has(Cond, lambda c: c.name == name)
+    return lambda p: p.has(ir.Cond, lambda c: c.name == name)
 
 
 def has_measure(name: str) -> Detector:
     """There is a measure with this name."""
-    return lambda p: p.has(Measure, lambda measure: measure.name == name)
+    return lambda p: p.has(ir.Measure, lambda measure: measure.name == name)
 
 
 def runs_op(*names: str) -> Detector:
@@ -41,9 +41,9 @@ def runs_group(name: str) -> Detector:
 
 def has_operator(name: str) -> Detector:
     """There is this control-flow operator."""
-    return has_node(Control, lambda c: c.name == name)
+    return has_node(ir.Control, lambda c: c.name == name)
 
 
 def has_region(name: str) -> Detector:
     """There is this ``with`` block."""
-    return has_node(With, lambda w: w.region == name)
+    return has_node(ir.With, lambda w: w.region == name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from exportdiff_strategies.program import Derived, New, Tensor
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.tags.analysis import Analysis
 from exportdiff_strategies.values import Ref
 
@@ -15,7 +15,7 @@ def _state_refs(p: Analysis) -> list[Ref]:
 
 def shares_storage(p: Analysis) -> bool:
     """Whether two buffers, constants or views share a storage."""
-    if p.has(Derived, lambda derived: bool(derived.op)):
+    if p.has(ir.Derived, lambda derived: bool(derived.op)):
         return True  # at the start; an assignment to `.data` may part them
     kinds = ("buffer", "scratch", "constant")
     storages = [ref.storage for ref in _state_refs(p) if ref.view or ref.storage.kind in kinds]
@@ -41,7 +41,7 @@ def has_tied_tensors(p: Analysis) -> bool:
 def has_unused_parameter(p: Analysis) -> bool:
     """Whether nothing reads a parameter."""
     return any(
-        isinstance(init, Tensor) and init.kind == "parameter" and id(init) not in p.trace.used
+        isinstance(init, ir.Tensor) and init.kind == "parameter" and id(init) not in p.trace.used
         for cls in p.classes
         for init in cls.init
     )
@@ -49,4 +49,4 @@ def has_unused_parameter(p: Analysis) -> bool:
 
 def updates_running_statistics(p: Analysis) -> bool:
     """Whether there is a batch norm in train mode."""
-    return p.program.training and p.has(New, lambda n: n.layer and n.name.startswith("batch_norm"))
+    return p.program.training and p.has(ir.New, lambda n: n.layer and n.name.startswith("batch_norm"))

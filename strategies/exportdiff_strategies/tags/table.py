@@ -6,56 +6,13 @@ types, so that a tag states what the Program contains, whatever was meant to be 
 
 from __future__ import annotations
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.conditions import COMPUTED_MEASURES, CONDS, MEASURES, MODES, RELATIONS
 from exportdiff_strategies.constants import ODD_TEXTS
 from exportdiff_strategies.control import CONTROLS
 from exportdiff_strategies.layers import LAYERS
 from exportdiff_strategies.naming import ARGUMENTS
 from exportdiff_strategies.ops import OPS
-from exportdiff_strategies.program import (
-    FIELDS,
-    Again,
-    Apply,
-    Arg,
-    Attr,
-    Bind,
-    Bound,
-    Bump,
-    Call,
-    Child,
-    Container,
-    Control,
-    Copied,
-    Derived,
-    Fail,
-    Function,
-    Group,
-    Held,
-    Hook,
-    If,
-    Item,
-    Kind,
-    Lit,
-    Loop,
-    Measure,
-    Method,
-    New,
-    Op,
-    Parametrize,
-    Repeat,
-    Results,
-    Return,
-    Set,
-    Size,
-    Star,
-    Swap,
-    Tensor,
-    Ternary,
-    Try,
-    Unset,
-    With,
-    of_type,
-)
 from exportdiff_strategies.regions import HOOKS, PARAMETRIZATIONS
 from exportdiff_strategies.tags.calls import (
     calls_related_modules,
@@ -201,43 +158,47 @@ TAGS: dict[str, Tag] = {
         "one instance called by two modules", lambda p: any(len(c) > 1 for c in callers(p).values())
     ),
     "hierarchy.guest": Tag(
-        "an existing module passed to a constructor", has_node(New, lambda n: bool(n.guest))
+        "an existing module passed to a constructor", has_node(ir.New, lambda n: bool(n.guest))
     ),
-    "hierarchy.module_list": Tag("an nn.ModuleList", has_node(Container, lambda c: c.kind == "ModuleList")),
-    "hierarchy.module_dict": Tag("an nn.ModuleDict", has_node(Container, lambda c: c.kind == "ModuleDict")),
-    "hierarchy.sequential": Tag("an nn.Sequential", has_node(Container, lambda c: c.kind == "Sequential")),
+    "hierarchy.module_list": Tag(
+        "an nn.ModuleList", has_node(ir.Container, lambda c: c.kind == "ModuleList")
+    ),
+    "hierarchy.module_dict": Tag(
+        "an nn.ModuleDict", has_node(ir.Container, lambda c: c.kind == "ModuleDict")
+    ),
+    "hierarchy.sequential": Tag("an nn.Sequential", has_node(ir.Container, lambda c: c.kind == "Sequential")),
     "hierarchy.plain_container": Tag(
-        "modules in a plain list or dict", has_node(Container, lambda c: c.kind in ("list", "dict"))
+        "modules in a plain list or dict", has_node(ir.Container, lambda c: c.kind in ("list", "dict"))
     ),
     "hierarchy.aside": Tag(
-        "a module in an attribute that is not registered", has_node(Bind, lambda b: b.aside)
+        "a module in an attribute that is not registered", has_node(ir.Bind, lambda b: b.aside)
     ),
-    "hierarchy.copied": Tag("copy.copy of a module", has_node(Copied, lambda c: not c.deep)),
-    "hierarchy.deep_copied": Tag("copy.deepcopy of a module", has_node(Copied, lambda c: c.deep)),
+    "hierarchy.copied": Tag("copy.copy of a module", has_node(ir.Copied, lambda c: not c.deep)),
+    "hierarchy.deep_copied": Tag("copy.deepcopy of a module", has_node(ir.Copied, lambda c: c.deep)),
     "hierarchy.nested_container": Tag(
         "a container in a container",
-        has_node(Container, lambda c: any(isinstance(item, Container) for item in c.items)),
+        has_node(ir.Container, lambda c: any(isinstance(item, ir.Container) for item in c.items)),
     ),
     "hierarchy.sliced": Tag("part of a container iterated or called", uses_slice),
     "hierarchy.never_called": Tag("a module that nothing calls", never_called),
     "hierarchy.no_op_child": Tag("a call of a child that runs no tensor op", marked("hierarchy.no_op_child")),
     "hierarchy.graph_root": Tag("an fx.GraphModule as the model", lambda p: p.program.graph),
     "hierarchy.graph_root_containers": Tag(
-        "an fx.GraphModule as the model, with a container", lambda p: p.program.graph and p.has(Container)
+        "an fx.GraphModule as the model, with a container", lambda p: p.program.graph and p.has(ir.Container)
     ),
-    "hierarchy.graph_module": Tag("an fx.GraphModule child", has_node(Child, lambda c: c.traced)),
-    "hierarchy.hook": Tag("a forward hook", has_node(Hook, lambda h: not HOOKS[h.name].before)),
-    "hierarchy.pre_hook": Tag("a forward pre-hook", has_node(Hook, lambda h: HOOKS[h.name].before)),
-    "hierarchy.parametrized": Tag("torch.nn.utils.parametrize on a module", has_node(Parametrize)),
+    "hierarchy.graph_module": Tag("an fx.GraphModule child", has_node(ir.Child, lambda c: c.traced)),
+    "hierarchy.hook": Tag("a forward hook", has_node(ir.Hook, lambda h: not HOOKS[h.name].before)),
+    "hierarchy.pre_hook": Tag("a forward pre-hook", has_node(ir.Hook, lambda h: HOOKS[h.name].before)),
+    "hierarchy.parametrized": Tag("torch.nn.utils.parametrize on a module", has_node(ir.Parametrize)),
     **{
         f"hierarchy.{name}": Tag(
-            f"the parametrization {name}", has_node(Parametrize, lambda p, name=name: p.name == name)
+            f"the parametrization {name}", has_node(ir.Parametrize, lambda p, name=name: p.name == name)
         )
         for name in PARAMETRIZATIONS
     },
     **{
         f"layer.{name}": Tag(
-            f"the layer {name} of nn", has_node(New, lambda n, name=name: n.layer and n.name == name)
+            f"the layer {name} of nn", has_node(ir.New, lambda n, name=name: n.layer and n.name == name)
         )
         for name in LAYERS
     },
@@ -262,8 +223,8 @@ TAGS: dict[str, Tag] = {
         lambda p: p.program.enum != "Enum",
     ),
     "calls.size": Tag("a child takes a torch.Size", child_takes("size")),
-    "calls.keyword_only": Tag("keyword-only arguments", has_node(Arg, lambda a: a.keyword)),
-    "calls.unnamed": Tag("positional-only arguments", has_node(Arg, lambda a: a.unnamed)),
+    "calls.keyword_only": Tag("keyword-only arguments", has_node(ir.Arg, lambda a: a.keyword)),
+    "calls.unnamed": Tag("positional-only arguments", has_node(ir.Arg, lambda a: a.unnamed)),
     "calls.optional": Tag("a child takes an optional tensor", child_takes("optional")),
     "calls.group": Tag(
         "a child takes a tuple, list, dict, namedtuple or dataclass",
@@ -272,19 +233,19 @@ TAGS: dict[str, Tag] = {
     "calls.either": Tag("a child takes a tensor or a tuple", child_takes("either")),
     "calls.rest": Tag("a child takes *args", child_takes("rest")),
     "calls.options": Tag("a child takes **kwargs", child_takes("options")),
-    "calls.star": Tag("*args or **kwargs passed on", has_node(Star)),
-    "calls.keyword": Tag("an argument by keyword", has_node(Call, lambda c: bool(c.kwargs))),
+    "calls.star": Tag("*args or **kwargs passed on", has_node(ir.Star)),
+    "calls.keyword": Tag("an argument by keyword", has_node(ir.Call, lambda c: bool(c.kwargs))),
     "calls.keyword_order": Tag("arguments by keyword in another order", marked("calls.keyword_order")),
     "calls.default": Tag("an argument of a child that takes its default", marked("calls.default")),
     "calls.none": Tag(
         "None passed for an optional tensor",
-        has_node(Call, lambda c: Lit(None) in (*c.args, *(value for _, value in c.kwargs))),
+        has_node(ir.Call, lambda c: ir.Lit(None) in (*c.args, *(value for _, value in c.kwargs))),
     ),
     "calls.passed_down": Tag("a flag of the caller passed on", passes_flag_down),
     "calls.deep": Tag("a call of a submodule of a child", marked("calls.deep")),
     "calls.expression": Tag(
         "an argument of a call that is an expression",
-        has_node(Call, lambda c: bool(c.args) and isinstance(c.args[0], Op)),
+        has_node(ir.Call, lambda c: bool(c.args) and isinstance(c.args[0], ir.Op)),
     ),
     "calls.family": Tag(
         "a module and one of its submodules called by the same caller", calls_related_modules
@@ -293,92 +254,94 @@ TAGS: dict[str, Tag] = {
     "calls.dropped": Tag(
         "a call that ignores the result", lambda p: any(drops_call(cls) for cls in p.classes)
     ),
-    "calls.loop": Tag("a loop over a container", has_node(Loop)),
-    "calls.method": Tag("a method that is not forward", has_node(Method)),
+    "calls.loop": Tag("a loop over a container", has_node(ir.Loop)),
+    "calls.method": Tag("a method that is not forward", has_node(ir.Method)),
     "calls.method_calls_forward": Tag(
         "a method that calls self.forward",
         has_node(
-            Method, lambda m: any(c.callee == () and c.method == "forward" for c in of_type(m.body, Call))
+            ir.Method,
+            lambda m: any(c.callee == () and c.method == "forward" for c in ir.of_type(m.body, ir.Call)),
         ),
     ),
     "calls.forward_directly": Tag("module.forward called without hooks", marked("calls.forward_directly")),
-    "calls.function": Tag("a function of torch passed down", has_node(Function)),
-    "calls.bound_method": Tag("a module or a bound method passed down", has_node(Bound)),
-    "calls.applied": Tag("a function or module that was passed in is called", has_node(Apply)),
+    "calls.function": Tag("a function of torch passed down", has_node(ir.Function)),
+    "calls.bound_method": Tag("a module or a bound method passed down", has_node(ir.Bound)),
+    "calls.applied": Tag("a function or module that was passed in is called", has_node(ir.Apply)),
     "calls.no_result": Tag("a child that returns None", returns_nothing),
     "calls.writes_argument": Tag("a child that only writes to an argument", only_writes_argument),
     "calls.untouched": Tag("a child returns an argument unchanged", marked("calls.untouched")),
-    "calls.item": Tag("an item of a container used", has_node(Item)),
+    "calls.item": Tag("an item of a container used", has_node(ir.Item)),
     "calls.group_result": Tag(
         "a child returns a container",
         lambda p: any(
-            isinstance(r.value, Group) for cls in p.classes[:-1] for r in of_type(cls.body, Return)
+            isinstance(r.value, ir.Group) for cls in p.classes[:-1] for r in ir.of_type(cls.body, ir.Return)
         ),
     ),
     **{f"control.{name}": Tag(meaning, has_condition(name)) for name, meaning in _CONDITIONS.items()},
-    "control.else": Tag("a branch with an else", has_node(If, lambda s: bool(s.orelse))),
+    "control.else": Tag("a branch with an else", has_node(ir.If, lambda s: bool(s.orelse))),
     "control.elif": Tag("a branch with an elif", has_elif),
-    "control.match": Tag("a match statement", has_node(If, lambda s: s.match)),
-    "control.ternary": Tag("a conditional expression", has_node(Ternary)),
+    "control.match": Tag("a match statement", has_node(ir.If, lambda s: s.match)),
+    "control.ternary": Tag("a conditional expression", has_node(ir.Ternary)),
     "control.early_return": Tag("a return inside a branch", returns_early),
-    "control.range": Tag("a for over a range", has_node(Repeat, lambda r: r.style == "for")),
-    "control.while": Tag("a while on a Python counter", has_node(Repeat, lambda r: r.style == "while")),
+    "control.range": Tag("a for over a range", has_node(ir.Repeat, lambda r: r.style == "for")),
+    "control.while": Tag("a while on a Python counter", has_node(ir.Repeat, lambda r: r.style == "while")),
     "control.size_as_number": Tag(
         "a size or rank of a tensor as a Python int",
-        has_node(Measure, lambda n: n.name in ("rank", "first_size", "last_size", "length")),
+        has_node(ir.Measure, lambda n: n.name in ("rank", "first_size", "last_size", "length")),
     ),
     "control.size_arithmetic": Tag(
         "Python arithmetic on a size: math.floor, round, min, division",
-        lambda p: p.has(Measure, lambda n: n.name in COMPUTED_MEASURES) or "size" in p.op_groups,
+        lambda p: p.has(ir.Measure, lambda n: n.name in COMPUTED_MEASURES) or "size" in p.op_groups,
     ),
     "control.stride_as_number": Tag("x.stride(0) as a Python int", has_measure("first_stride")),
     "control.number_of_data": Tag(
-        "a Python int read from data", has_node(Measure, lambda m: MEASURES[m.name].of_data)
+        "a Python int read from data", has_node(ir.Measure, lambda m: MEASURES[m.name].of_data)
     ),
     "control.numel_as_number": Tag("x.numel() as a Python int", has_measure("numel")),
-    "control.try": Tag("an exception that is caught", has_node(Try)),
-    "control.try_operator": Tag("an operator that raises, in a try", has_node(Try, fails_in_operator)),
-    "control.try_module": Tag("a module that raises, called in a try", has_node(Try, calls_module)),
+    "control.try": Tag("an exception that is caught", has_node(ir.Try)),
+    "control.try_operator": Tag("an operator that raises, in a try", has_node(ir.Try, fails_in_operator)),
+    "control.try_module": Tag("a module that raises, called in a try", has_node(ir.Try, calls_module)),
     "control.raise": Tag(
-        "a module that raises for some arguments", has_node(If, lambda s: bool(of_type(s.then, Fail)))
+        "a module that raises for some arguments",
+        has_node(ir.If, lambda s: bool(ir.of_type(s.then, ir.Fail))),
     ),
     "control.attribute": Tag(
         "a Python attribute of the module read",
-        lambda p: any(isinstance(n, Attr) and n.path[-1] in ("step", "mode", "rate") for n in p.nodes),
+        lambda p: any(isinstance(n, ir.Attr) and n.path[-1] in ("step", "mode", "rate") for n in p.nodes),
     ),
     "control.rate": Tag(
         "a Python float of the module as an operand",
-        lambda p: any(isinstance(n, Attr) and n.path[-1] == "rate" for n in p.nodes),
+        lambda p: any(isinstance(n, ir.Attr) and n.path[-1] == "rate" for n in p.nodes),
     ),
-    "control.counter": Tag("a Python attribute of the module updated", has_node(Bump)),
-    "state.parameter": Tag("an nn.Parameter", has_node(Tensor, lambda t: t.kind == "parameter")),
-    "state.frozen": Tag("a parameter that requires no gradient", has_node(Tensor, lambda t: t.frozen)),
-    "state.buffer": Tag("a persistent buffer", has_node(Tensor, lambda t: t.kind == "buffer")),
-    "state.scratch": Tag("a non-persistent buffer", has_node(Tensor, lambda t: t.kind == "scratch")),
+    "control.counter": Tag("a Python attribute of the module updated", has_node(ir.Bump)),
+    "state.parameter": Tag("an nn.Parameter", has_node(ir.Tensor, lambda t: t.kind == "parameter")),
+    "state.frozen": Tag("a parameter that requires no gradient", has_node(ir.Tensor, lambda t: t.frozen)),
+    "state.buffer": Tag("a persistent buffer", has_node(ir.Tensor, lambda t: t.kind == "buffer")),
+    "state.scratch": Tag("a non-persistent buffer", has_node(ir.Tensor, lambda t: t.kind == "scratch")),
     "state.constant": Tag(
-        "a tensor that is a plain attribute", has_node(Tensor, lambda t: t.kind == "constant")
+        "a tensor that is a plain attribute", has_node(ir.Tensor, lambda t: t.kind == "constant")
     ),
     "state.held": Tag(
-        "tensors in a plain list or dict", has_node(Held, lambda held: held.kind in ("list", "dict"))
+        "tensors in a plain list or dict", has_node(ir.Held, lambda held: held.kind in ("list", "dict"))
     ),
     "state.parameter_container": Tag(
         "an nn.ParameterList or nn.ParameterDict",
-        has_node(Held, lambda held: held.kind not in ("list", "dict")),
+        has_node(ir.Held, lambda held: held.kind not in ("list", "dict")),
     ),
     "state.held_parameter": Tag(
         "a parameter in a plain list or dict",
         has_node(
-            Held,
+            ir.Held,
             lambda held: held.kind in ("list", "dict") and any(t.kind == "parameter" for t in held.items),
         ),
     ),
     "state.integer": Tag(
-        "an integer tensor as state", has_node(Tensor, lambda t: t.fill.dtype.startswith("int"))
+        "an integer tensor as state", has_node(ir.Tensor, lambda t: t.fill.dtype.startswith("int"))
     ),
-    "state.bool": Tag("a bool tensor as state", has_node(Tensor, lambda t: t.fill.dtype == "bool")),
+    "state.bool": Tag("a bool tensor as state", has_node(ir.Tensor, lambda t: t.fill.dtype == "bool")),
     **{
         f"state.{layout}": Tag(
-            f"{word} as state", has_node(Tensor, lambda t, layout=layout: t.layout == layout)
+            f"{word} as state", has_node(ir.Tensor, lambda t, layout=layout: t.layout == layout)
         )
         for layout, word in (
             ("transposed", "a transposed tensor"),
@@ -389,9 +352,11 @@ TAGS: dict[str, Tag] = {
     },
     "state.reinterpreted": Tag(
         "a tensor of the state seen as another dtype",
-        has_node(Derived, lambda d: d.op in ("view_as_real", "view_float", "bits")),
+        has_node(ir.Derived, lambda d: d.op in ("view_as_real", "view_float", "bits")),
     ),
-    "state.scaled": Tag("an instance with its own initial values", has_node(New, lambda n: n.scale != 1.0)),
+    "state.scaled": Tag(
+        "an instance with its own initial values", has_node(ir.New, lambda n: n.scale != 1.0)
+    ),
     "state.tied": Tag("one tensor under two names", has_tied_tensors),
     "state.one_storage": Tag(
         "buffers or constants that share a storage, with a parameter or each other", shares_storage
@@ -400,10 +365,10 @@ TAGS: dict[str, Tag] = {
         "a buffer or constant that is a view of a parameter", has_view_of_parameter
     ),
     "state.registered_again": Tag(
-        "a tensor registered under a second name", has_node(Derived, lambda d: not d.op)
+        "a tensor registered under a second name", has_node(ir.Derived, lambda d: not d.op)
     ),
     "state.read_child": Tag(
-        "a tensor of a child read by its parent", has_node(Attr, lambda a: len(a.path) > 1)
+        "a tensor of a child read by its parent", has_node(ir.Attr, lambda a: len(a.path) > 1)
     ),
     "state.unused_parameter": Tag("a parameter that nothing reads", has_unused_parameter),
     "state.running_statistics": Tag("batch norm in train mode", updates_running_statistics),
@@ -418,14 +383,14 @@ TAGS: dict[str, Tag] = {
     "state.rebound_to_input": Tag("rebound to an input", marked("state.rebound_to_input")),
     "state.rebound_to_state": Tag("rebound to other state", marked("state.rebound_to_state")),
     "state.handed_over": Tag(
-        "a tensor attribute of a child set by its parent", has_node(Set, lambda s: len(s.path) > 1)
+        "a tensor attribute of a child set by its parent", has_node(ir.Set, lambda s: len(s.path) > 1)
     ),
-    "state.unset": Tag("a tensor attribute that is None at first", has_node(Unset)),
+    "state.unset": Tag("a tensor attribute that is None at first", has_node(ir.Unset)),
     "state.set_once": Tag(
         "an attribute that forward sets if it is None",
-        has_node(If, lambda s: s.test.name == "is_none" and bool(of_type(s.then, Set))),
+        has_node(ir.If, lambda s: s.test.name == "is_none" and bool(ir.of_type(s.then, ir.Set))),
     ),
-    "state.swapped": Tag("two tensor attributes swapped", has_node(Swap)),
+    "state.swapped": Tag("two tensor attributes swapped", has_node(ir.Swap)),
     "state.created_in_forward": Tag("an attribute that forward creates", marked("state.created_in_forward")),
     "state.written_without_grad": Tag(
         "state updated under no_grad",
@@ -453,11 +418,11 @@ TAGS: dict[str, Tag] = {
     "inplace.intermediate": Tag("an intermediate mutated", wrote_to("")),
     "inplace.view": Tag("a view mutated", lambda p: any(w.view for w in p.writes)),
     "inplace.view_on_the_spot": Tag(
-        "a view mutated in the expression that makes it", has_node(Op, writes_to_result)
+        "a view mutated in the expression that makes it", has_node(ir.Op, writes_to_result)
     ),
     "inplace.detached": Tag(
         "a detached tensor mutated",
-        has_node(Op, writes_to_detached),
+        has_node(ir.Op, writes_to_detached),
     ),
     "inplace.read_back": Tag("sizes or strides changed in place and then read", marked("inplace.read_back")),
     "inplace.result": Tag("the result of an in-place op bound to a name", binds_written),
@@ -477,11 +442,11 @@ TAGS: dict[str, Tag] = {
         for group in dict.fromkeys(spec.group for spec in OPS.values())
         if not group.startswith("inplace")
     },
-    "op.results": Tag("an op that returns a named tuple", has_node(Results)),
-    "op.pair": Tag("an op on the results of two similar ops on the same tensor", has_node(Op, is_pair)),
-    "op.turned": Tag("an op on the result of a transposing op", has_node(Op, reads_transposed)),
+    "op.results": Tag("an op that returns a named tuple", has_node(ir.Results)),
+    "op.pair": Tag("an op on the results of two similar ops on the same tensor", has_node(ir.Op, is_pair)),
+    "op.turned": Tag("an op on the result of a transposing op", has_node(ir.Op, reads_transposed)),
     "inplace.literal": Tag(
-        "a tensor literal in forward that is mutated at once", has_node(Op, writes_to_literal)
+        "a tensor literal in forward that is mutated at once", has_node(ir.Op, writes_to_literal)
     ),
     "dynamic.rest": Tag(
         "dynamic shapes, and *args given", lambda p: passes_extra_arguments(p, p.program.args)
@@ -499,13 +464,13 @@ TAGS: dict[str, Tag] = {
     "names.keys": Tag("a dict with keys that are no text", has_other_keys),
     "names.fields": Tag(
         "a namedtuple or dataclass with unusual field names",
-        lambda p: any(g.keys != FIELDS for g in records(p)),
+        lambda p: any(g.keys != ir.FIELDS for g in records(p)),
     ),
     "input.same_twice": Tag(
-        "one tensor passed twice", lambda p: any(isinstance(i, Again) and not i.op for i in p.inputs)
+        "one tensor passed twice", lambda p: any(isinstance(i, ir.Again) and not i.op for i in p.inputs)
     ),
     "input.view_of_another": Tag(
-        "one input a view of another", lambda p: any(isinstance(i, Again) and bool(i.op) for i in p.inputs)
+        "one input a view of another", lambda p: any(isinstance(i, ir.Again) and bool(i.op) for i in p.inputs)
     ),
     "input.transposed": Tag("a transposed input", has_input_layout("transposed")),
     "input.sliced": Tag("an input with holes", has_input_layout("sliced")),
@@ -526,7 +491,7 @@ TAGS: dict[str, Tag] = {
     ),
     "input.overlapping": Tag(
         "an input that overlaps with part of another",
-        lambda p: any(isinstance(i, Again) and i.op == "rows" for i in p.inputs),
+        lambda p: any(isinstance(i, ir.Again) and i.op == "rows" for i in p.inputs),
     ),
     "input.scalar": Tag("a 0-d input", has_input_shape(lambda s: not s)),
     "input.empty": Tag("an empty input", has_input_shape(lambda s: 0 in s)),
@@ -552,10 +517,10 @@ TAGS: dict[str, Tag] = {
     "input.string": Tag("a string as input", has_input_of(str)),
     "input.odd_text": Tag(
         "a string as input that needs quoting",
-        lambda p: any(isinstance(i, Lit) and i.value in ODD_TEXTS for i in p.inputs),
+        lambda p: any(isinstance(i, ir.Lit) and i.value in ODD_TEXTS for i in p.inputs),
     ),
-    "input.enum": Tag("a member of an enumeration as input", has_input_of(Kind)),
-    "input.size": Tag("a torch.Size as input", has_input_of(Size)),
+    "input.enum": Tag("a member of an enumeration as input", has_input_of(ir.Kind)),
+    "input.size": Tag("a torch.Size as input", has_input_of(ir.Size)),
     "input.value": Tag("a container of inputs that are not only tensors", has_value_in_container),
     "input.other_type": Tag(
         "a Python number of another type than the argument is meant for", takes_other_type
@@ -590,22 +555,24 @@ TAGS: dict[str, Tag] = {
     "output.none": Tag("None returned", lambda p: any(leaf is None for leaf, _ in p.outputs)),
     "output.number": Tag("a Python number returned", returns_python(bool, int, float)),
     "output.text": Tag("a text returned", returns_python(str)),
-    "output.enum": Tag("a member of an enumeration returned", returns_python(Kind)),
-    "output.size": Tag("a torch.Size returned", returns_python(Size)),
+    "output.enum": Tag("a member of an enumeration returned", returns_python(ir.Kind)),
+    "output.size": Tag("a torch.Size returned", returns_python(ir.Size)),
     "output.empty": Tag("an empty container returned", returns_empty),
     "output.no_tensor": Tag("no tensor returned", returns_no_tensor),
     "region.no_grad": Tag("torch.no_grad", has_region("no_grad")),
     "region.whole": Tag(
         "a with block around everything that the model does",
-        lambda p: len(p.root.body) == 1 and isinstance(p.root.body[0], With),
+        lambda p: len(p.root.body) == 1 and isinstance(p.root.body[0], ir.With),
     ),
-    "region.decorator": Tag("a with block as a decorator of forward", has_node(With, lambda w: w.decorator)),
+    "region.decorator": Tag(
+        "a with block as a decorator of forward", has_node(ir.With, lambda w: w.decorator)
+    ),
     "region.written": Tag("state or operands written in a control-flow operator", marked("region.written")),
     "region.enable_grad": Tag("torch.enable_grad", has_region("enable_grad")),
     "region.inference_mode": Tag("torch.inference_mode", has_region("inference_mode")),
     "region.autocast": Tag("torch.autocast", has_region("autocast")),
     "region.annotate": Tag("torch.fx.traceback.annotate", has_region("annotate")),
-    "region.checkpoint": Tag("torch.utils.checkpoint", has_node(Call, lambda c: c.form == "checkpoint")),
+    "region.checkpoint": Tag("torch.utils.checkpoint", has_node(ir.Call, lambda c: c.form == "checkpoint")),
     **{f"region.{name}": Tag(f"the operator {name}", has_operator(name)) for name in CONTROLS},
     "region.submodule": Tag(
         "a submodule called in a control-flow operator", lambda p: operator_calls_module(p, False)
@@ -614,11 +581,14 @@ TAGS: dict[str, Tag] = {
         "a submodule called in both branches of a cond", lambda p: operator_calls_module(p, True)
     ),
     "region.control": Tag(
-        "a control-flow operator in a with block", has_node(With, lambda w: bool(of_type(w.body, Control)))
+        "a control-flow operator in a with block",
+        has_node(ir.With, lambda w: bool(ir.of_type(w.body, ir.Control))),
     ),
     "region.checkpoint_within": Tag(
         "torch.utils.checkpoint in a control-flow operator",
-        has_node(Control, lambda c: any(call.form == "checkpoint" for call in of_type(c.functions, Call))),
+        has_node(
+            ir.Control, lambda c: any(call.form == "checkpoint" for call in ir.of_type(c.functions, ir.Call))
+        ),
     ),
     "region.state": Tag("state read in a control-flow operator", operator_reads_state),
     "dynamic.named": Tag("a Dim", dynamic_shapes_are(lambda d: d.dims[0].kind == "named")),
