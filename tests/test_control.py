@@ -16,9 +16,11 @@ def more(name: str) -> ir.Expr:
 
 def run_loop(*body: ir.Stmt, region: str = "enable_grad") -> object:
     """The result of the machine for a while_loop with this body, in a ``with`` block."""
-    step = ir.Lambda("f", (COUNTER, "x"), (*body, ir.Return(ir.Group("tuple", (more(COUNTER), more("x"))))))
+    step = ir.LocalFunction(
+        "f", (COUNTER, "x"), (*body, ir.Return(ir.Collection("tuple", (more(COUNTER), more("x")))))
+    )
     loop = ir.Control("while_loop", "y", (ir.Var("x"),), (step,))
-    state = (ir.Tensor("total", "buffer", ir.Fill((2, 2))),)
+    state = (ir.TensorAttr("total", "buffer", ir.Fill((2, 2))),)
     model = ir.ClassDef(
         "Model", state, (ir.Arg("x", "tensor"),), (ir.With(region, (loop,)), ir.Return(ir.Var("y")))
     )

@@ -15,7 +15,7 @@ from exportdiff_strategies.values import Instance
 
 X, V = ir.Var("x"), ir.Var("v")
 A, B = ir.Attr(("a",)), ir.Attr(("b",))
-STATE: tuple[ir.Init, ...] = tuple(ir.Tensor(name, "buffer", ir.Fill((2,))) for name in "ab")
+STATE: tuple[ir.Init, ...] = tuple(ir.TensorAttr(name, "buffer", ir.Fill((2,))) for name in "ab")
 
 
 def program(
@@ -23,7 +23,7 @@ def program(
 ) -> Program:
     """A model with two buffers and this body, called with a tensor ``x`` and a view ``y`` of it."""
     args = (ir.Arg("x", "tensor"), ir.Arg("y", "tensor"))
-    given = (("x", ir.TensorInput(ir.Fill((2,)))), ("y", ir.Again("x", "rows", (0, 1))))
+    given = (("x", ir.TensorInput(ir.Fill((2,)))), ("y", ir.AliasInput("x", "rows", (0, 1))))
     return Program((*classes, ir.ClassDef("Model", init, args, body)), given)
 
 
@@ -42,9 +42,13 @@ NEW = ir.Assign("v", op("add", X, A))
 @pytest.mark.parametrize(
     ("tag", "with_it", "without"),
     [
-        ("one_value_twice", [NEW, ir.Set(("a",), V), copy(B, V)], [NEW, ir.Set(("a",), V), copy(B, X)]),
+        (
+            "one_value_twice",
+            [NEW, ir.SetAttr(("a",), V), copy(B, V)],
+            [NEW, ir.SetAttr(("a",), V), copy(B, X)],
+        ),
         ("copied_then_overwritten", [copy(A, B), copy(B, X)], [copy(B, X), copy(A, B)]),
-        ("copied_then_overwritten", [ir.Set(("a",), B), ir.Set(("b",), X)], [ir.Set(("a",), B)]),
+        ("copied_then_overwritten", [ir.SetAttr(("a",), B), ir.SetAttr(("b",), X)], [ir.SetAttr(("a",), B)]),
         ("recurrent", [NEW, copy(A, V)], [NEW, copy(B, V)]),
         (
             "read_between",
@@ -68,7 +72,7 @@ def test_of_two_inputs_in_one_memory_one_is_written_and_the_other_viewed() -> No
 @pytest.mark.parametrize("written", [True, False])
 def test_a_module_returns_what_its_caller_writes_to(written: bool) -> None:
     counts = ir.ClassDef("C", STATE, (ir.Arg("x", "tensor"),), (ir.Do(op("add_", A)), ir.Return(A)))
-    call = ir.Assign("v", ir.Call(("c",), (X,)))
+    call = ir.Assign("v", ir.CallModule(("c",), (X,)))
     write = (ir.Do(op("mul_", V)),) if written else ()
     found = tags_of(
         program(call, *write, ir.Return(V), init=(ir.Child("c", ir.New("C")),), classes=(counts,))
@@ -80,12 +84,12 @@ def test_a_module_returns_what_its_caller_writes_to(written: bool) -> None:
 @pytest.mark.parametrize("attr", ["a", "b", "k"])
 def test_a_copy_shares_what_eager_shares(deep: bool, attr: str) -> None:
     """A shallow copy shares what is registered, also after it is rebound; a deep copy shares nothing."""
-    rebinds = (ir.Set(("b",), op("add", A, X)), ir.Set(("k",), op("add_one", X)), ir.Return(X))
+    rebinds = (ir.SetAttr(("b",), op("add", A, X)), ir.SetAttr(("k",), op("add_one", X)), ir.Return(X))
     cls = ir.ClassDef(
-        "C", (*STATE, ir.Tensor("k", "constant", ir.Fill((2,)))), (ir.Arg("x", "tensor"),), rebinds
+        "C", (*STATE, ir.TensorAttr("k", "constant", ir.Fill((2,)))), (ir.Arg("x", "tensor"),), rebinds
     )
-    init = (ir.Child("c", ir.New("C")), ir.Copied("d", ("c",), deep))
-    body = (ir.Do(ir.Call(("c",), (X,))), ir.Return(X))
+    init = (ir.Child("c", ir.New("C")), ir.CopiedModule("d", ("c",), deep))
+    body = (ir.Do(ir.CallModule(("c",), (X,))), ir.Return(X))
     drawn = program(*body, init=init, classes=(cls,))
     machine = Machine(drawn.classes, drawn.training)
     model = machine.builder.build(ir.New("Model"), None)
@@ -101,8 +105,8 @@ def test_a_copy_shares_what_eager_shares(deep: bool, attr: str) -> None:
 
 
 def test_tensors_in_plain_containers_are_written_as_such() -> None:
-    items = (ir.Tensor("", "parameter", ir.Fill((2,))), ir.Tensor("", "constant", ir.Fill((2,), 2.0)))
-    held = (ir.Held("held", "dict", items, ("u", "v")),)
+    items = (ir.TensorAttr("", "parameter", ir.Fill((2,))), ir.TensorAttr("", "constant", ir.Fill((2,), 2.0)))
+    held = (ir.TensorContainer("held", "dict", items, ("u", "v")),)
     source = render(program(ir.Return(X), init=held))
     assert 'self.held = {"u": nn.Parameter(torch.ones(2)), "v": torch.full((2,), 2.0)}' in source
     assert not list(case_from_source(source).build().model.parameters())

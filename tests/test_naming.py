@@ -18,13 +18,13 @@ def fitting(attr: str, *init: ir.Init) -> set[str]:
     return set(chain.from_iterable(names_for(program(*init), attr)))
 
 
-CONSTANT = ir.Tensor("k", "constant", ir.Fill((2,)))
+CONSTANT = ir.TensorAttr("k", "constant", ir.Fill((2,)))
 CHILD = ir.Child("a", ir.New("A"))
 
 
 def test_only_plain_tensors_get_the_names_of_methods() -> None:
     assert set(METHODS) < fitting("k", CONSTANT)
-    assert not set(METHODS) & fitting("k", ir.Tensor("k", "buffer", ir.Fill((2,))))
+    assert not set(METHODS) & fitting("k", ir.TensorAttr("k", "buffer", ir.Fill((2,))))
     assert not set(METHODS) & fitting("a", CHILD)
 
 

@@ -26,7 +26,7 @@ from exportdiff_strategies.profiles import BASE, MIX, NAMES, PROFILES
 from exportdiff_strategies.tags import TAGS, can_meet
 from exportdiff_strategies.tidy import tidy
 from exportdiff_strategies.trace import Trace
-from exportdiff_strategies.values import Box, Ref, Value
+from exportdiff_strategies.values import CollectionValue, TensorValue, Value
 from hypothesis_profiles import examples
 
 EXAMPLES = 300
@@ -65,7 +65,7 @@ def real_leaves(value: Any) -> list[object]:
 
 def predicted_leaves(value: Value) -> list[Value]:
     """The same for the prediction of the machine."""
-    if isinstance(value, Box):
+    if isinstance(value, CollectionValue):
         return [leaf for item in value.items.values() for leaf in predicted_leaves(item)]
     return [value]
 
@@ -88,7 +88,7 @@ def test_a_tracer_finds_no_name_for_a_slice_that_is_called() -> None:
     children = (ir.Child("a", relu), ir.Container("seq", "Sequential", (relu,)))
     owner = Machine([ir.ClassDef("Model", children, (), ())]).builder.build(ir.New("Model"), None)
     for path, traced in ((("a",), True), (("seq", 0), True), (("seq", ir.Slice(0, 1)), False)):
-        body = (ir.Return(ir.Call(path, (ir.Var("x"),))),)
+        body = (ir.Return(ir.CallModule(path, (ir.Var("x"),))),)
         assert traceable_root(ir.ClassDef("Model", children, (ir.Arg("x", "tensor"),), body), owner) is traced
 
 
@@ -101,13 +101,13 @@ def test_machine_predicts_eager(program: Program) -> None:
         expected, seen = predicted_leaves(ours), real_leaves(real)
         assert len(expected) == len(seen)
         for ref, tensor in zip(expected, seen, strict=True):
-            if isinstance(ref, Ref):
+            if isinstance(ref, TensorValue):
                 assert_alike(ref, tensor)
             else:
                 assert python_text(ref) == python_text(tensor)
         for i, first in enumerate(expected):
             for j, second in enumerate(expected):
-                if isinstance(first, Ref) and isinstance(second, Ref):
+                if isinstance(first, TensorValue) and isinstance(second, TensorValue):
                     assert (first is second) == (seen[i] is seen[j])
 
 
@@ -118,7 +118,7 @@ def python_text(value: object) -> str:
     return repr(tuple(value)) if isinstance(value, tuple) else repr(value)
 
 
-def assert_alike(ref: Ref, tensor: object) -> None:
+def assert_alike(ref: TensorValue, tensor: object) -> None:
     """The tensor that the machine predicts is like the real one."""
     assert isinstance(tensor, torch.Tensor)
     assert ref.type.shape == tuple(tensor.shape)
@@ -243,7 +243,7 @@ def test_branches_are_drawn_in_both_directions() -> None:
 def test_arguments_are_fresh_for_every_call() -> None:
     program = next(p for p in (draw_program(1, k) for k in range(50)) if p.args)
     first, second = arguments(program)[0][0], arguments(program)[0][0]
-    assert isinstance(first, Ref)
+    assert isinstance(first, TensorValue)
     assert first is not second
 
 

@@ -13,7 +13,7 @@ from typing import Protocol
 from exportdiff_strategies import program as ir
 from exportdiff_strategies.ops import Rejected
 from exportdiff_strategies.types import TensorType
-from exportdiff_strategies.values import Box, Ref, Value
+from exportdiff_strategies.values import CollectionValue, TensorValue, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class CondSpec:
 
 
 def _tensor(value: Value) -> TensorType:
-    if not isinstance(value, Ref):
+    if not isinstance(value, TensorValue):
         raise Rejected("not a tensor")
     return value.type
 
@@ -63,7 +63,7 @@ def _last_stride(value: Value, params: Sequence[object]) -> bool:
 
 def _requires_grad(value: Value, params: Sequence[object]) -> bool:
     _tensor(value)
-    assert isinstance(value, Ref)
+    assert isinstance(value, TensorValue)
     # After an in-place write that makes a tensor require grad, autograd updates older views only when it
     # next uses them. And state may start to require grad from one call to the next, while an exported
     # program stays the same.
@@ -73,17 +73,17 @@ def _requires_grad(value: Value, params: Sequence[object]) -> bool:
 
 
 def _plain(value: Value) -> Value:
-    if isinstance(value, Ref):
+    if isinstance(value, TensorValue):
         raise Rejected("the truth of a tensor depends on its values")
     return value
 
 
 def _truthy(value: Value, params: Sequence[object]) -> bool:
-    return bool(value.items) if isinstance(value, Box) else bool(_plain(value))
+    return bool(value.items) if isinstance(value, CollectionValue) else bool(_plain(value))
 
 
 def _has(value: Value, params: Sequence[object]) -> bool:
-    if not isinstance(value, Box):
+    if not isinstance(value, CollectionValue):
         raise Rejected("not a container")
     return params[0] in value.items
 
@@ -110,8 +110,10 @@ CONDS: dict[str, CondSpec] = {
     "above": CondSpec("{0} > {p[0]}", ("int", "float"), lambda v, p: _number(v) > int(str(p[0]))),
     "is_none": CondSpec("{0} is None", ("optional",), lambda v, p: v is None),
     "is_given": CondSpec("{0} is not None", ("optional",), lambda v, p: v is not None),
-    "is_tensor": CondSpec("isinstance({0}, torch.Tensor)", ("either",), lambda v, p: isinstance(v, Ref)),
-    "is_tuple": CondSpec("isinstance({0}, tuple)", ("either",), lambda v, p: isinstance(v, Box)),
+    "is_tensor": CondSpec(
+        "isinstance({0}, torch.Tensor)", ("either",), lambda v, p: isinstance(v, TensorValue)
+    ),
+    "is_tuple": CondSpec("isinstance({0}, tuple)", ("either",), lambda v, p: isinstance(v, CollectionValue)),
     "has_key": CondSpec("{p[0]!r} in {0}", ("options",), _has),
     "size": CondSpec("{0}.shape[0] > {p[0]}", (), lambda v, p: _first_size(v) > int(str(p[0]))),
     "even_size": CondSpec("{0}.shape[0] % 2 == 0", (), lambda v, p: _first_size(v) % 2 == 0),
@@ -126,7 +128,7 @@ CONDS: dict[str, CondSpec] = {
 """Conditions on one value."""
 
 
-class Surroundings(Protocol):
+class ModeState(Protocol):
     """What a condition without a subject reads: the machine."""
 
     @property
@@ -149,7 +151,7 @@ class ModeSpec:
     """
 
     template: str
-    test: Callable[[Surroundings], bool]
+    test: Callable[[ModeState], bool]
     autograd: bool = False
     traced: bool = False
 
@@ -168,7 +170,7 @@ class RelationSpec:
     """A condition on two tensors: how it is written, and its truth."""
 
     template: str
-    test: Callable[[Ref, Ref], bool]
+    test: Callable[[TensorValue, TensorValue], bool]
 
 
 RELATIONS: dict[str, RelationSpec] = {

@@ -31,11 +31,11 @@ KEYS: tuple[tuple[ir.Literal, ...], ...] = (("b", "a"), (1, 0), (None, "a"), ((0
 ODD_TEXTS = ("it's", 'a "b"', "a\n", "\\", "")
 """Strings that need quoting."""
 
-GROUPS = ("tuple", "list", "dict", "named", "data")
+COLLECTIONS = ("tuple", "list", "dict", "named", "data")
 """The kinds of containers, simplest first."""
 
 
-def group_keys(kind: str) -> tuple[str, ...]:
+def collection_keys(kind: str) -> tuple[str, ...]:
     """The names of the two items of a container of this kind; none for a tuple or list."""
     if kind == "dict":
         return ("a", "b")

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from exportdiff_strategies import program as ir
 from exportdiff_strategies.ops import OPS, Rejected
 from exportdiff_strategies.types import TensorType, dense, drop, fresh
-from exportdiff_strategies.values import Box, Family, Ref, Storage, Value
+from exportdiff_strategies.values import CollectionValue, Storage, TensorValue, Value, ViewFamily
 
-Run = Callable[[ir.Lambda, Sequence[Ref]], Value]
+Run = Callable[[ir.LocalFunction, Sequence[TensorValue]], Value]
 """Calls a local function with these arguments."""
 
 
@@ -30,7 +30,7 @@ class ControlSpec:
 
     template: str
     arguments: tuple[tuple[str, ...], ...]
-    rule: Callable[[Sequence[Ref], Sequence[ir.Lambda], Run], Ref]
+    rule: Callable[[Sequence[TensorValue], Sequence[ir.LocalFunction], Run], TensorValue]
     carries: ir.Expr | None = None
     rows: bool = False
     closed: bool = False
@@ -46,31 +46,31 @@ class ControlSpec:
     """It computes gradients of its own, which refuse the hooks that a checkpoint puts on saved tensors."""
 
 
-def _real(x: Ref) -> TensorType:
+def _real(x: TensorValue) -> TensorType:
     if not x.type.dtype.startswith(("float", "bfloat")) or 0 in x.type.shape:
         raise Rejected("only floating point")
     return x.type
 
 
-def _tensor(value: Value) -> Ref:
-    if not isinstance(value, Ref) or not value.type.contiguous:
+def _tensor(value: Value) -> TensorValue:
+    if not isinstance(value, TensorValue) or not value.type.contiguous:
         raise Rejected("only a new contiguous tensor")
     return value
 
 
-def _pair(value: Value) -> tuple[Ref, Ref]:
-    if not isinstance(value, Box) or len(value.items) != 2:
+def _pair(value: Value) -> tuple[TensorValue, TensorValue]:
+    if not isinstance(value, CollectionValue) or len(value.items) != 2:
         raise Rejected("only a pair")
     first, second = value.items.values()
     return _tensor(first), _tensor(second)
 
 
-def _made(kind: TensorType, bound: float, grad: bool) -> Ref:
+def _made(kind: TensorType, bound: float, grad: bool) -> TensorValue:
     # A compiled operator may return a view of its own memory.
-    return Ref(kind, Storage(bound), Family(grad), view=True)
+    return TensorValue(kind, Storage(bound), ViewFamily(grad), view=True)
 
 
-def _cond(operands: Sequence[Ref], functions: Sequence[ir.Lambda], run: Run) -> Ref:
+def _cond(operands: Sequence[TensorValue], functions: Sequence[ir.LocalFunction], run: Run) -> TensorValue:
     _real(operands[0])
     then, orelse = (_tensor(run(function, operands)) for function in functions)
     if then.type != orelse.type:
@@ -84,7 +84,7 @@ also the Storage.kind of its memory.
 """
 
 
-def _while(operands: Sequence[Ref], functions: Sequence[ir.Lambda], run: Run) -> Ref:
+def _while(operands: Sequence[TensorValue], functions: Sequence[ir.LocalFunction], run: Run) -> TensorValue:
     _real(operands[0])
     x = operands[0]
     if not x.type.contiguous or x.grad:
@@ -102,24 +102,24 @@ def _while(operands: Sequence[Ref], functions: Sequence[ir.Lambda], run: Run) ->
     return _made(x.type, x.bound, x.grad)
 
 
-def _row(x: Ref) -> TensorType:
+def _row(x: TensorValue) -> TensorType:
     kind = _real(x)
     if not kind.shape or not kind.contiguous:
         raise Rejected("only rows of a contiguous tensor")
     return drop(kind, 0)
 
 
-def _stacked(rows: int, result: Ref) -> Ref:
+def _stacked(rows: int, result: TensorValue) -> TensorValue:
     return _made(dense((rows, *result.type.shape), result.type.dtype), result.bound, result.grad)
 
 
-def _map(operands: Sequence[Ref], functions: Sequence[ir.Lambda], run: Run) -> Ref:
+def _map(operands: Sequence[TensorValue], functions: Sequence[ir.LocalFunction], run: Run) -> TensorValue:
     x = operands[0]
     result = _tensor(run(functions[0], (_made(_row(x), x.bound, x.grad),)))
     return _stacked(x.type.shape[0], result)
 
 
-def _scan(operands: Sequence[Ref], functions: Sequence[ir.Lambda], run: Run) -> Ref:
+def _scan(operands: Sequence[TensorValue], functions: Sequence[ir.LocalFunction], run: Run) -> TensorValue:
     x = operands[0]
     row = _row(x)
     if x.grad:
@@ -133,25 +133,27 @@ def _scan(operands: Sequence[Ref], functions: Sequence[ir.Lambda], run: Run) -> 
     return _stacked(x.type.shape[0], result)
 
 
-def _vmap(operands: Sequence[Ref], functions: Sequence[ir.Lambda], run: Run) -> Ref:
+def _vmap(operands: Sequence[TensorValue], functions: Sequence[ir.LocalFunction], run: Run) -> TensorValue:
     x = operands[0]
-    result = _tensor(run(functions[0], (Ref(_row(x), Storage(x.bound), Family(x.grad)),)))
+    result = _tensor(run(functions[0], (TensorValue(_row(x), Storage(x.bound), ViewFamily(x.grad)),)))
     # What does not depend on the row is expanded to all rows.
     kind = TensorType((x.type.shape[0], *result.type.shape), None, result.type.dtype)
-    return Ref(kind, Storage(result.bound), Family(result.grad))
+    return TensorValue(kind, Storage(result.bound), ViewFamily(result.grad))
 
 
 _STEEPEST = 1000.0
 """No gradient in a Program is larger."""
 
 
-def _gradient(operands: Sequence[Ref], functions: Sequence[ir.Lambda], run: Run) -> Ref:
+def _gradient(
+    operands: Sequence[TensorValue], functions: Sequence[ir.LocalFunction], run: Run
+) -> TensorValue:
     x = operands[0]
     _real(x)
     if x.grad:
         raise Rejected("whether the gradient requires grad depends on the function")
-    _real(_tensor(run(functions[0], (Ref(x.type, Storage(x.bound), Family()),))))
-    return Ref(fresh(x.type.shape, x.type.dtype), Storage(_STEEPEST), Family())
+    _real(_tensor(run(functions[0], (TensorValue(x.type, Storage(x.bound), ViewFamily()),))))
+    return TensorValue(fresh(x.type.shape, x.type.dtype), Storage(_STEEPEST), ViewFamily())
 
 
 _BATCHED = frozenset(

@@ -76,7 +76,9 @@ def with_unusual_names(program: ir.Program, choose: Chooser) -> ir.Program:
         program = _with_keyword_only(program)
     inputs = tuple(given for _, given in program.inputs)
     found = [*ir.nodes((program.classes, inputs))]
-    records = any(isinstance(node, ir.Group | ir.GroupInput) and node.keys == ir.FIELDS for node in found)
+    records = any(
+        isinstance(node, ir.Collection | ir.CollectionInput) and node.keys == ir.FIELDS for node in found
+    )
     if records and choose.maybe("names.fields", 60):
         program = with_fields(program, choose.pick(RECORDS))
     members = any(isinstance(node, ir.Lit) and isinstance(node.value, ir.Kind) for node in found)
@@ -91,7 +93,9 @@ def with_unusual_names(program: ir.Program, choose: Chooser) -> ir.Program:
 def _with_attributes(program: ir.Program, choose: Chooser) -> ir.Program:
     """Rename one to three attributes, or a child of a ``ModuleDict``."""
     attributes = attribute_names(program)
-    boxes = (node for node in ir.nodes(program.classes) if isinstance(node, ir.Container | ir.Held))
+    boxes = (
+        node for node in ir.nodes(program.classes) if isinstance(node, ir.Container | ir.TensorContainer)
+    )
     keys = {key: None for box in boxes for key in box.keys}
     if keys and choose.chance(30):
         return renamed(program, {}, {choose.pick([*keys]): choose.pick(KEYS)})
@@ -128,7 +132,7 @@ def _with_prefixes(program: ir.Program, choose: Chooser) -> ir.Program:
 
 def _taken(program: ir.Program) -> set[str]:
     """The names of all attributes."""
-    others = {node.attr for node in ir.nodes(program.classes) if isinstance(node, ir.Plain)}
+    others = {node.attr for node in ir.nodes(program.classes) if isinstance(node, ir.PythonAttr)}
     others |= {str(bind.target[-1]) for bind in ir.of_type(program.classes, ir.Bind)}
     return others.union(attribute_names(program))
 
@@ -141,7 +145,7 @@ def names_for(program: ir.Program, attr: str) -> list[Sequence[str]]:
     # If the attribute is bound again elsewhere, it may be a module, and methods of modules must stay.
     bound = any(attr in bind.target for bind in ir.of_type(program.classes, ir.Bind))
     if not bound and all(
-        isinstance(node, ir.Tensor | ir.Derived) and node.kind == "constant" for node in made
+        isinstance(node, ir.TensorAttr | ir.DerivedTensor) and node.kind == "constant" for node in made
     ):
         return [ATTRIBUTES, (*METHODS, *words)]
     return [(*ATTRIBUTES, *words)]
@@ -154,7 +158,7 @@ def _as_operators(program: ir.Program, choose: Chooser) -> ir.Program:
     chosen: dict[str, str] = {}
     for cls in reversed(program.classes):
         operators = [*literals, *(name for name in operator_names(cls) if name != LITERAL)]
-        for tensor in ir.of_type(cls.init, ir.Tensor):
+        for tensor in ir.of_type(cls.init, ir.TensorAttr):
             free = [name for name in operators if name not in taken]
             if free and tensor.attr and tensor.attr not in chosen and choose.chance(80):
                 chosen[tensor.attr] = choose.mostly_first(free)
@@ -189,7 +193,7 @@ def operator_names(node: ir.Program | ir.ClassDef) -> tuple[str, ...]:
 
 def attribute_names(program: ir.Program) -> tuple[str, ...]:
     """The attributes that hold a child, a container or a tensor, each once, in source order."""
-    kinds = ir.Child | ir.Copied | ir.Tensor | ir.Held | ir.Container | ir.Derived
+    kinds = ir.Child | ir.CopiedModule | ir.TensorAttr | ir.TensorContainer | ir.Container | ir.DerivedTensor
     made = [node for node in ir.nodes(program.classes) if isinstance(node, kinds)]
     return tuple(dict.fromkeys(node.attr for node in made if node.attr))
 
@@ -212,7 +216,7 @@ def renamed(node: N, attributes: Mapping[str, str], keys: Mapping[str, str]) -> 
                 changed[field.name] = path(getattr(node, field.name))
             elif field.name == "attr":
                 changed["attr"] = attributes.get(node.attr, node.attr)
-        if isinstance(node, ir.Container | ir.Held):
+        if isinstance(node, ir.Container | ir.TensorContainer):
             changed["keys"] = tuple(keys.get(key, key) for key in node.keys)
         if isinstance(node, ir.Container):
             changed["items"] = tuple(path(item) if isinstance(item, tuple) else item for item in node.items)
@@ -237,9 +241,9 @@ def _with_arguments(program: ir.Program, choose: Chooser) -> ir.Program:
 
 _NAMING: dict[type, tuple[str, ...]] = {
     **dict.fromkeys((ir.Assign, ir.Loop, ir.Control), ("target",)),
-    **dict.fromkeys((ir.Arg, ir.Var, ir.Again), ("name",)),
+    **dict.fromkeys((ir.Arg, ir.Var, ir.AliasInput), ("name",)),
     ir.Repeat: ("var",),
-    ir.Lambda: ("name", "args"),
+    ir.LocalFunction: ("name", "args"),
 }
 """Kind of node -> the fields that name a variable."""
 
@@ -280,7 +284,7 @@ def _variables(node: Any, names: Mapping[str, str]) -> Any:
 
 def _with_positional_only(program: ir.Program, choose: Chooser) -> ir.Program:
     """Make the first arguments of methods positional-only, if no call passes them by keyword."""
-    keywords = {name for call in ir.of_type(program.classes, ir.Call) for name, _ in call.kwargs}
+    keywords = {name for call in ir.of_type(program.classes, ir.CallModule) for name, _ in call.kwargs}
     classes = tuple(
         _positional_only(cls, {*keywords, *dict(program.kwargs)} if cls is program.root else keywords, choose)
         for cls in program.classes
@@ -297,7 +301,7 @@ def _positional_only(cls: ir.ClassDef, keywords: set[str], choose: Chooser) -> i
 
 def _with_keyword_only(program: ir.Program) -> ir.Program:
     """Make those last arguments of ``forward`` keyword-only that no call passes by position."""
-    calls = ir.of_type(program.classes, ir.Call)
+    calls = ir.of_type(program.classes, ir.CallModule)
     if any(isinstance(arg, ir.Star) and not arg.double for call in calls for arg in call.args):
         return program
     most = max((len(call.args) for call in calls), default=0)
@@ -323,7 +327,7 @@ def with_fields(node: N, names: tuple[str, str]) -> N:
     """A Program or a part of one with other fields of namedtuples and dataclasses."""
 
     def change(node: Any) -> Any:
-        if isinstance(node, ir.Group | ir.GroupInput) and node.keys == ir.FIELDS:
+        if isinstance(node, ir.Collection | ir.CollectionInput) and node.keys == ir.FIELDS:
             return replace(node, keys=names)
         if isinstance(node, ir.Item) and node.dotted and node.key in ir.FIELDS:
             return replace(node, key=names[ir.FIELDS.index(str(node.key))])

@@ -17,14 +17,14 @@ from exportdiff_strategies.conditions import CONDS, MODES, RELATIONS
 from exportdiff_strategies.ops import OPS
 from exportdiff_strategies.trace import Trace
 
-M = TypeVar("M", ir.ClassDef, ir.Method)
+M = TypeVar("M", ir.ClassDef, ir.MethodDef)
 
 
 def tidy(program: ir.Program, trace: Trace) -> ir.Program:
     """The Program without dead code, and without attributes, methods and classes that are never used."""
     used = trace.closure()
     # A method may be passed on and never be called.
-    passed = {node.method for node in ir.of_type(program.classes, ir.Bound)}
+    passed = {node.method for node in ir.of_type(program.classes, ir.ModuleOrMethod)}
     classes = []
     for cls in program.classes:
         methods = tuple(
@@ -169,7 +169,8 @@ def _without_unread(body: tuple[ir.Stmt, ...], read: set[str]) -> tuple[ir.Stmt,
 
 def _has_no_effect(value: ir.Expr) -> bool:
     return not any(
-        isinstance(node, ir.Call | ir.Apply) or (isinstance(node, ir.Op) and OPS[node.name].mutates)
+        isinstance(node, ir.CallModule | ir.CallVariable)
+        or (isinstance(node, ir.Op) and OPS[node.name].mutates)
         for node in ir.nodes(value)
     )
 
@@ -193,7 +194,7 @@ def _used_classes(classes: tuple[ir.ClassDef, ...]) -> tuple[ir.ClassDef, ...]:
 
 def _without_unused_scales(classes: tuple[ir.ClassDef, ...]) -> tuple[ir.ClassDef, ...]:
     """The classes without scales of instances that have no tensor of their own."""
-    scalable = {cls.name for cls in classes if any(isinstance(init, ir.Tensor) for init in cls.init)}
+    scalable = {cls.name for cls in classes if any(isinstance(init, ir.TensorAttr) for init in cls.init)}
 
     def plain(item: ir.New | ir.AttributePath | ir.Container) -> ir.New | ir.AttributePath | ir.Container:
         if isinstance(item, ir.Container):

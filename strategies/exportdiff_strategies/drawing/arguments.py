@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from exportdiff_strategies import program as ir
-from exportdiff_strategies.constants import GROUPS, LITERALS, ODD_TEXTS, group_keys
+from exportdiff_strategies.constants import COLLECTIONS, LITERALS, ODD_TEXTS, collection_keys
 from exportdiff_strategies.drawing.python_values import draw_input_value, keys_of, literals
 from exportdiff_strategies.drawing.style import SECOND_DTYPES, Style
 from exportdiff_strategies.machine import FUEL, new_tensor
 from exportdiff_strategies.swarm import Chooser
 from exportdiff_strategies.types import dense, inexact
-from exportdiff_strategies.values import Box, Frame, Instance, Primitive, Value
+from exportdiff_strategies.values import CallFrame, CollectionValue, Instance, TorchFunction, Value
 
 T = TypeVar("T")
 
@@ -41,7 +41,7 @@ def draw_args(choose: Chooser, below: set[str], flags: int = 60, root: bool = Fa
     if choose.maybe("calls.second_tensor", 40):
         args.append(ir.Arg("y", "tensor"))
     if choose.maybe("input.group" if root else "calls.group", 50):
-        args.append(ir.Arg("parts", choose.pick(GROUPS)))
+        args.append(ir.Arg("parts", choose.pick(COLLECTIONS)))
     if not root and choose.maybe("calls.function", 50):
         args.append(ir.Arg("fn", "function"))
     if not root and choose.maybe("calls.either", 50):
@@ -61,7 +61,7 @@ def draw_args(choose: Chooser, below: set[str], flags: int = 60, root: bool = Fa
     return tuple(args)
 
 
-def scenarios(owner: Instance, args: Sequence[ir.Arg], style: Style, same: bool = False) -> list[Frame]:
+def scenarios(owner: Instance, args: Sequence[ir.Arg], style: Style, same: bool = False) -> list[CallFrame]:
     """Combinations of argument values, each on a copy of the module.
 
     The first scenario has the first value of every argument; each further one has another value of one
@@ -77,12 +77,12 @@ def scenarios(owner: Instance, args: Sequence[ir.Arg], style: Style, same: bool 
     frames = []
     for row in rows[:SCENARIOS]:
         names = {arg.name: values[n][choice] for n, (arg, choice) in enumerate(zip(args, row, strict=True))}
-        frames.append(Frame(owner, names, [FUEL]).copy())
+        frames.append(CallFrame(owner, names, [FUEL]).copy())
     others = [arg.name for arg in args[1:] if arg.kind in ("tensor", "optional")]
     if same and others:
         names = {arg.name: values[n][0] for n, arg in enumerate(args)}
         names |= dict.fromkeys(others, names[args[0].name])
-        frames.append(Frame(owner, names, [FUEL]).copy())
+        frames.append(CallFrame(owner, names, [FUEL]).copy())
     return frames
 
 
@@ -93,15 +93,15 @@ def _values(arg: ir.Arg, style: Style) -> list[Value]:
     if arg.kind == "optional":
         return [None, tensors[0]]
     if arg.kind == "function":
-        return [Primitive("relu")]
-    if arg.kind in GROUPS:
+        return [TorchFunction("relu")]
+    if arg.kind in COLLECTIONS:
         return [_box(arg.kind, style)]
     if arg.kind == "either":
         return [tensors[0], _box("tuple", style)]
     if arg.kind == "rest":
-        return [Box("tuple", {}), Box("tuple", {0: tensors[0]})]
+        return [CollectionValue("tuple", {}), CollectionValue("tuple", {0: tensors[0]})]
     if arg.kind == "options":
-        return [Box("dict", {}), Box("dict", {"scale": tensors[0]})]
+        return [CollectionValue("dict", {}), CollectionValue("dict", {"scale": tensors[0]})]
     return [*LITERALS[arg.kind][:2]]
 
 
@@ -113,9 +113,9 @@ def in_some_order(choose: Chooser, pairs: Sequence[tuple[str, T]]) -> tuple[tupl
     return (*pairs[first:], *pairs[:first])
 
 
-def _box(kind: str, style: Style) -> Box:
-    keys = group_keys(kind) or (0, 1)
-    return Box(kind, {key: new_tensor(dense(style.shape, style.dtype)) for key in keys})
+def _box(kind: str, style: Style) -> CollectionValue:
+    keys = collection_keys(kind) or (0, 1)
+    return CollectionValue(kind, {key: new_tensor(dense(style.shape, style.dtype)) for key in keys})
 
 
 # --- the model's inputs ----------------------------------------------------------------------------
@@ -148,16 +148,16 @@ def _draw_input(choose: Chooser, arg: ir.Arg, style: Style, known: dict[str, ir.
         if known and not style.sizes and choose.maybe("input.again", 60):
             return _draw_again(choose, known)
         return draw_tensor(choose, style, first=arg.name == "x")
-    if arg.kind in GROUPS:
+    if arg.kind in COLLECTIONS:
         keys = keys_of(choose, arg.kind)
         items: list[ir.Input] = [draw_tensor(choose, style), draw_tensor(choose, style)]
         if not style.sizes and choose.maybe("input.again", 40):
             items[1] = _draw_again(choose, known)
         if arg.kind in ("tuple", "list") and choose.maybe("input.nested", 50):
-            items[1] = ir.GroupInput("dict", (items[1], items[0]), keys_of(choose, "dict"))
+            items[1] = ir.CollectionInput("dict", (items[1], items[0]), keys_of(choose, "dict"))
         elif choose.maybe("input.value", 60):
             items[1] = draw_input_value(choose)
-        return ir.GroupInput(arg.kind, tuple(items), keys)
+        return ir.CollectionInput(arg.kind, tuple(items), keys)
     if arg.default is not None and choose.chance(50):
         return None
     if arg.kind == "str" and choose.maybe("input.odd_text", 60):
@@ -181,7 +181,7 @@ def _draw_again(choose: Chooser, known: dict[str, ir.Input]) -> ir.Input:
     if x.fill.dtype == "complex64" and x.layout != "conjugate":
         views += [("view_as_real", ()), ("imag", ())]
     op, params = choose.pick(views)
-    return ir.Again("x", op, params)
+    return ir.AliasInput("x", op, params)
 
 
 def draw_tensor(choose: Chooser, style: Style, first: bool = False) -> ir.TensorInput:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from exportdiff_strategies import program as ir
-from exportdiff_strategies.constants import GROUPS
+from exportdiff_strategies.constants import COLLECTIONS
 from exportdiff_strategies.control import CONTROLS
 from exportdiff_strategies.drawing.calls import draw_apply, draw_call, draw_loop, draw_own_method, in_family
 from exportdiff_strategies.drawing.control import (
@@ -332,11 +332,11 @@ def draw_result(scope: Scope) -> ir.Expr | None:
     if not tensors:
         return None
     if choose.maybe("calls.group_result", 50):
-        kind = choose.pick(GROUPS)
+        kind = choose.pick(COLLECTIONS)
         second = (
             draw_output_value(scope) if choose.maybe("output.python", 40) else choose.pick(scope.tensors())
         )
-        return ir.Group(kind, (tensors[0], second), keys_of(choose, kind))
+        return ir.Collection(kind, (tensors[0], second), keys_of(choose, kind))
     if choose.maybe("calls.untouched", 30):
         return ir.Var("x") if ir.Var("x") in tensors else tensors[-1]
     if choose.chance(20):
@@ -360,11 +360,11 @@ def draw_outputs(scope: Scope) -> ir.Expr | None:
         first = [read or first[0]]
     wanted = [var for var in scope.wanted if var in scope.variables()]
     if wanted and choose.chance(70):
-        return ir.Group("tuple", (first[0], choose.pick(wanted)))
+        return ir.Collection("tuple", (first[0], choose.pick(wanted)))
     boxes = scope.boxes("result")
     if boxes and choose.maybe("output.result", 80):
-        return ir.Group("tuple", (first[0], boxes[0])) if choose.chance(50) else boxes[0]
-    kinds = [kind for kind in GROUPS if choose.on(f"output.{kind}")]
+        return ir.Collection("tuple", (first[0], boxes[0])) if choose.chance(50) else boxes[0]
+    kinds = [kind for kind in COLLECTIONS if choose.on(f"output.{kind}")]
     if not kinds or not choose.chance(65):
         more = scope.tensors() if choose.maybe("output.state", 30) else [*first]
         return choose.pick(more)
@@ -376,8 +376,8 @@ def draw_outputs(scope: Scope) -> ir.Expr | None:
         items.append(_draw_output(scope))
     if choose.maybe("output.nested", 50):
         inner = choose.pick(("tuple", "list", "dict"))
-        items[-1] = ir.Group(inner, (items[-1], choose.pick(scope.tensors())), keys_of(choose, inner))
-    return ir.Group(kind, tuple(items), keys)
+        items[-1] = ir.Collection(inner, (items[-1], choose.pick(scope.tensors())), keys_of(choose, inner))
+    return ir.Collection(kind, tuple(items), keys)
 
 
 def _draw_output(scope: Scope) -> ir.Expr:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from exportdiff_strategies import program as ir
-from exportdiff_strategies.constants import group_keys
+from exportdiff_strategies.constants import collection_keys
 from exportdiff_strategies.drawing.arguments import in_some_order
 from exportdiff_strategies.drawing.flows import write_returned
 from exportdiff_strategies.drawing.modules import class_of, containers, modules, walk
@@ -50,7 +50,7 @@ def draw_call(scope: Scope) -> ir.Stmt | None:
         first = scope.recent()
         if first is None:
             return None
-        call = ir.Call((*path, ir.Slice(0, 1)), (first,))
+        call = ir.CallModule((*path, ir.Slice(0, 1)), (first,))
         return ir.Do(call) if _drops_result(scope, False) else assign(scope, call, first)
     return _draw_call_of(scope, path, callee)
 
@@ -130,7 +130,7 @@ def _draw_call_of(
         form = ""
     scope.called[name, ""] = first
     scope.written_state[:] = [ir.Attr((*path, *attr.path)) for attr in written] or scope.written_state
-    call = ir.Call(path, args, kwargs, method, form)
+    call = ir.CallModule(path, args, kwargs, method, form)
     if drops:
         return ir.Do(call)
     stmt = assign(scope, call, first)
@@ -269,9 +269,9 @@ def _functions(scope: Scope) -> list[ir.Expr]:
         cls = class_of(module)
         if cls is not None and len([arg for arg in cls.args if arg.default is None]) == 1:
             bound += [
-                ir.Bound(path),
-                ir.Bound(path, "forward"),
-                *(ir.Bound(path, m.name) for m in cls.methods),
+                ir.ModuleOrMethod(path),
+                ir.ModuleOrMethod(path, "forward"),
+                *(ir.ModuleOrMethod(path, m.name) for m in cls.methods),
             ]
     if bound and scope.choose.chance(85):
         found = bound
@@ -284,7 +284,7 @@ def _draw_group(scope: Scope, kind: str) -> ir.Expr:
         return scope.choose.pick(boxes)
     tensors = scope.tensors()
     items = (scope.choose.pick(tensors), scope.choose.pick(tensors))
-    return ir.Group(kind, items, group_keys(kind))
+    return ir.Collection(kind, items, collection_keys(kind))
 
 
 def draw_apply(scope: Scope) -> ir.Stmt | None:
@@ -293,7 +293,7 @@ def draw_apply(scope: Scope) -> ir.Stmt | None:
     first = scope.recent()
     if not functions or first is None:
         return None
-    return assign(scope, ir.Apply(scope.choose.pick(functions), (first,)), first)
+    return assign(scope, ir.CallVariable(scope.choose.pick(functions), (first,)), first)
 
 
 def draw_own_method(scope: Scope) -> ir.Stmt | None:
@@ -308,7 +308,7 @@ def draw_own_method(scope: Scope) -> ir.Stmt | None:
         if method.name == name:
             parameters = method.args
     args, kwargs = _draw_arguments(scope, (), parameters, first)
-    return assign(scope, ir.Call((), args, kwargs, name), first)
+    return assign(scope, ir.CallModule((), args, kwargs, name), first)
 
 
 def draw_loop(scope: Scope) -> ir.Stmt | None:

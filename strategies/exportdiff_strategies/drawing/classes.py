@@ -29,7 +29,7 @@ from exportdiff_strategies.machine.construction import reaches
 from exportdiff_strategies.ops import OPS, Rejected
 from exportdiff_strategies.regions import HOOKS, PARAMETRIZATIONS
 from exportdiff_strategies.swarm import Chooser
-from exportdiff_strategies.values import Frame, Instance, Ref, Value
+from exportdiff_strategies.values import CallFrame, Instance, TensorValue, Value
 
 DEPTH = 4
 """The largest number of levels of module classes, the root's included."""
@@ -107,17 +107,17 @@ class ClassBuilder:
                     self._draw_tensor(second, kind)
         self.draw_held()
         if self.choose.maybe("state.counter", 50):
-            self.add(ir.Plain("step", self.choose.pick((1, 0, 2))))
+            self.add(ir.PythonAttr("step", self.choose.pick((1, 0, 2))))
         if self.choose.maybe("state.rate", 60):
-            self.add(ir.Plain("rate", self.choose.pick((0.5, 2.0, -1.0))))
+            self.add(ir.PythonAttr("rate", self.choose.pick((0.5, 2.0, -1.0))))
         if self.choose.maybe("state.mode", 50):
-            self.add(ir.Plain("mode", self.choose.pick(("a", "b"))))
+            self.add(ir.PythonAttr("mode", self.choose.pick(("a", "b"))))
         if self.choose.maybe("state.unset", 60):
             for attr in NEW_NAMES[: 1 + self.choose.upto(1)]:
-                self.add(ir.Unset(attr, self.choose.pick(("buffer", "scratch", "constant"))))
+                self.add(ir.UnsetTensor(attr, self.choose.pick(("buffer", "scratch", "constant"))))
             if self.choose.chance(50):
                 # Export numbers the buffers: those that are None come first, or last.
-                self.init.sort(key=lambda init: not isinstance(init, ir.Unset))
+                self.init.sort(key=lambda init: not isinstance(init, ir.UnsetTensor))
 
     def draw_held(self) -> None:
         """Draw a plain list or dict of tensors, or a list or dict of parameters that is a module."""
@@ -129,8 +129,12 @@ class ClassBuilder:
         for _ in range(count):
             registered = kind.startswith("Parameter")
             each = "parameter" if registered or self.choose.chance(30) else "constant"
-            items.append(ir.Tensor("", each, self.style.fill(self.choose, each)))
-        self.add(ir.Held("held", kind, tuple(items), tuple("uv"[:count]) if kind.endswith("ict") else ()))
+            items.append(ir.TensorAttr("", each, self.style.fill(self.choose, each)))
+        self.add(
+            ir.TensorContainer(
+                "held", kind, tuple(items), tuple("uv"[:count]) if kind.endswith("ict") else ()
+            )
+        )
 
     def _draw_tensor(self, attr: str, kind: str, frozen: bool = False) -> None:
         fill = self.style.fill(self.choose, kind)
@@ -141,19 +145,19 @@ class ClassBuilder:
             unfit = {"expanded", "windows", *LAZY}
             layouts = self.style.layouts(fill.shape, fill.dtype)
             layout = self.choose.pick([name for name in layouts if name not in unfit])
-        self.add(ir.Tensor(attr, kind, fill, frozen, layout))
+        self.add(ir.TensorAttr(attr, kind, fill, frozen, layout))
 
     def draw_derived(self) -> None:
         """Draw a buffer or constant that is a tensor of this module or of a child, or a view of one."""
         if not self.choose.maybe("state.derived", 60):
             return
-        sources = [(path, v) for path, v in walk(self.owner, 2) if isinstance(v, Ref)]
+        sources = [(path, v) for path, v in walk(self.owner, 2) if isinstance(v, TensorValue)]
         if not sources:
             return
         path, source = self.choose.pick(sources)
         kind = self.choose.pick(("buffer", "scratch", "constant"))
         if source.storage.kind != "parameter" and self.choose.chance(40):
-            self.add(ir.Derived("same", kind, path))
+            self.add(ir.DerivedTensor("same", kind, path))
             return
         names = ["detach", "row", "t", "rows", "transpose"]
         if self.choose.on("state.reinterpreted"):
@@ -162,7 +166,7 @@ class ClassBuilder:
         name = self.choose.pick(names)
         choices = OPS[name].choices([source])
         if isinstance(choices, list) and choices:
-            self.add(ir.Derived("part", kind, path, name, self.choose.pick(choices)))
+            self.add(ir.DerivedTensor("part", kind, path, name, self.choose.pick(choices)))
 
     # children
 
@@ -208,7 +212,7 @@ class ClassBuilder:
     def _new(self, name: str) -> ir.New:
         """A new instance; if its class has tensors, mostly with its own initial values."""
         cls = self.machine.classes[name]
-        owns = any(isinstance(init, ir.Tensor) for init in cls.init)
+        owns = any(isinstance(init, ir.TensorAttr) for init in cls.init)
         scaled = owns and self.choose.maybe("state.scaled", 60)
         scale = self.choose.pick(SCALES) if scaled else 1.0
         if not cls.guest:
@@ -224,7 +228,7 @@ class ClassBuilder:
         options: list[ir.AttributePath] = []
         if self.choose.maybe("hierarchy.copied", 40):
             found = [path for path, module in modules(self.owner, 2) if not module.traced]
-            if found and self.add(ir.Copied(attr, self.choose.pick(found), self.choose.chance(40))):
+            if found and self.add(ir.CopiedModule(attr, self.choose.pick(found), self.choose.chance(40))):
                 return
         if self.choose.maybe("hierarchy.shared", 60):
             options = [(step,) for (step, *_), _ in modules(self.owner, 1)]
@@ -292,7 +296,7 @@ class ClassBuilder:
 
     def _tie(self) -> None:
         """Make two tensor attributes the same tensor; both must be of one kind, as ``nn.Module`` demands."""
-        tensors = [(p, v) for p, v in walk(self.owner, 3) if isinstance(v, Ref)]
+        tensors = [(p, v) for p, v in walk(self.owner, 3) if isinstance(v, TensorValue)]
         options = [
             ir.Bind(target, source)
             for target, old in tensors
@@ -316,7 +320,7 @@ class ClassBuilder:
             places = [
                 (path[:-1], str(path[-1]))
                 for path, value in walk(self.owner, 2)
-                if isinstance(value, Ref) and value.storage.kind == "parameter"
+                if isinstance(value, TensorValue) and value.storage.kind == "parameter"
             ]
             if places:
                 name, first = choose.pick(USUAL_PARAMETRIZATIONS), choose.pick(places)
@@ -351,12 +355,12 @@ class ClassBuilder:
         return ir.ClassDef(self.name, tuple(self.init), args, tuple(body), methods, self.guest)
 
     def _update_class(
-        self, args: tuple[ir.Arg, ...], body: tuple[ir.Return, ...], methods: tuple[ir.Method, ...]
+        self, args: tuple[ir.Arg, ...], body: tuple[ir.Return, ...], methods: tuple[ir.MethodDef, ...]
     ) -> None:
         """Give the owner the attributes and methods drawn so far, so that statements can use them."""
         self.owner.kind = ir.ClassDef(self.name, tuple(self.init), args, body, methods, self.guest)
 
-    def _draw_helper(self) -> tuple[ir.Method, ...]:
+    def _draw_helper(self) -> tuple[ir.MethodDef, ...]:
         """A method besides ``forward`` that ``forward`` may call."""
         if not self.choose.maybe("calls.method", 60):
             return ()
@@ -364,9 +368,9 @@ class ClassBuilder:
         scope = Scope(self.choose, self.machine, args, scenarios(self.owner, args, self.style))
         body = draw_statements(scope, 1, 1)
         result = draw_result(scope) if scope.frames else ir.Var("x")
-        return (ir.Method("helper", args, (*body, ir.Return(result or ir.Var("x")))),)
+        return (ir.MethodDef("helper", args, (*body, ir.Return(result or ir.Var("x")))),)
 
-    def _draw_twice(self, args: tuple[ir.Arg, ...]) -> tuple[ir.Method, ...]:
+    def _draw_twice(self, args: tuple[ir.Arg, ...]) -> tuple[ir.MethodDef, ...]:
         """A method that calls ``self.forward`` twice; if there is a flag, with the flag inverted."""
         if not self.choose.maybe("calls.method", 40) or any(arg.default is None for arg in args[1:]):
             return ()
@@ -376,15 +380,15 @@ class ClassBuilder:
         )
         method = "forward" if self.choose.chance(70) else ""
         body = (
-            ir.Assign("x", ir.Call((), (ir.Var("x"),), (), "forward")),
-            ir.Return(ir.Call((), (ir.Var("x"),), second, method)),
+            ir.Assign("x", ir.CallModule((), (ir.Var("x"),), (), "forward")),
+            ir.Return(ir.CallModule((), (ir.Var("x"),), second, method)),
         )
-        return (ir.Method("twice", (ir.Arg("x", "tensor"),), body),)
+        return (ir.MethodDef("twice", (ir.Arg("x", "tensor"),), body),)
 
     def draw_root_class(self, args: tuple[ir.Arg, ...], calls: list[dict[str, Value]]) -> ir.ClassDef:
         """Draw the class ``Model`` for the inputs of these calls."""
         self._update_class(args, (), ())
-        frames = [Frame(self.owner, names, [FUEL]).copy() for names in calls]
+        frames = [CallFrame(self.owner, names, [FUEL]).copy() for names in calls]
         scope = Scope(self.choose, self.machine, args, frames)
         if len(calls) > 1:
             branch_on_size_first(scope)

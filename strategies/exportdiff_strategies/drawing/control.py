@@ -19,7 +19,7 @@ from exportdiff_strategies.machine import new_tensor
 from exportdiff_strategies.ops import Rejected
 from exportdiff_strategies.regions import REGIONS
 from exportdiff_strategies.types import dense, drop
-from exportdiff_strategies.values import Frame
+from exportdiff_strategies.values import CallFrame
 
 NESTING = 2
 """How deep suites may nest."""
@@ -143,10 +143,10 @@ def pick_condition(scope: Scope, conds: Sequence[ir.Cond]) -> ir.Cond:
     return scope.choose.member([*names.values(), *[names[name] for name in SELDOM if name in names] * 3])
 
 
-def split(scope: Scope, cond: ir.Cond) -> tuple[list[Frame], list[Frame]]:
+def split(scope: Scope, cond: ir.Cond) -> tuple[list[CallFrame], list[CallFrame]]:
     """The scenarios in which a condition is true, and the others."""
-    taken: list[Frame] = []
-    skipped: list[Frame] = []
+    taken: list[CallFrame] = []
+    skipped: list[CallFrame] = []
     for frame in scope.frames:
         (taken if scope.holds(cond, frame) else skipped).append(frame)
     return taken, skipped
@@ -181,8 +181,8 @@ def draw_branch(scope: Scope, suite: Suite, subject: ir.Expr | None = None) -> i
 
 
 def _twin(
-    scope: Scope, then: list[ir.Stmt], active: list[Frame], others: list[Frame]
-) -> tuple[list[ir.Stmt], list[Frame]] | None:
+    scope: Scope, then: list[ir.Stmt], active: list[CallFrame], others: list[CallFrame]
+) -> tuple[list[ir.Stmt], list[CallFrame]] | None:
     """Draw the other side of an ``if`` as a copy of the first one with one difference;
     returns the same as ``_side``.
     """
@@ -192,8 +192,8 @@ def _twin(
 
 
 def _side(
-    scope: Scope, active: list[Frame], others: list[Frame], suite: Suite
-) -> tuple[list[ir.Stmt], list[Frame]]:
+    scope: Scope, active: list[CallFrame], others: list[CallFrame], suite: Suite
+) -> tuple[list[ir.Stmt], list[CallFrame]]:
     """Draw one side of an ``if``. If no scenario takes this side, it is drawn on copies of the ``others``."""
     inner = scope.inner(active or [frame.copy() for frame in others])
     body = suite(inner, 1, 2)
@@ -285,7 +285,7 @@ def _draw_control(scope: Scope, suite: Suite, writes: bool) -> ir.Stmt | None:
     if scope.choose.chance(25):
         view = draw_op(scope, [VIEWS], [var], [])
         operand = view if view is not None and _takes(scope, view, spec) else var
-    functions: list[ir.Lambda] = []
+    functions: list[ir.LocalFunction] = []
     for index in range(len(spec.arguments)):
         # One submodule in both branches is lifted twice.
         again = functions[0] if functions and scope.choose.chance(85) else None
@@ -321,8 +321,8 @@ def _function(
     index: int,
     operand: ir.Expr,
     suite: Suite,
-    again: ir.Lambda | None,
-) -> ir.Lambda | None:
+    again: ir.LocalFunction | None,
+) -> ir.LocalFunction | None:
     """A local function of an operator; its last argument is the tensor to compute with.
 
     It begins with the same statement as the function ``again``, if that is given.
@@ -369,5 +369,5 @@ def _function(
     result = draw_op(inner, [RESULTS], inner.variables()[:1], [])
     if result is None:
         return None
-    returned = ir.Group("tuple", (spec.carries, result)) if spec.carries is not None else result
-    return ir.Lambda(name, arguments, (*body, ir.Return(returned)))
+    returned = ir.Collection("tuple", (spec.carries, result)) if spec.carries is not None else result
+    return ir.LocalFunction(name, arguments, (*body, ir.Return(returned)))

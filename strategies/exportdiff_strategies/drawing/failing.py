@@ -10,7 +10,7 @@ from exportdiff_strategies.drawing.scope import Scope
 from exportdiff_strategies.failures import FAILURES
 from exportdiff_strategies.machine import Raised
 from exportdiff_strategies.ops import Rejected
-from exportdiff_strategies.values import Frame
+from exportdiff_strategies.values import CallFrame
 
 
 def draw_refusal(scope: Scope) -> ir.Stmt | None:
@@ -79,7 +79,7 @@ def _failure(scope: Scope, subject: ir.Expr) -> ir.Fail:
     return ir.Fail(scope.choose.pick([*FAILURES]), subject)
 
 
-def _raised(scope: Scope, stmt: ir.Stmt) -> tuple[str, list[Frame]] | None:
+def _raised(scope: Scope, stmt: ir.Stmt) -> tuple[str, list[CallFrame]] | None:
     """The exception that a statement raises, and the scenarios in which it does, as it leaves them.
 
     None if it raises in none, raises different exceptions, or is rejected.
@@ -92,7 +92,7 @@ def _raised(scope: Scope, stmt: ir.Stmt) -> tuple[str, list[Frame]] | None:
     return raising.pop(), [frame for frame, error in zip(frames, errors, strict=True) if error]
 
 
-def _error(scope: Scope, stmt: ir.Stmt, frame: Frame) -> str | None:
+def _error(scope: Scope, stmt: ir.Stmt, frame: CallFrame) -> str | None:
     """The exception that a statement raises in one scenario, "" if it raises none, None if it is rejected."""
     try:
         scope.machine.run((stmt,), frame)

@@ -14,7 +14,7 @@ from exportdiff_strategies.drawing.operations import JOINS, VIEWS, assign, draw_
 from exportdiff_strategies.drawing.scope import Maker, Scope
 from exportdiff_strategies.drawing.state import COUNTING, buffers
 from exportdiff_strategies.ops import OPS
-from exportdiff_strategies.values import Instance, Ref
+from exportdiff_strategies.values import Instance, TensorValue
 
 
 def draw_flow(scope: Scope) -> ir.Stmt | None:
@@ -49,7 +49,7 @@ def _pair(scope: Scope) -> tuple[ir.AttributePath, ir.AttributePath] | None:
 def _stored(scope: Scope, path: ir.AttributePath, value: ir.Expr, rebinds: bool) -> ir.Stmt | None:
     """``self.b = value`` or ``self.b.copy_(value)``."""
     if rebinds:
-        return ir.Set(path, value)
+        return ir.SetAttr(path, value)
     op = draw_op(scope, [("copy_",)], [ir.Attr(path)], [value])
     return None if op is None else ir.Do(op)
 
@@ -148,7 +148,7 @@ def _alias_written(scope: Scope) -> ir.Stmt | None:
         (first, second)
         for first, one in refs
         for second, other in refs
-        if isinstance(one, Ref) and isinstance(other, Ref)
+        if isinstance(one, TensorValue) and isinstance(other, TensorValue)
         if one is not other and one.storage is other.storage
     ]
     if not pairs:

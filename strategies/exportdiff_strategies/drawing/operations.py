@@ -14,7 +14,7 @@ from exportdiff_strategies.conditions import MEASURES
 from exportdiff_strategies.drawing.scope import OPERANDS, Scope
 from exportdiff_strategies.ops import MOST, OPS, REALS, RESULTS, OpSpec, Params, Rejected
 from exportdiff_strategies.ops.views import TURNS
-from exportdiff_strategies.values import Ref
+from exportdiff_strategies.values import TensorValue
 
 VIEWS = [name for name, spec in OPS.items() if spec.group == "view"]
 FACTORIES = [name for name, spec in OPS.items() if spec.group == "factory" and spec.arity == 1]
@@ -105,10 +105,10 @@ def draw_op(
 
 
 def _fitting(
-    scope: Scope, spec: OpSpec, firsts: list[Ref], choices: list[Params], seconds: Sequence[ir.Expr]
+    scope: Scope, spec: OpSpec, firsts: list[TensorValue], choices: list[Params], seconds: Sequence[ir.Expr]
 ) -> list[tuple[Params, tuple[ir.Expr, ...]]]:
     """The constants and further operands that fit the first operand in every scenario."""
-    others: list[tuple[tuple[ir.Expr, ...], list[list[Ref]]]] = []
+    others: list[tuple[tuple[ir.Expr, ...], list[list[TensorValue]]]] = []
     for expressions in itertools.product(seconds[:SECOND_OPERANDS], repeat=spec.arity - 1):
         values = [[scope.value(expr, frame) for expr in expressions] for frame in scope.frames]
         known = [[ref for ref in row if ref is not None] for row in values]
@@ -124,7 +124,7 @@ def _fitting(
     return found
 
 
-def _fits(spec: OpSpec, operands: list[Ref], params: Params) -> bool:
+def _fits(spec: OpSpec, operands: list[TensorValue], params: Params) -> bool:
     try:
         spec.rule(operands, params)
     except Rejected:

@@ -103,7 +103,7 @@ def _names(program: ir.Program, sizes: tuple[int, ...]) -> dict[str, Value]:
 
 def _arrange(
     args: tuple[ir.Arg, ...], inputs: dict[str, ir.Input], choose: Chooser
-) -> tuple[ir.Given, ir.Given]:
+) -> tuple[ir.NamedInputs, ir.NamedInputs]:
     """Pass the inputs by position as far as possible, then by keyword."""
     positional: list[tuple[str, ir.Input]] = []
     keyword: list[tuple[str, ir.Input]] = []

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from exportdiff_strategies import program as ir
-from exportdiff_strategies.constants import KEYS, LITERALS, OTHER_TYPES, group_keys
+from exportdiff_strategies.constants import KEYS, LITERALS, OTHER_TYPES, collection_keys
 from exportdiff_strategies.drawing.scope import Scope
 from exportdiff_strategies.swarm import Chooser
-from exportdiff_strategies.values import Box, PythonValue, Value
+from exportdiff_strategies.values import CollectionValue, PythonValue, Value
 
 CONSTANTS: tuple[ir.Literal, ...] = (
     *(None, 3, True, "a", 2.5, ir.Kind.A, ir.Size((2, 3)), ""),
@@ -24,13 +24,13 @@ def keys_of(choose: Chooser, kind: str) -> tuple[ir.Literal, ...]:
     """The keys of a container of two items; those of a dict need not be text, nor be sorted."""
     if kind == "dict" and choose.maybe("names.keys", 60):
         return choose.pick(KEYS)
-    return group_keys(kind)
+    return collection_keys(kind)
 
 
 def draw_input_value(choose: Chooser) -> ir.Input:
     """An item of a container of inputs that is no tensor."""
     options: list[ir.Input] = [ir.Lit(value) for value in (None, 3, "a", True, 2.5, ir.Kind.A)]
-    options += [ir.GroupInput(kind, ()) for kind in EMPTY]
+    options += [ir.CollectionInput(kind, ()) for kind in EMPTY]
     return choose.pick(options)
 
 
@@ -48,7 +48,7 @@ def draw_output_value(scope: Scope) -> ir.Expr:
     if passed and choose.chance(50):
         return choose.pick(passed)
     if choose.chance(20):
-        return ir.Group(choose.pick(EMPTY), ())
+        return ir.Collection(choose.pick(EMPTY), ())
     return ir.Lit(choose.pick(CONSTANTS))
 
 
@@ -56,14 +56,14 @@ def _items(scope: Scope) -> list[ir.Expr]:
     """The Python values in containers that are variables, where every scenario has one."""
     found: list[ir.Expr] = []
     for var in scope.boxes():
-        boxes = [box for frame in scope.frames if isinstance(box := frame.names[var.name], Box)]
+        boxes = [box for frame in scope.frames if isinstance(box := frame.names[var.name], CollectionValue)]
         for key in boxes[0].items:
             if all(key in box.items and _is_constant(box.items[key]) for box in boxes):
                 found.append(_item(var, key, boxes[0]))
     return found
 
 
-def _item(var: ir.Var, key: ir.Literal, box: Box) -> ir.Item:
+def _item(var: ir.Var, key: ir.Literal, box: CollectionValue) -> ir.Item:
     return ir.Item(var, key, box.kind in ("named", "data"))
 
 

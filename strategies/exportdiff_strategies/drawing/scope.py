@@ -1,7 +1,7 @@
 """The context in which statements are drawn: the scenarios of a method, and the values in reach.
 
-A body is drawn under several *scenarios* at once (one Frame for each combination of argument values), so that
-every statement is valid whichever way the branches around it go.
+A body is drawn under several *scenarios* at once (one CallFrame for each combination of argument values), so
+that every statement is valid whichever way the branches around it go.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from exportdiff_strategies.drawing.modules import walk
 from exportdiff_strategies.machine import Machine
 from exportdiff_strategies.ops import Rejected
 from exportdiff_strategies.swarm import Chooser
-from exportdiff_strategies.values import Box, Frame, Ref, Value
+from exportdiff_strategies.values import CallFrame, CollectionValue, TensorValue, Value
 
 OPERANDS = 6
 """How many of the tensors in scope are considered as operands, the newest first."""
@@ -31,7 +31,7 @@ class Scope:
     choose: Chooser
     machine: Machine
     args: tuple[ir.Arg, ...]
-    frames: list[Frame]
+    frames: list[CallFrame]
     depth: int = 0
     fresh: list[int] = field(default_factory=lambda: [0])
     called: dict[tuple[ir.AttributePath, str], ir.Expr] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class Scope:
     """Whether this operator allows its functions to write to what existed before."""
 
     def inner(
-        self, frames: list[Frame], *, operator_args: tuple[str, ...] = (), operator_writes: bool = False
+        self, frames: list[CallFrame], *, operator_args: tuple[str, ...] = (), operator_writes: bool = False
     ) -> Scope:
         """A scope for a nested suite with these frames."""
         return replace(
@@ -85,7 +85,7 @@ class Scope:
         self.frames[:] = frames
         return True
 
-    def copies(self) -> list[Frame]:
+    def copies(self) -> list[CallFrame]:
         """Copies of the frames, for drawing statements that may be dropped."""
         return [frame.copy() for frame in self.frames]
 
@@ -100,13 +100,13 @@ class Scope:
 
     def variables(self) -> list[ir.Var]:
         """Variables that are tensors in every scenario, the newest first."""
-        return [ir.Var(name) for name in self._named(Ref)]
+        return [ir.Var(name) for name in self._named(TensorValue)]
 
     def boxes(self, kind: str = "") -> list[ir.Var]:
         """Variables that are containers (of a kind) in every scenario."""
         return [
             ir.Var(name)
-            for name in self._named(Box)
+            for name in self._named(CollectionValue)
             if not kind or all(_kind(frame.names[name]) == kind for frame in self.frames)
         ]
 
@@ -120,15 +120,18 @@ class Scope:
         for var in self.boxes():
             boxes = [frame.names[var.name] for frame in self.frames]
             first = boxes[0]
-            for key in first.items if isinstance(first, Box) else ():
-                if all(isinstance(b, Box) and isinstance(b.items.get(key), Ref) for b in boxes):
-                    dotted = isinstance(first, Box) and first.kind in ("named", "data", "result")
+            for key in first.items if isinstance(first, CollectionValue) else ():
+                if all(
+                    isinstance(b, CollectionValue) and isinstance(b.items.get(key), TensorValue)
+                    for b in boxes
+                ):
+                    dotted = isinstance(first, CollectionValue) and first.kind in ("named", "data", "result")
                     found.append(ir.Item(var, key, dotted))
         return found
 
     def attributes(self) -> list[ir.Attr]:
         """Attributes of ``self`` that are tensors and, if the switch is on, of its children."""
-        return [ir.Attr(path) for path, value in self.walk_state() if isinstance(value, Ref)]
+        return [ir.Attr(path) for path, value in self.walk_state() if isinstance(value, TensorValue)]
 
     def numbers(self) -> list[ir.Attr]:
         """Attributes that are Python ints."""
@@ -152,7 +155,7 @@ class Scope:
         tensors = self.tensors()
         return self.choose.mostly_first(tensors) if tensors else None
 
-    def value(self, expr: ir.Expr, frame: Frame) -> Ref | None:
+    def value(self, expr: ir.Expr, frame: CallFrame) -> TensorValue | None:
         """The tensor that an expression is in one scenario, or None. Uses no fuel."""
         left = frame.fuel[0]
         try:
@@ -161,9 +164,9 @@ class Scope:
             return None
         finally:
             frame.fuel[0] = left
-        return value if isinstance(value, Ref) else None
+        return value if isinstance(value, TensorValue) else None
 
-    def holds(self, cond: ir.Cond, frame: Frame) -> bool:
+    def holds(self, cond: ir.Cond, frame: CallFrame) -> bool:
         """The truth of a condition in one scenario. Raises Rejected if it cannot be decided. Uses no fuel."""
         left = frame.fuel[0]
         try:
@@ -182,4 +185,4 @@ class Scope:
 
 
 def _kind(value: Value) -> str:
-    return value.kind if isinstance(value, Box) else ""
+    return value.kind if isinstance(value, CollectionValue) else ""

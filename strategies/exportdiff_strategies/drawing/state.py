@@ -8,7 +8,7 @@ from exportdiff_strategies import program as ir
 from exportdiff_strategies.drawing.modules import class_of, modules
 from exportdiff_strategies.drawing.operations import JOINS, assign, draw_op
 from exportdiff_strategies.drawing.scope import Scope
-from exportdiff_strategies.values import Instance, Ref
+from exportdiff_strategies.values import Instance, TensorValue
 
 NEW_NAMES = ("cache", "last")
 """The names of attributes that only ``forward`` creates."""
@@ -20,12 +20,12 @@ def draw_update(scope: Scope) -> ir.Stmt | None:
     return scope.choose.pick(ways)(scope) if ways and not scope.operator_args else None
 
 
-def buffers(scope: Scope) -> list[tuple[ir.AttributePath, Ref]]:
+def buffers(scope: Scope) -> list[tuple[ir.AttributePath, TensorValue]]:
     """Attributes of ``self``, or of a child, that can be rebound to another tensor."""
     found = []
     for path, value in scope.walk_state():
         holder = _holder(scope, path)
-        if isinstance(value, Ref) and holder.slots.get(path[-1]) in ("buffer", "scratch", "constant"):
+        if isinstance(value, TensorValue) and holder.slots.get(path[-1]) in ("buffer", "scratch", "constant"):
             found.append((path, value))
     return found
 
@@ -62,7 +62,7 @@ def draw_rebinding(scope: Scope, path: ir.AttributePath, from_others: bool = Tru
     if not from_others or scope.choose.chance(70):
         names = _OTHER_TYPE_OPS if scope.choose.chance(40) else _SAME_TYPE_OPS
         value = draw_op(scope, [names], itself, scope.tensors())
-    return ir.Set(path, value or scope.choose.pick(scope.tensors()))
+    return ir.SetAttr(path, value or scope.choose.pick(scope.tensors()))
 
 
 def _copy(scope: Scope) -> ir.Stmt | None:
@@ -79,7 +79,7 @@ def _copy(scope: Scope) -> ir.Stmt | None:
     return ir.Do(op) if used is None else assign(scope, used, near)
 
 
-def draw_handover(scope: Scope) -> ir.Set | None:
+def draw_handover(scope: Scope) -> ir.SetAttr | None:
     """``self.child.scaled = x * 2``, for an attribute that the child reads; the next
     statement calls the child.
     """
@@ -98,7 +98,7 @@ def draw_handover(scope: Scope) -> ir.Set | None:
         return None
     path = scope.choose.mostly_first(read)
     value = draw_op(scope, [_HANDED_OPS], [near], scope.tensors()[:3]) or near
-    return ir.Set(path, value)
+    return ir.SetAttr(path, value)
 
 
 SET_FROM_OUTSIDE = ("constant", "scratch", "buffer")
@@ -150,19 +150,19 @@ def _swap(scope: Scope) -> ir.Stmt | None:
 
 def _bump(scope: Scope) -> ir.Stmt | None:
     counters = scope.numbers()
-    return ir.Bump(scope.choose.pick(counters).path) if counters else None
+    return ir.Increment(scope.choose.pick(counters).path) if counters else None
 
 
 def draw_count(scope: Scope) -> ir.Stmt | None:
     """``self.step += 1``, for a counter of the module itself."""
     own = [number for number in scope.numbers() if len(number.path) == 1]
-    return ir.Bump(own[0].path) if own else None
+    return ir.Increment(own[0].path) if own else None
 
 
 def _create(scope: Scope) -> ir.Stmt | None:
     """An attribute that ``__init__`` does not define."""
     tensors = scope.tensors()
-    return ir.Set((scope.choose.pick(NEW_NAMES),), scope.choose.pick(tensors)) if tensors else None
+    return ir.SetAttr((scope.choose.pick(NEW_NAMES),), scope.choose.pick(tensors)) if tensors else None
 
 
 def draw_set_once(scope: Scope) -> ir.Stmt | None:
@@ -173,7 +173,7 @@ def draw_set_once(scope: Scope) -> ir.Stmt | None:
         return None
     path = (scope.choose.pick(empty),)
     value = draw_op(scope, [_SAME_TYPE_OPS], [scope.choose.mostly_first(tensors)], tensors)
-    return None if value is None else ir.If(ir.Cond("is_none", ir.Attr(path)), (ir.Set(path, value),))
+    return None if value is None else ir.If(ir.Cond("is_none", ir.Attr(path)), (ir.SetAttr(path, value),))
 
 
 def _grow(scope: Scope) -> ir.Stmt | None:
@@ -183,7 +183,7 @@ def _grow(scope: Scope) -> ir.Stmt | None:
         return None
     path = scope.choose.mostly_first(found)[0]
     op = draw_op(scope, [("cat",)], [ir.Attr(path)], scope.tensors())
-    return None if op is None else ir.Set(path, op)
+    return None if op is None else ir.SetAttr(path, op)
 
 
 WAYS = {

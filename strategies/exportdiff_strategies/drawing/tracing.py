@@ -63,7 +63,7 @@ def _traceable_at_root(node: object, owner: Instance) -> bool:
         ):
             return False
         return holder.slots.get(step) in ("parameter", "buffer", "scratch")
-    if isinstance(node, ir.Call):
+    if isinstance(node, ir.CallModule):
         # Python makes a new container of a slice, which has no name either.
         named = node.callee != () and not isinstance(node.callee[-1], ir.Slice)
         named = named and not _leads_through_plain(owner, node.callee[:-1])
@@ -72,7 +72,7 @@ def _traceable_at_root(node: object, owner: Instance) -> bool:
         return not _leads_through_plain(owner, node.container)
     if isinstance(node, ir.Lit):
         return _plain(node)
-    if isinstance(node, ir.Group):
+    if isinstance(node, ir.Collection):
         return node.kind in ("tuple", "list", "dict")
     return isinstance(node, ir.Var | ir.Item | ir.Do | ir.Assign | ir.Return)
 

@@ -120,7 +120,7 @@ def _other(scope: Scope, node: object) -> Iterator[object]:
         yield from (attr for attr in scope.attributes()[:4] if attr != node)
     elif isinstance(node, ir.Var):
         yield from (var for var in scope.variables()[:3] if var != node)
-    elif isinstance(node, ir.Call):
+    elif isinstance(node, ir.CallModule):
         yield from _other_call(scope, node)
 
 
@@ -157,8 +157,10 @@ def _other_literal(value: object) -> Iterator[ir.Literal]:
         yield "b" if value == "a" else "a"
 
 
-def _other_call(scope: Scope, call: ir.Call) -> Iterator[ir.Call]:
-    others: list[ir.Call] = [replace(call, callee=path) for path, _ in modules(scope.frames[0].owner, 2)][:3]
+def _other_call(scope: Scope, call: ir.CallModule) -> Iterator[ir.CallModule]:
+    others: list[ir.CallModule] = [
+        replace(call, callee=path) for path, _ in modules(scope.frames[0].owner, 2)
+    ][:3]
     yield from (other for other in others if other != call)
     for place in range(len(call.kwargs)):
         yield replace(call, kwargs=(*call.kwargs[:place], *call.kwargs[place + 1 :]))

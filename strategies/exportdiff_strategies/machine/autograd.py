@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from exportdiff_strategies.ops import OpSpec, Outcome, Rejected
 from exportdiff_strategies.types import inexact
-from exportdiff_strategies.values import Family, Ref, Storage
+from exportdiff_strategies.values import Storage, TensorValue, ViewFamily
 
 
-def check_write(target: Ref, others: Sequence[Ref], grad_on: bool) -> None:
+def check_write(target: TensorValue, others: Sequence[TensorValue], grad_on: bool) -> None:
     """Raise Rejected if autograd forbids an in-place op on ``target`` that reads ``others``."""
     if not grad_on:
         return
@@ -31,14 +31,14 @@ def check_out(requires_grad: bool, grad_on: bool) -> None:
         raise Rejected("out= does not support gradients")
 
 
-def note_write(target: Ref, requires_grad: bool, grad_on: bool) -> None:
+def note_write(target: TensorValue, requires_grad: bool, grad_on: bool) -> None:
     """Record that values were written to ``target``; ``requires_grad`` says whether an operand did."""
     if requires_grad and grad_on and inexact(target.type.dtype):
         target.family.gained |= not target.family.grad
         target.family.grad = True
 
 
-def check_storage_change(spec: OpSpec, target: Ref, adopted: Ref | None) -> None:
+def check_storage_change(spec: OpSpec, target: TensorValue, adopted: TensorValue | None) -> None:
     """Raise Rejected if a tensor that requires grad would get another storage, or other sizes by resizing."""
     if adopted is not None:
         if target.grad or adopted.grad:
@@ -47,7 +47,7 @@ def check_storage_change(spec: OpSpec, target: Ref, adopted: Ref | None) -> None
         raise Rejected("gradients and resizing do not go together")
 
 
-def switch_grad(spec: OpSpec, target: Ref) -> None:
+def switch_grad(spec: OpSpec, target: TensorValue) -> None:
     """Execute ``detach_`` or ``requires_grad_`` if ``spec`` is one of them."""
     if not (spec.stops_grad or spec.starts_grad):
         return
@@ -56,22 +56,22 @@ def switch_grad(spec: OpSpec, target: Ref) -> None:
         raise Rejected("views keep their history")
     if spec.starts_grad and target.grad:
         return
-    target.family = Family(spec.starts_grad, spec.starts_grad)
+    target.family = ViewFamily(spec.starts_grad, spec.starts_grad)
 
 
-def view_of(base: Ref, outcome: Outcome, spec: OpSpec | None, grad_on: bool) -> Ref:
+def view_of(base: TensorValue, outcome: Outcome, spec: OpSpec | None, grad_on: bool) -> TensorValue:
     """A view of ``base``, made by an op or (``spec`` is None) by a layer."""
     # A custom function that records no history detaches what it returns.
     detached = spec is not None and (spec.stops_grad or (spec.group == "autograd" and not grad_on))
     # A view of a tensor that requires grad requires grad as well, even under no_grad.
-    family = Family() if detached else base.family
+    family = ViewFamily() if detached else base.family
     restriction = "" if grad_on else "no_grad"
     if spec is not None and spec.multi:
         restriction = "multi"
     if not grad_on:
         base.storage.seen_without_grad = True
     reinterpreted = spec is not None and spec.reinterprets
-    return Ref(
+    return TensorValue(
         outcome.type,
         base.storage,
         family,
@@ -82,7 +82,7 @@ def view_of(base: Ref, outcome: Outcome, spec: OpSpec | None, grad_on: bool) -> 
     )
 
 
-def fresh_result(outcome: Outcome, requires_grad: bool, grad_on: bool) -> Ref:
+def fresh_result(outcome: Outcome, requires_grad: bool, grad_on: bool) -> TensorValue:
     """A result in new memory; ``requires_grad`` says whether an operand requires grad."""
     grad = requires_grad and grad_on and inexact(outcome.type.dtype)
-    return Ref(outcome.type, Storage(outcome.bound), Family(grad))
+    return TensorValue(outcome.type, Storage(outcome.bound), ViewFamily(grad))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from exportdiff_strategies import program as ir
 from exportdiff_strategies.ops import Rejected
-from exportdiff_strategies.values import Box, Value
+from exportdiff_strategies.values import CollectionValue, Value
 
 
 def method_of(cls: ir.ClassDef, name: str) -> tuple[tuple[ir.Arg, ...], tuple[ir.Stmt, ...]]:
@@ -53,7 +53,7 @@ def bind(
                 raise Rejected("missing argument")
             names[arg.name] = arg.default.value
     for name in rest:
-        names[name] = Box("tuple", dict(enumerate(args[len(plain) :])))
+        names[name] = CollectionValue("tuple", dict(enumerate(args[len(plain) :])))
     for name in options:
-        names[name] = Box("dict", more)
+        names[name] = CollectionValue("dict", more)
     return names

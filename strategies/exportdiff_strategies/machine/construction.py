@@ -8,7 +8,7 @@ from exportdiff_strategies.machine.tensors import filled_tensor, new_tensor
 from exportdiff_strategies.ops import OPS, Rejected
 from exportdiff_strategies.regions import PARAMETRIZATIONS
 from exportdiff_strategies.trace import Trace
-from exportdiff_strategies.values import Family, Instance, Ref, Value, deep_copy
+from exportdiff_strategies.values import Instance, TensorValue, Value, ViewFamily, deep_copy
 
 
 def resolve(owner: Instance, path: ir.AttributePath, trace: Trace | None = None) -> Value:
@@ -86,23 +86,23 @@ class Builder:
             child = self.build(init.new, owner, trace)
             child.traced = init.traced
             _set_attribute(owner, init.attr, child, init)
-        elif isinstance(init, ir.Copied):
+        elif isinstance(init, ir.CopiedModule):
             _set_attribute(owner, init.attr, _copied(owner, init, trace), init)
-        elif isinstance(init, ir.Held):
+        elif isinstance(init, ir.TensorContainer):
             _set_attribute(owner, init.attr, _held(init), init)
         elif isinstance(init, ir.Bind):
             _bind(owner, init, trace)
         elif isinstance(init, ir.Container):
             _set_attribute(owner, init.attr, self._container(owner, init, trace), init)
-        elif isinstance(init, ir.Tensor):
+        elif isinstance(init, ir.TensorAttr):
             made = filled_tensor(init.fill, init.kind, init.frozen, init.layout)
             _set_attribute(owner, init.attr, made, init, init.kind)
-        elif isinstance(init, ir.Unset):
+        elif isinstance(init, ir.UnsetTensor):
             _set_attribute(owner, init.attr, None, init)
             owner.slots[init.attr] = init.kind
-        elif isinstance(init, ir.Derived):
+        elif isinstance(init, ir.DerivedTensor):
             _derive(owner, init, trace)
-        elif isinstance(init, ir.Plain):
+        elif isinstance(init, ir.PythonAttr):
             value = init.value
             assert value is None or isinstance(value, bool | int | float | str)
             _set_attribute(owner, init.attr, value, init)
@@ -140,7 +140,7 @@ def depends_on_mode(module: Instance) -> bool:
     return any(isinstance(value, Instance) and depends_on_mode(value) for value in module.attrs.values())
 
 
-def _held(init: ir.Held) -> Instance:
+def _held(init: ir.TensorContainer) -> Instance:
     box = Instance(init.kind)
     for index, item in enumerate(init.items):
         step: ir.Step = ir.Key(init.keys[index]) if init.keys else index
@@ -149,7 +149,7 @@ def _held(init: ir.Held) -> Instance:
     return box
 
 
-def _copied(owner: Instance, init: ir.Copied, trace: Trace | None) -> Instance:
+def _copied(owner: Instance, init: ir.CopiedModule, trace: Trace | None) -> Instance:
     source = resolve(owner, init.source, trace)
     if not isinstance(source, Instance) or isinstance(source.kind, str) or source.traced:
         raise Rejected("not a module of a class")
@@ -175,7 +175,7 @@ def _layer(new: ir.New) -> Instance:
 
 
 def _set_attribute(owner: Instance, step: ir.Step, value: Value, init: ir.Init, slot: str = "") -> None:
-    if isinstance(value, Ref) and step not in owner.slots:
+    if isinstance(value, TensorValue) and step not in owner.slots:
         owner.slots[step] = slot or value.storage.kind
     owner.store(step, value)
     for each in owner.twins or [owner]:
@@ -199,7 +199,7 @@ def _bind(owner: Instance, init: ir.Bind, trace: Trace | None) -> None:
     # Modules that a constructor was given may be below each other elsewhere.
     if isinstance(source, Instance) and reaches(source, target):
         raise Rejected("a module below itself")
-    if isinstance(source, Ref):
+    if isinstance(source, TensorValue):
         _check_tie(owner, init.source, target, step, source)
     if init.aside:
         if not isinstance(source, Instance) or isinstance(source.kind, str) or step in target.attrs:
@@ -213,7 +213,9 @@ def _bind(owner: Instance, init: ir.Bind, trace: Trace | None) -> None:
     _set_attribute(target, step, source, init)
 
 
-def _check_tie(owner: Instance, path: ir.AttributePath, target: Instance, step: ir.Step, source: Ref) -> None:
+def _check_tie(
+    owner: Instance, path: ir.AttributePath, target: Instance, step: ir.Step, source: TensorValue
+) -> None:
     """Raise Rejected unless ``nn.Module`` accepts ``source`` at ``step`` of ``target``.
 
     It only accepts a parameter where a parameter was, and no parameter where a buffer was.
@@ -227,9 +229,9 @@ def _check_tie(owner: Instance, path: ir.AttributePath, target: Instance, step: 
         raise Rejected("a parameter and something else")
 
 
-def _derive(owner: Instance, init: ir.Derived, trace: Trace | None) -> None:
+def _derive(owner: Instance, init: ir.DerivedTensor, trace: Trace | None) -> None:
     source = resolve(owner, init.source, trace)
-    if not isinstance(source, Ref):
+    if not isinstance(source, TensorValue):
         raise Rejected("not a tensor")
     if not init.op:
         if source.storage.kind == "parameter" and not source.view:
@@ -243,7 +245,7 @@ def _derive(owner: Instance, init: ir.Derived, trace: Trace | None) -> None:
     if spec.of_memory and (source.lazy or source.bits):
         raise Rejected("the memory holds other values")
     bits = source.bits or spec.reinterprets
-    view = Ref(outcome.type, source.storage, Family(), view=True, lazy=source.lazy, bits=bits)
+    view = TensorValue(outcome.type, source.storage, ViewFamily(), view=True, lazy=source.lazy, bits=bits)
     _set_attribute(owner, init.attr, view, init, init.kind)
 
 
@@ -265,7 +267,7 @@ def _add_hook(owner: Instance, init: ir.Hook, trace: Trace | None) -> None:
 def _add_parametrization(owner: Instance, init: ir.Parametrize, trace: Trace | None) -> None:
     module = _module(owner, init.path, trace)
     value = module.attrs.get(init.attr)
-    if not isinstance(value, Ref) or "." in init.attr or module.parametrized or module.twins:
+    if not isinstance(value, TensorValue) or "." in init.attr or module.parametrized or module.twins:
         raise Rejected("not a plain parameter")
     if module.slots.get(init.attr) != "parameter":
         raise Rejected("not a parameter")

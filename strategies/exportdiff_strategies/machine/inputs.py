@@ -6,7 +6,7 @@ from exportdiff_strategies import program as ir
 from exportdiff_strategies.machine.tensors import LAZY, laid_out, new_tensor
 from exportdiff_strategies.ops import OPS
 from exportdiff_strategies.types import inexact
-from exportdiff_strategies.values import Box, Family, PythonValue, Ref, Value
+from exportdiff_strategies.values import CollectionValue, PythonValue, TensorValue, Value, ViewFamily
 
 
 def arguments(program: ir.Program, sizes: tuple[int, ...] = ()) -> tuple[list[Value], dict[str, Value]]:
@@ -25,24 +25,24 @@ def arguments(program: ir.Program, sizes: tuple[int, ...] = ()) -> tuple[list[Va
 def _value(given: ir.Input, made: dict[str, Value]) -> Value:
     if isinstance(given, ir.TensorInput):
         return _tensor(given)
-    if isinstance(given, ir.Again):
+    if isinstance(given, ir.AliasInput):
         known = made[given.name]
-        assert isinstance(known, Ref)
+        assert isinstance(known, TensorValue)
         if not given.op:
             return known
         outcome = OPS[given.op].rule([known], given.params)
-        family = Family() if OPS[given.op].stops_grad else known.family
-        return Ref(outcome.type, known.storage, family, view=True, lazy=known.lazy)
-    if isinstance(given, ir.GroupInput):
+        family = ViewFamily() if OPS[given.op].stops_grad else known.family
+        return TensorValue(outcome.type, known.storage, family, view=True, lazy=known.lazy)
+    if isinstance(given, ir.CollectionInput):
         keys = given.keys or range(len(given.items))
         items = [_value(item, made) for item in given.items]
-        return Box(given.kind, dict(zip(keys, items, strict=True)))
+        return CollectionValue(given.kind, dict(zip(keys, items, strict=True)))
     literal = given.value
     assert literal is None or isinstance(literal, PythonValue)
     return literal
 
 
-def _tensor(given: ir.TensorInput) -> Ref:
+def _tensor(given: ir.TensorInput) -> TensorValue:
     fill = given.fill
     return new_tensor(
         laid_out(fill.shape, fill.dtype, given.layout),

@@ -11,7 +11,7 @@ from exportdiff_strategies.machine.inputs import arguments
 from exportdiff_strategies.machine.limits import CALLS, FUEL
 from exportdiff_strategies.machine.statements import Statements
 from exportdiff_strategies.ops import Rejected
-from exportdiff_strategies.values import Ref, Value, leaves
+from exportdiff_strategies.values import TensorValue, Value, leaves
 
 
 class Machine(Statements):
@@ -44,9 +44,9 @@ class Machine(Statements):
                 self.trace.flow = DataFlow()
             results.append(self.call(model, args, kwargs, [FUEL]))
             if self.trace is not None:
-                given = [ref for ref in leaves([*args, *kwargs.values()]) if isinstance(ref, Ref)]
+                given = [ref for ref in leaves([*args, *kwargs.values()]) if isinstance(ref, TensorValue)]
                 for leaf in leaves([results[-1]]):
-                    if isinstance(leaf, Ref):
+                    if isinstance(leaf, TensorValue):
                         self.trace.marks.update(self.trace.flow.note_output(leaf, given))
                 self.trace.results.append(([*args, *kwargs.values()], results[-1]))
         return results

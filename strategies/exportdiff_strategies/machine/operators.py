@@ -14,7 +14,7 @@ from exportdiff_strategies.ops import LIMIT, OpSpec, Outcome, Params, Rejected
 from exportdiff_strategies.regions import PARAMETRIZATIONS
 from exportdiff_strategies.trace import Trace
 from exportdiff_strategies.types import TensorType
-from exportdiff_strategies.values import Instance, Ref, Value
+from exportdiff_strategies.values import Instance, TensorValue, Value
 
 
 class Operators:
@@ -47,8 +47,13 @@ class Operators:
         return self._grad
 
     def execute(
-        self, spec: OpSpec, operands: list[Ref], params: Params, fuel: list[int], trained: bool = False
-    ) -> Ref:
+        self,
+        spec: OpSpec,
+        operands: list[TensorValue],
+        params: Params,
+        fuel: list[int],
+        trained: bool = False,
+    ) -> TensorValue:
         """Execute an op, with its effects; ``trained``: parameters besides the operands have part in it.
 
         Raises Rejected if eager would raise, or the fuel is used up.
@@ -87,7 +92,7 @@ class Operators:
     ) -> Value:
         """Call a layer of ``nn``, written in this form. Raises Rejected if eager would raise."""
         spec = LAYERS[new.name]
-        if len(args) != 1 or not isinstance(args[0], Ref) or form not in (spec.form, "checkpoint"):
+        if len(args) != 1 or not isinstance(args[0], TensorValue) or form not in (spec.form, "checkpoint"):
             raise Rejected("a layer takes one tensor, in its own form")
         if spec.form and form != spec.form:
             raise Rejected("this layer returns several results")
@@ -112,9 +117,9 @@ class Operators:
             raise Rejected("no updates in a control-flow operator")
         for name, bound in updates.items():
             state = layer.attrs[name]
-            assert isinstance(state, Ref)
+            assert isinstance(state, TensorValue)
             state.storage.bound = max(state.storage.bound, bound)
-        trained = any(isinstance(v, Ref) and v.grad for v in layer.attrs.values())
+        trained = any(isinstance(v, TensorValue) and v.grad for v in layer.attrs.values())
         if self._operator is not None:
             self._operator.trains |= trained
             if self._operator.spec.transforms and not spec.lowers and spec.tensors(new.params):
@@ -126,7 +131,9 @@ class Operators:
             x.storage.bound = max(x.storage.bound, outcome.bound)
         return result
 
-    def _check_write(self, target: Ref, others: Sequence[Ref], mutates: str, partial: bool = False) -> None:
+    def _check_write(
+        self, target: TensorValue, others: Sequence[TensorValue], mutates: str, partial: bool = False
+    ) -> None:
         if self._operator is not None:
             self._operator.check_write(target, mutates)
             if self.trace is not None and self._operator.existed(target):
@@ -145,8 +152,13 @@ class Operators:
         return Outcome(lower, outcome.bound)
 
     def _result(
-        self, outcome: Outcome, first: Ref, requires_grad: bool, fuel: list[int], spec: OpSpec | None = None
-    ) -> Ref:
+        self,
+        outcome: Outcome,
+        first: TensorValue,
+        requires_grad: bool,
+        fuel: list[int],
+        spec: OpSpec | None = None,
+    ) -> TensorValue:
         """The result of an op (or, without a spec, of a layer) as a tensor; ``first`` is its
         first operand.
         """
@@ -167,12 +179,14 @@ class Operators:
         return result
 
 
-def _offered_params(spec: OpSpec, target: Ref) -> Sequence[Params]:
+def _offered_params(spec: OpSpec, target: TensorValue) -> Sequence[Params]:
     choices = spec.choices([target])
     return choices if isinstance(choices, list) else ()  # a Hypothesis strategy cannot list its values
 
 
-def _change_metadata(spec: OpSpec, target: Ref, operands: Sequence[Ref], outcome: Outcome) -> None:
+def _change_metadata(
+    spec: OpSpec, target: TensorValue, operands: Sequence[TensorValue], outcome: Outcome
+) -> None:
     adopted = operands[outcome.adopts] if outcome.adopts is not None else None
     autograd.check_storage_change(spec, target, adopted)
     if adopted is not None:

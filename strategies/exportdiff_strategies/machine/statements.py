@@ -13,7 +13,15 @@ from exportdiff_strategies.machine.limits import ROUNDS
 from exportdiff_strategies.machine.memory import OperatorMemory
 from exportdiff_strategies.ops import Rejected
 from exportdiff_strategies.regions import REGIONS
-from exportdiff_strategies.values import Box, Frame, Instance, Method, Primitive, Ref, Value
+from exportdiff_strategies.values import (
+    BoundMethod,
+    CallFrame,
+    CollectionValue,
+    Instance,
+    TensorValue,
+    TorchFunction,
+    Value,
+)
 
 
 class Raised(Rejected):
@@ -28,7 +36,7 @@ class Raised(Rejected):
 class Statements(Calls):
     """Executes statements. Every method raises Rejected where eager raises."""
 
-    def run(self, body: Iterable[ir.Stmt], frame: Frame) -> tuple[bool, Value]:
+    def run(self, body: Iterable[ir.Stmt], frame: CallFrame) -> tuple[bool, Value]:
         """Execute statements; return whether a ``return`` was reached, and the value it returned."""
         for stmt in body:
             if self.trace is not None:
@@ -84,13 +92,13 @@ class Statements(Calls):
 
     # exceptions
 
-    def _fail(self, stmt: ir.Fail, frame: Frame) -> None:
+    def _fail(self, stmt: ir.Fail, frame: CallFrame) -> None:
         subject = self.evaluate(stmt.subject, frame)
-        if not isinstance(subject, Ref) or 0 in subject.type.shape:
+        if not isinstance(subject, TensorValue) or 0 in subject.type.shape:
             raise Rejected("no tensor with elements")
         raise Raised(FAILURES[stmt.name].error)
 
-    def _try(self, stmt: ir.Try, frame: Frame) -> tuple[bool, Value]:
+    def _try(self, stmt: ir.Try, frame: CallFrame) -> tuple[bool, Value]:
         if self._operator is not None:
             raise Rejected("no exceptions in a control-flow operator")
         try:
@@ -104,7 +112,7 @@ class Statements(Calls):
 
     # loops
 
-    def _repeat(self, stmt: ir.Repeat, frame: Frame) -> tuple[bool, Value]:
+    def _repeat(self, stmt: ir.Repeat, frame: CallFrame) -> tuple[bool, Value]:
         count = self._rounds(stmt, frame)
         number = 0
         while number < count:
@@ -118,13 +126,13 @@ class Statements(Calls):
         frame.names.pop(stmt.var, None)
         return False, None
 
-    def _rounds(self, stmt: ir.Repeat, frame: Frame) -> int:
+    def _rounds(self, stmt: ir.Repeat, frame: CallFrame) -> int:
         count = self.evaluate(stmt.count, frame)
         if not isinstance(count, int) or not 0 <= count <= ROUNDS:
             raise Rejected("not a small number of rounds")
         return count
 
-    def _loop(self, stmt: ir.Loop, frame: Frame) -> None:
+    def _loop(self, stmt: ir.Loop, frame: CallFrame) -> None:
         box = self.read(frame.owner, stmt.container)
         if not isinstance(box, Instance) or not isinstance(box.kind, str):
             raise Rejected("not iterable")
@@ -138,9 +146,9 @@ class Statements(Calls):
 
     # control-flow operators
 
-    def _control(self, stmt: ir.Control, frame: Frame) -> None:
+    def _control(self, stmt: ir.Control, frame: CallFrame) -> None:
         operands = [self.evaluate(operand, frame) for operand in stmt.operands]
-        tensors = [value for value in operands if isinstance(value, Ref)]
+        tensors = [value for value in operands if isinstance(value, TensorValue)]
         if len(tensors) != len(operands) or self._operator is not None or self._autocast:
             raise Rejected("a control-flow operator takes tensors, and is not nested")
         spec = CONTROLS[stmt.name]
@@ -150,12 +158,12 @@ class Statements(Calls):
             raise Rejected("eager does not differentiate under hooks on saved tensors")
         memory = OperatorMemory(spec, frame, tensors, self._grad)
 
-        def run(function: ir.Lambda, given: Sequence[Ref]) -> Value:
+        def run(function: ir.LocalFunction, given: Sequence[TensorValue]) -> Value:
             if self.trace is not None:
                 self.trace.executed.add(id(function))
             memory.add_arguments(given)
             names = {**frame.names, **dict(zip(function.args, given, strict=True))}
-            result = self.run(function.body, Frame(frame.owner, names, frame.fuel))[1]
+            result = self.run(function.body, CallFrame(frame.owner, names, frame.fuel))[1]
             memory.check_result(result)
             return result
 
@@ -172,10 +180,10 @@ class Statements(Calls):
 
     # attributes
 
-    def _store(self, stmt: ir.Set | ir.Swap | ir.Bump, frame: Frame) -> None:
+    def _store(self, stmt: ir.SetAttr | ir.Swap | ir.Increment, frame: CallFrame) -> None:
         if self._operator is not None:
             raise Rejected("no updates in a control-flow operator")
-        if isinstance(stmt, ir.Bump):
+        if isinstance(stmt, ir.Increment):
             holder = self._holder(frame, stmt.path)
             value = self.read(frame.owner, stmt.path)
             if not isinstance(value, int) or isinstance(value, bool):
@@ -188,7 +196,7 @@ class Statements(Calls):
         else:
             self._set(frame, stmt.path, self.evaluate(stmt.value, frame))
 
-    def _set(self, frame: Frame, path: ir.AttributePath, value: Value) -> None:
+    def _set(self, frame: CallFrame, path: ir.AttributePath, value: Value) -> None:
         holder = self._holder(frame, path)
         step = path[-1]
         slot = holder.slots.get(step, "")
@@ -196,28 +204,31 @@ class Statements(Calls):
             raise Rejected("an attribute of a layer, of a graph module or of a parametrization")
         if slot == "parameter" or isinstance(value, Instance):
             raise Rejected("parameters and modules are not rebound")
-        if isinstance(value, Ref):
+        if isinstance(value, TensorValue):
             # ``self.b = <Parameter>`` would register a parameter.
             if value.storage.kind == "parameter" and not value.view:
                 raise Rejected("would register a parameter")
-            if slot == "" and step in holder.attrs and not isinstance(holder.attrs[step], Ref):
+            if slot == "" and step in holder.attrs and not isinstance(holder.attrs[step], TensorValue):
                 raise Rejected("not an attribute for tensors")
             if slot == "":
                 holder.slots[step] = "constant"
-        elif isinstance(value, Box | Method | Primitive) or slot in ("buffer", "scratch"):
+        elif isinstance(value, CollectionValue | BoundMethod | TorchFunction) or slot in (
+            "buffer",
+            "scratch",
+        ):
             raise Rejected("a buffer holds tensors")
         if self.trace is not None:
             if step in holder.origins:
                 self.trace.used.add(holder.origins[step])
             old = holder.attrs.get(step)
             self.trace.marks.update(_rebinding_tags(old, value))
-            if isinstance(value, Ref):
+            if isinstance(value, TensorValue):
                 place = (id(holder), step)
-                kept = old if isinstance(old, Ref) else None
+                kept = old if isinstance(old, TensorValue) else None
                 self.trace.marks.update(self.trace.flow.note_kept(value, kept, place))
         holder.store(step, value)
 
-    def _holder(self, frame: Frame, path: ir.AttributePath) -> Instance:
+    def _holder(self, frame: CallFrame, path: ir.AttributePath) -> Instance:
         holder = self.read(frame.owner, path[:-1]) if len(path) > 1 else frame.owner
         if not isinstance(holder, Instance):
             raise Rejected("not a module")
@@ -228,7 +239,7 @@ def _rebinding_tags(old: Value, new: Value) -> Iterator[str]:
     """The tags of giving an attribute another value."""
     if old is None:
         yield "state.created_in_forward"
-    elif isinstance(old, Ref) and isinstance(new, Ref):
+    elif isinstance(old, TensorValue) and isinstance(new, TensorValue):
         yield "state.rebound"
         if old.type.shape != new.type.shape:
             yield "state.rebound_shape"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from exportdiff_strategies import program as ir
 from exportdiff_strategies.ops import Rejected
 from exportdiff_strategies.types import TensorType, contiguous_stride, dense, expanded, inexact, swap
-from exportdiff_strategies.values import Family, Ref, Storage
+from exportdiff_strategies.values import Storage, TensorValue, ViewFamily
 
 LAYOUTS = ("transposed", "sliced", "offset", "expanded", "windows", "real", "negative", "conjugate")
 """The memory layouts, except for the plain one: row-major, from the start of the storage.
@@ -57,17 +57,19 @@ def new_tensor(
     frozen: bool = False,
     history: str = "",
     lazy: bool = False,
-) -> Ref:
+) -> TensorValue:
     """A tensor with its own memory.
 
     It is a leaf of autograd if it is a parameter that is not ``frozen``, or (``grad``) an input that requires
-    grad; ``history`` as in TensorInput, ``lazy`` as in Ref.
+    grad; ``history`` as in TensorInput, ``lazy`` as in TensorValue.
     """
     leaf = (slot == "parameter" and inexact(kind.dtype) and not frozen) or grad
-    return Ref(kind, Storage(bound, slot), Family(leaf, leaf and history != "computed"), lazy=lazy)
+    return TensorValue(
+        kind, Storage(bound, slot), ViewFamily(leaf, leaf and history != "computed"), lazy=lazy
+    )
 
 
-def filled_tensor(fill: ir.Fill, slot: str = "", frozen: bool = False, layout: str = "") -> Ref:
+def filled_tensor(fill: ir.Fill, slot: str = "", frozen: bool = False, layout: str = "") -> TensorValue:
     """The tensor that a Fill describes, in a layout."""
     bound = max(abs(fill.low), abs(fill.high if fill.high is not None else fill.low), 1.0)
     if fill.high is not None and not inexact(fill.dtype):

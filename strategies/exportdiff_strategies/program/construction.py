@@ -70,7 +70,7 @@ class Container:
 
 
 @dataclass(frozen=True, slots=True)
-class Tensor:
+class TensorAttr:
     """A tensor attribute; ``kind`` is parameter, buffer, scratch (a non-persistent buffer) or constant.
 
     A ``frozen`` parameter requires no gradient. ``layout`` is the memory layout, as in TensorInput.
@@ -84,27 +84,27 @@ class Tensor:
 
 
 @dataclass(frozen=True, slots=True)
-class Unset:
-    """A tensor attribute that is None until ``forward`` sets it; ``kind`` as in Tensor, but no parameter."""
+class UnsetTensor:
+    """A tensor attribute that is None until ``forward`` sets it; ``kind`` as in TensorAttr, not parameter."""
 
     attr: str
     kind: str
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class TensorContainer:
     """A plain "list" or "dict" of tensors that have no name of their own, parameters or constants; or a
     ``ParameterList`` or ``ParameterDict``.
     """
 
     attr: str
     kind: str
-    items: tuple[Tensor, ...]
+    items: tuple[TensorAttr, ...]
     keys: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Copied:
+class CopiedModule:
     """``self.<attr> = copy.copy(self.<source>)`` or, if ``deep``, ``copy.deepcopy``, of a module."""
 
     attr: str
@@ -113,7 +113,7 @@ class Copied:
 
 
 @dataclass(frozen=True, slots=True)
-class Derived:
+class DerivedTensor:
     """A buffer or constant that is a view of the tensor at ``source`` or, without ``op``,
     that same tensor.
     """
@@ -126,7 +126,7 @@ class Derived:
 
 
 @dataclass(frozen=True, slots=True)
-class Plain:
+class PythonAttr:
     """A Python attribute."""
 
     attr: str
@@ -152,4 +152,16 @@ class Parametrize:
     name: str
 
 
-Init = Child | Copied | Bind | Container | Tensor | Unset | Held | Derived | Plain | Hook | Parametrize
+Init = (
+    Child
+    | CopiedModule
+    | Bind
+    | Container
+    | TensorAttr
+    | UnsetTensor
+    | TensorContainer
+    | DerivedTensor
+    | PythonAttr
+    | Hook
+    | Parametrize
+)

@@ -60,12 +60,12 @@ def _statement(init: ir.Init, scaled: bool) -> str:
     if isinstance(init, ir.Child):
         made = _module(init.new)
         return assignment((init.attr,), f"torch.fx.symbolic_trace({made})" if init.traced else made)
-    if isinstance(init, ir.Copied):
+    if isinstance(init, ir.CopiedModule):
         function = "copy.deepcopy" if init.deep else "copy.copy"
         return assignment((init.attr,), f"{function}({path_text(init.source)})")
-    if isinstance(init, ir.Held):
+    if isinstance(init, ir.TensorContainer):
         return assignment((init.attr,), _held(init))
-    if isinstance(init, ir.Unset):
+    if isinstance(init, ir.UnsetTensor):
         return _registered(init.attr, init.kind, "None")
     if isinstance(init, ir.Bind):
         *holder, name = init.target
@@ -75,9 +75,9 @@ def _statement(init: ir.Init, scaled: bool) -> str:
         return assignment(init.target, source)
     if isinstance(init, ir.Container):
         return assignment((init.attr,), _container(init))
-    if isinstance(init, ir.Plain):
+    if isinstance(init, ir.PythonAttr):
         return assignment((init.attr,), repr(init.value))
-    if isinstance(init, ir.Derived):
+    if isinstance(init, ir.DerivedTensor):
         source = path_text(init.source)
         if init.op:
             source = OPS[init.op].template.format(source + ".data", p=init.params)
@@ -103,7 +103,7 @@ def _container(box: ir.Container) -> str:
     return f"nn.{box.kind}({f'[{listed}]' if box.kind == 'ModuleList' else listed})"
 
 
-def _held(box: ir.Held) -> str:
+def _held(box: ir.TensorContainer) -> str:
     items = [
         f"nn.Parameter({tensor(item.fill, '')})" if item.kind == "parameter" else tensor(item.fill, "")
         for item in box.items

@@ -21,10 +21,10 @@ def expression(expr: ir.Expr | ir.Star) -> str:
         return OPS[expr.name].template.format(*map(operand, expr.operands), p=expr.params)
     if isinstance(expr, ir.Attr):
         return path_text(expr.path)
-    if isinstance(expr, ir.Call):
+    if isinstance(expr, ir.CallModule):
         callee = path_text(expr.callee) + (f".{expr.method}" if expr.method else "")
         return ir.FORMS[expr.form].format(callee, args=_arguments(expr.args, expr.kwargs))
-    if isinstance(expr, ir.Group):
+    if isinstance(expr, ir.Collection):
         return group(expr.kind, [expression(item) for item in expr.items], expr.keys)
     if isinstance(expr, ir.Item):
         if expr.dotted:
@@ -36,9 +36,9 @@ def expression(expr: ir.Expr | ir.Star) -> str:
         return MEASURES[expr.name].template.format(operand(expr.subject))
     if isinstance(expr, ir.Results):
         return RESULTS[expr.name].template.format(operand(expr.operand), p=expr.params)
-    if isinstance(expr, ir.Apply):
+    if isinstance(expr, ir.CallVariable):
         return f"{expr.function.name}({_arguments(expr.args)})"
-    if isinstance(expr, ir.Bound):
+    if isinstance(expr, ir.ModuleOrMethod):
         return path_text(expr.path) + (f".{expr.method}" if expr.method else "")
     if isinstance(expr, ir.Function):
         return ir.FUNCTIONS[expr.name]

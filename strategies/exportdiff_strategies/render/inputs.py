@@ -23,12 +23,12 @@ def make_lines(program: ir.Program) -> list[str]:
     return lines
 
 
-def _arguments(program: ir.Program, inputs: ir.Given) -> tuple[list[str], str, str]:
+def _arguments(program: ir.Program, inputs: ir.NamedInputs) -> tuple[list[str], str, str]:
     """Lines that name inputs that are used twice, the tuple of arguments, and the dict of
     keyword arguments.
     """
     given = dict(inputs)
-    twice = {node.name for node in ir.nodes(tuple(given.values())) if isinstance(node, ir.Again)}
+    twice = {node.name for node in ir.nodes(tuple(given.values())) if isinstance(node, ir.AliasInput)}
     lines = [f"{name} = {_input(given[name])}" for name in given if name in twice]
     items = [name if name in twice else _input(given[name]) for name, _ in program.args]
     named = [(name, name if name in twice else _input(given[name])) for name, _ in program.kwargs]
@@ -39,9 +39,9 @@ def _arguments(program: ir.Program, inputs: ir.Given) -> tuple[list[str], str, s
 def _input(given: ir.Input) -> str:
     if isinstance(given, ir.TensorInput):
         return _tensor_input(given)
-    if isinstance(given, ir.Again):
+    if isinstance(given, ir.AliasInput):
         return OPS[given.op].template.format(given.name, p=given.params) if given.op else given.name
-    if isinstance(given, ir.GroupInput):
+    if isinstance(given, ir.CollectionInput):
         return group(given.kind, [_input(item) for item in given.items], given.keys)
     return literal(given.value)
 
@@ -90,7 +90,7 @@ def _dim(dim: ir.Dim) -> str:
 def _sizes_of(given: ir.Input, name: str, program: ir.Program, texts: dict[str, str]) -> str:
     """The dynamic sizes of one input."""
     assert program.dynamic is not None
-    if isinstance(given, ir.GroupInput):
+    if isinstance(given, ir.CollectionInput):
         # A registered dataclass is described by the list of its fields, without those that are None.
         data = given.kind == "data"
         items = [item for item in given.items if not (data and item == ir.Lit(None))]

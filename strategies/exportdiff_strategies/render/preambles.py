@@ -35,9 +35,9 @@ def preambles(program: ir.Program) -> Iterator[tuple[str, ...]]:
     for node in ir.nodes((program.classes, tuple(given for _, given in program.inputs))):
         if isinstance(node, ir.Op) and OPS[node.name].preamble:
             wanted[OPS[node.name].preamble] = PREAMBLES[OPS[node.name].preamble]
-        elif isinstance(node, ir.Group | ir.GroupInput) and node.kind in PREAMBLES:
+        elif isinstance(node, ir.Collection | ir.CollectionInput) and node.kind in PREAMBLES:
             wanted[node.kind] = _record(node.kind, node.keys)
-        elif isinstance(node, ir.Call) and node.form in PREAMBLES:
+        elif isinstance(node, ir.CallModule) and node.form in PREAMBLES:
             wanted[node.form] = PREAMBLES[node.form]
         elif isinstance(node, ir.Lit) and isinstance(node.value, ir.Kind):
             wanted["enum"] = _enum(program.enum)

@@ -25,12 +25,12 @@ def _statement(stmt: ir.Stmt) -> Iterator[str]:
         yield "pass" if stmt.value == ir.Lit(None) else expression(stmt.value)
     elif isinstance(stmt, ir.Return):
         yield f"return {expression(stmt.value)}"
-    elif isinstance(stmt, ir.Set):
+    elif isinstance(stmt, ir.SetAttr):
         yield assignment(stmt.path, expression(stmt.value))
     elif isinstance(stmt, ir.Swap):
         first, second = path_text(stmt.first), path_text(stmt.second)
         yield f"{first}, {second} = {second}, {first}"
-    elif isinstance(stmt, ir.Bump):
+    elif isinstance(stmt, ir.Increment):
         yield f"{path_text(stmt.path)} += 1"
     elif isinstance(stmt, ir.If):
         yield from _match(stmt) if stmt.match else _if(stmt, "if")
@@ -101,7 +101,7 @@ def _control(stmt: ir.Control) -> Iterator[str]:
     yield CONTROLS[stmt.name].template.format(t=stmt.target, x=operand(stmt.operands[0]), f=names)
 
 
-def _local_function(function: ir.Lambda) -> Iterator[str]:
+def _local_function(function: ir.LocalFunction) -> Iterator[str]:
     yield f"def {function.name}({', '.join(function.args)}):"
     yield from body_lines(function.body, 1)
     yield ""

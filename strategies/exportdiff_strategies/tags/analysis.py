@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from exportdiff_strategies import program as ir
 from exportdiff_strategies.machine import Machine
 from exportdiff_strategies.ops import OPS
-from exportdiff_strategies.trace import Called, Trace, Written
-from exportdiff_strategies.values import Instance, Ref, Value, leaves
+from exportdiff_strategies.trace import CallEvent, Trace, WriteEvent
+from exportdiff_strategies.values import Instance, TensorValue, Value, leaves
 
 
 class Analysis:
@@ -28,15 +28,15 @@ class Analysis:
         self.ops = [node for node in self.nodes if isinstance(node, ir.Op)]
         self.op_names = {op.name for op in self.ops}
         self.op_groups = {OPS[op.name].group for op in self.ops}
-        self.calls = [node for node in self.nodes if isinstance(node, ir.Call)]
+        self.calls = [node for node in self.nodes if isinstance(node, ir.CallModule)]
         self.inputs = list(ir.nodes(tuple(given for _, given in program.inputs)))
         self.trace = Trace()
         machine = Machine(program.classes, program.training)
         machine.trace = self.trace
         machine.run_program(program)
         self.events = self.trace.events
-        self.called = [event for event in self.events if isinstance(event, Called)]
-        self.writes = [event for event in self.events if isinstance(event, Written)]
+        self.called = [event for event in self.events if isinstance(event, CallEvent)]
+        self.writes = [event for event in self.events if isinstance(event, WriteEvent)]
         assert self.trace.model is not None
         self.places = list(places(self.trace.model))
         self.outputs = list(self._outputs())
@@ -48,16 +48,16 @@ class Analysis:
     def _outputs(self) -> Iterator[tuple[Value, str]]:
         """The leaves of the outputs of the first call, each with its role: input, buffer, view of input..."""
         for given, result in self.trace.results[:1]:
-            objects = {id(leaf): "input" for leaf in leaves(given) if isinstance(leaf, Ref)}
-            storages = {leaf.storage: "input" for leaf in leaves(given) if isinstance(leaf, Ref)}
+            objects = {id(leaf): "input" for leaf in leaves(given) if isinstance(leaf, TensorValue)}
+            storages = {leaf.storage: "input" for leaf in leaves(given) if isinstance(leaf, TensorValue)}
             for place in self.places:
                 for value in place.module.attrs.values():
-                    if isinstance(value, Ref):
+                    if isinstance(value, TensorValue):
                         objects.setdefault(id(value), value.storage.kind)
                         storages.setdefault(value.storage, value.storage.kind)
             for leaf in leaves([result]):
                 role = "fresh"
-                if isinstance(leaf, Ref):
+                if isinstance(leaf, TensorValue):
                     role = objects.get(id(leaf), "")
                     role = role or (
                         "view of " + storages[leaf.storage] if leaf.storage in storages else "fresh"

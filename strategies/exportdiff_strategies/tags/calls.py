@@ -39,7 +39,7 @@ def passes_flag_down(p: Analysis) -> bool:
     """Whether a call passes on a flag that the caller got."""
     for cls in p.classes:
         flags = {arg.name for arg in cls.args if arg.kind in ir.FLAGS}
-        for call in ir.of_type(cls.body, ir.Call):
+        for call in ir.of_type(cls.body, ir.CallModule):
             given = [*call.args, *(value for _, value in call.kwargs)]
             names = [getattr(v, "flag", v) for v in given]
             if any(getattr(v, "name", None) in flags for v in names):
@@ -50,7 +50,7 @@ def passes_flag_down(p: Analysis) -> bool:
 def calls_related_modules(p: Analysis) -> bool:
     """Whether a class calls a module and a submodule of that module."""
     for cls in p.classes:
-        callees = [call.callee for call in ir.of_type(cls.body, ir.Call) if call.callee]
+        callees = [call.callee for call in ir.of_type(cls.body, ir.CallModule) if call.callee]
         if any(a != b and b[: len(a)] == a for a in callees for b in callees):
             return True
     return False
@@ -58,7 +58,7 @@ def calls_related_modules(p: Analysis) -> bool:
 
 def drops_call(cls: ir.ClassDef) -> bool:
     """Whether a class ignores the result of a call."""
-    return any(isinstance(n, ir.Do) and isinstance(n.value, ir.Call) for n in ir.nodes(cls.bodies))
+    return any(isinstance(n, ir.Do) and isinstance(n.value, ir.CallModule) for n in ir.nodes(cls.bodies))
 
 
 def has_infinite_float(p: Analysis) -> bool:

@@ -38,7 +38,9 @@ def calls_module(stmt: ir.Try) -> bool:
 def operator_calls_module(p: Analysis, shared: bool) -> bool:
     """Whether a control-flow operator calls a module; with ``shared``, the same one in both functions."""
     for control in (n for n in p.nodes if isinstance(n, ir.Control)):
-        callees = [{call.callee for call in ir.of_type(function, ir.Call)} for function in control.functions]
+        callees = [
+            {call.callee for call in ir.of_type(function, ir.CallModule)} for function in control.functions
+        ]
         if shared and len(callees) > 1 and callees[0] & callees[1]:
             return True
         if not shared and any(callees):

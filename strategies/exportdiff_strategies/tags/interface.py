@@ -8,7 +8,7 @@ from exportdiff_strategies import program as ir
 from exportdiff_strategies.constants import OTHER_TYPES
 from exportdiff_strategies.tags.analysis import Analysis
 from exportdiff_strategies.tags.tag import Detector
-from exportdiff_strategies.values import Box, Ref, Value
+from exportdiff_strategies.values import CollectionValue, TensorValue, Value
 
 
 def tensor_inputs(p: Analysis) -> list[ir.TensorInput]:
@@ -33,7 +33,7 @@ def has_input_shape(test: Callable[[tuple[int, ...]], bool]) -> Detector:
 
 def has_input_container(kind: str) -> Detector:
     """An input is a container of this kind."""
-    return lambda p: any(isinstance(i, ir.GroupInput) and i.kind == kind for i in p.inputs)
+    return lambda p: any(isinstance(i, ir.CollectionInput) and i.kind == kind for i in p.inputs)
 
 
 def has_input_of(*kinds: type) -> Detector:
@@ -41,10 +41,12 @@ def has_input_of(*kinds: type) -> Detector:
     return lambda p: any(isinstance(i, ir.Lit) and type(i.value) in kinds for i in p.inputs)
 
 
-def records(p: Analysis) -> list[ir.Group | ir.GroupInput]:
+def records(p: Analysis) -> list[ir.Collection | ir.CollectionInput]:
     """All namedtuples and dataclasses, in the code and among the inputs."""
     found = (*p.nodes, *p.inputs)
-    return [n for n in found if isinstance(n, ir.Group | ir.GroupInput) and n.kind in ("named", "data")]
+    return [
+        n for n in found if isinstance(n, ir.Collection | ir.CollectionInput) and n.kind in ("named", "data")
+    ]
 
 
 def returns_role(*roles: str) -> Detector:
@@ -57,7 +59,7 @@ def returns_container(kind: str) -> Detector:
     return lambda p: any(
         group.kind == kind
         for r in ir.of_type(p.root.body, ir.Return)
-        for group in ir.of_type(r.value, ir.Group)
+        for group in ir.of_type(r.value, ir.Collection)
     )
 
 
@@ -73,17 +75,23 @@ def returns_empty(p: Analysis) -> bool:
 
 def returns_no_tensor(p: Analysis) -> bool:
     """Whether the model returns no tensor at all."""
-    return not any(isinstance(leaf, Ref) for leaf, _ in p.outputs)
+    return not any(isinstance(leaf, TensorValue) for leaf, _ in p.outputs)
 
 
 def empty_boxes(value: Value) -> bool:
     """Whether a value is an empty container, or has one in it."""
-    return isinstance(value, Box) and (not value.items or any(map(empty_boxes, value.items.values())))
+    return isinstance(value, CollectionValue) and (
+        not value.items or any(map(empty_boxes, value.items.values()))
+    )
 
 
 def has_other_keys(p: Analysis) -> bool:
     """Whether a dict has keys that are no text."""
-    dicts = (n for n in (*p.nodes, *p.inputs) if isinstance(n, ir.Group | ir.GroupInput) and n.kind == "dict")
+    dicts = (
+        n
+        for n in (*p.nodes, *p.inputs)
+        if isinstance(n, ir.Collection | ir.CollectionInput) and n.kind == "dict"
+    )
     return any(not isinstance(key, str) for each in dicts for key in each.keys)
 
 
@@ -100,26 +108,26 @@ def takes_other_type(p: Analysis) -> bool:
 
 def has_value_in_container(p: Analysis) -> bool:
     """Whether a container of inputs holds a Python value or an empty container."""
-    items = [item for i in p.inputs if isinstance(i, ir.GroupInput) for item in i.items]
+    items = [item for i in p.inputs if isinstance(i, ir.CollectionInput) for item in i.items]
     return any(
-        isinstance(item, ir.Lit) or item == ir.GroupInput(item.kind, ())
+        isinstance(item, ir.Lit) or item == ir.CollectionInput(item.kind, ())
         for item in items
-        if isinstance(item, ir.Lit | ir.GroupInput)
+        if isinstance(item, ir.Lit | ir.CollectionInput)
     )
 
 
 def returns_duplicate(p: Analysis) -> bool:
     """Whether the model returns one tensor twice."""
-    tensors = [id(leaf) for leaf, _ in p.outputs if isinstance(leaf, Ref)]
+    tensors = [id(leaf) for leaf, _ in p.outputs if isinstance(leaf, TensorValue)]
     return len(set(tensors)) < len(tensors)
 
 
 def returns_nested(p: Analysis) -> bool:
     """Whether the model returns a container in a container."""
     return any(
-        isinstance(item, ir.Group)
+        isinstance(item, ir.Collection)
         for r in ir.of_type(p.root.body, ir.Return)
-        for g in ir.of_type(r.value, ir.Group)
+        for g in ir.of_type(r.value, ir.Collection)
         for item in g.items
     )
 
@@ -129,7 +137,7 @@ def dynamic_shapes_are(test: Callable[..., bool]) -> Detector:
     return lambda p: p.program.dynamic is not None and test(p.program.dynamic)
 
 
-def passes_extra_arguments(p: Analysis, given: ir.Given) -> bool:
+def passes_extra_arguments(p: Analysis, given: ir.NamedInputs) -> bool:
     """Whether the shapes are dynamic and these arguments include some for ``*rest`` or ``**options``."""
     own = {arg.name for arg in p.root.args}
     return p.program.dynamic is not None and any(name not in own for name, _ in given)

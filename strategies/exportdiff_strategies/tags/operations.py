@@ -7,7 +7,7 @@ from exportdiff_strategies.ops import OPS
 from exportdiff_strategies.ops.views import TURNS
 from exportdiff_strategies.tags.analysis import Analysis
 from exportdiff_strategies.tags.tag import Detector
-from exportdiff_strategies.trace import Called, Written
+from exportdiff_strategies.trace import CallEvent, WriteEvent
 
 
 def wrote_to(*kinds: str) -> Detector:
@@ -26,7 +26,7 @@ def writes_in_one_branch(p: Analysis) -> bool:
 
 def writes_around_call(p: Analysis, before: bool) -> bool:
     """Whether a write directly precedes (``before``) or follows a call of a module."""
-    wanted: tuple[type, type] = (Written, Called) if before else (Called, Written)
+    wanted: tuple[type, type] = (WriteEvent, CallEvent) if before else (CallEvent, WriteEvent)
     for first, second in zip(p.events, p.events[1:], strict=False):
         if isinstance(first, wanted[0]) and isinstance(second, wanted[1]):
             return True

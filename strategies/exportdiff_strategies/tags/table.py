@@ -93,7 +93,7 @@ from exportdiff_strategies.tags.state import (
     updates_running_statistics,
 )
 from exportdiff_strategies.tags.tag import Tag
-from exportdiff_strategies.values import Box
+from exportdiff_strategies.values import CollectionValue
 
 _CONDITIONS = {
     "truthy": "a branch on the truth of a flag, a number or *args",
@@ -173,8 +173,8 @@ TAGS: dict[str, Tag] = {
     "hierarchy.aside": Tag(
         "a module in an attribute that is not registered", has_node(ir.Bind, lambda b: b.aside)
     ),
-    "hierarchy.copied": Tag("copy.copy of a module", has_node(ir.Copied, lambda c: not c.deep)),
-    "hierarchy.deep_copied": Tag("copy.deepcopy of a module", has_node(ir.Copied, lambda c: c.deep)),
+    "hierarchy.copied": Tag("copy.copy of a module", has_node(ir.CopiedModule, lambda c: not c.deep)),
+    "hierarchy.deep_copied": Tag("copy.deepcopy of a module", has_node(ir.CopiedModule, lambda c: c.deep)),
     "hierarchy.nested_container": Tag(
         "a container in a container",
         has_node(ir.Container, lambda c: any(isinstance(item, ir.Container) for item in c.items)),
@@ -234,18 +234,18 @@ TAGS: dict[str, Tag] = {
     "calls.rest": Tag("a child takes *args", child_takes("rest")),
     "calls.options": Tag("a child takes **kwargs", child_takes("options")),
     "calls.star": Tag("*args or **kwargs passed on", has_node(ir.Star)),
-    "calls.keyword": Tag("an argument by keyword", has_node(ir.Call, lambda c: bool(c.kwargs))),
+    "calls.keyword": Tag("an argument by keyword", has_node(ir.CallModule, lambda c: bool(c.kwargs))),
     "calls.keyword_order": Tag("arguments by keyword in another order", marked("calls.keyword_order")),
     "calls.default": Tag("an argument of a child that takes its default", marked("calls.default")),
     "calls.none": Tag(
         "None passed for an optional tensor",
-        has_node(ir.Call, lambda c: ir.Lit(None) in (*c.args, *(value for _, value in c.kwargs))),
+        has_node(ir.CallModule, lambda c: ir.Lit(None) in (*c.args, *(value for _, value in c.kwargs))),
     ),
     "calls.passed_down": Tag("a flag of the caller passed on", passes_flag_down),
     "calls.deep": Tag("a call of a submodule of a child", marked("calls.deep")),
     "calls.expression": Tag(
         "an argument of a call that is an expression",
-        has_node(ir.Call, lambda c: bool(c.args) and isinstance(c.args[0], ir.Op)),
+        has_node(ir.CallModule, lambda c: bool(c.args) and isinstance(c.args[0], ir.Op)),
     ),
     "calls.family": Tag(
         "a module and one of its submodules called by the same caller", calls_related_modules
@@ -255,18 +255,20 @@ TAGS: dict[str, Tag] = {
         "a call that ignores the result", lambda p: any(drops_call(cls) for cls in p.classes)
     ),
     "calls.loop": Tag("a loop over a container", has_node(ir.Loop)),
-    "calls.method": Tag("a method that is not forward", has_node(ir.Method)),
+    "calls.method": Tag("a method that is not forward", has_node(ir.MethodDef)),
     "calls.method_calls_forward": Tag(
         "a method that calls self.forward",
         has_node(
-            ir.Method,
-            lambda m: any(c.callee == () and c.method == "forward" for c in ir.of_type(m.body, ir.Call)),
+            ir.MethodDef,
+            lambda m: any(
+                c.callee == () and c.method == "forward" for c in ir.of_type(m.body, ir.CallModule)
+            ),
         ),
     ),
     "calls.forward_directly": Tag("module.forward called without hooks", marked("calls.forward_directly")),
     "calls.function": Tag("a function of torch passed down", has_node(ir.Function)),
-    "calls.bound_method": Tag("a module or a bound method passed down", has_node(ir.Bound)),
-    "calls.applied": Tag("a function or module that was passed in is called", has_node(ir.Apply)),
+    "calls.bound_method": Tag("a module or a bound method passed down", has_node(ir.ModuleOrMethod)),
+    "calls.applied": Tag("a function or module that was passed in is called", has_node(ir.CallVariable)),
     "calls.no_result": Tag("a child that returns None", returns_nothing),
     "calls.writes_argument": Tag("a child that only writes to an argument", only_writes_argument),
     "calls.untouched": Tag("a child returns an argument unchanged", marked("calls.untouched")),
@@ -274,7 +276,9 @@ TAGS: dict[str, Tag] = {
     "calls.group_result": Tag(
         "a child returns a container",
         lambda p: any(
-            isinstance(r.value, ir.Group) for cls in p.classes[:-1] for r in ir.of_type(cls.body, ir.Return)
+            isinstance(r.value, ir.Collection)
+            for cls in p.classes[:-1]
+            for r in ir.of_type(cls.body, ir.Return)
         ),
     ),
     **{f"control.{name}": Tag(meaning, has_condition(name)) for name, meaning in _CONDITIONS.items()},
@@ -313,35 +317,36 @@ TAGS: dict[str, Tag] = {
         "a Python float of the module as an operand",
         lambda p: any(isinstance(n, ir.Attr) and n.path[-1] == "rate" for n in p.nodes),
     ),
-    "control.counter": Tag("a Python attribute of the module updated", has_node(ir.Bump)),
-    "state.parameter": Tag("an nn.Parameter", has_node(ir.Tensor, lambda t: t.kind == "parameter")),
-    "state.frozen": Tag("a parameter that requires no gradient", has_node(ir.Tensor, lambda t: t.frozen)),
-    "state.buffer": Tag("a persistent buffer", has_node(ir.Tensor, lambda t: t.kind == "buffer")),
-    "state.scratch": Tag("a non-persistent buffer", has_node(ir.Tensor, lambda t: t.kind == "scratch")),
+    "control.counter": Tag("a Python attribute of the module updated", has_node(ir.Increment)),
+    "state.parameter": Tag("an nn.Parameter", has_node(ir.TensorAttr, lambda t: t.kind == "parameter")),
+    "state.frozen": Tag("a parameter that requires no gradient", has_node(ir.TensorAttr, lambda t: t.frozen)),
+    "state.buffer": Tag("a persistent buffer", has_node(ir.TensorAttr, lambda t: t.kind == "buffer")),
+    "state.scratch": Tag("a non-persistent buffer", has_node(ir.TensorAttr, lambda t: t.kind == "scratch")),
     "state.constant": Tag(
-        "a tensor that is a plain attribute", has_node(ir.Tensor, lambda t: t.kind == "constant")
+        "a tensor that is a plain attribute", has_node(ir.TensorAttr, lambda t: t.kind == "constant")
     ),
     "state.held": Tag(
-        "tensors in a plain list or dict", has_node(ir.Held, lambda held: held.kind in ("list", "dict"))
+        "tensors in a plain list or dict",
+        has_node(ir.TensorContainer, lambda held: held.kind in ("list", "dict")),
     ),
     "state.parameter_container": Tag(
         "an nn.ParameterList or nn.ParameterDict",
-        has_node(ir.Held, lambda held: held.kind not in ("list", "dict")),
+        has_node(ir.TensorContainer, lambda held: held.kind not in ("list", "dict")),
     ),
     "state.held_parameter": Tag(
         "a parameter in a plain list or dict",
         has_node(
-            ir.Held,
+            ir.TensorContainer,
             lambda held: held.kind in ("list", "dict") and any(t.kind == "parameter" for t in held.items),
         ),
     ),
     "state.integer": Tag(
-        "an integer tensor as state", has_node(ir.Tensor, lambda t: t.fill.dtype.startswith("int"))
+        "an integer tensor as state", has_node(ir.TensorAttr, lambda t: t.fill.dtype.startswith("int"))
     ),
-    "state.bool": Tag("a bool tensor as state", has_node(ir.Tensor, lambda t: t.fill.dtype == "bool")),
+    "state.bool": Tag("a bool tensor as state", has_node(ir.TensorAttr, lambda t: t.fill.dtype == "bool")),
     **{
         f"state.{layout}": Tag(
-            f"{word} as state", has_node(ir.Tensor, lambda t, layout=layout: t.layout == layout)
+            f"{word} as state", has_node(ir.TensorAttr, lambda t, layout=layout: t.layout == layout)
         )
         for layout, word in (
             ("transposed", "a transposed tensor"),
@@ -352,7 +357,7 @@ TAGS: dict[str, Tag] = {
     },
     "state.reinterpreted": Tag(
         "a tensor of the state seen as another dtype",
-        has_node(ir.Derived, lambda d: d.op in ("view_as_real", "view_float", "bits")),
+        has_node(ir.DerivedTensor, lambda d: d.op in ("view_as_real", "view_float", "bits")),
     ),
     "state.scaled": Tag(
         "an instance with its own initial values", has_node(ir.New, lambda n: n.scale != 1.0)
@@ -365,7 +370,7 @@ TAGS: dict[str, Tag] = {
         "a buffer or constant that is a view of a parameter", has_view_of_parameter
     ),
     "state.registered_again": Tag(
-        "a tensor registered under a second name", has_node(ir.Derived, lambda d: not d.op)
+        "a tensor registered under a second name", has_node(ir.DerivedTensor, lambda d: not d.op)
     ),
     "state.read_child": Tag(
         "a tensor of a child read by its parent", has_node(ir.Attr, lambda a: len(a.path) > 1)
@@ -383,12 +388,12 @@ TAGS: dict[str, Tag] = {
     "state.rebound_to_input": Tag("rebound to an input", marked("state.rebound_to_input")),
     "state.rebound_to_state": Tag("rebound to other state", marked("state.rebound_to_state")),
     "state.handed_over": Tag(
-        "a tensor attribute of a child set by its parent", has_node(ir.Set, lambda s: len(s.path) > 1)
+        "a tensor attribute of a child set by its parent", has_node(ir.SetAttr, lambda s: len(s.path) > 1)
     ),
-    "state.unset": Tag("a tensor attribute that is None at first", has_node(ir.Unset)),
+    "state.unset": Tag("a tensor attribute that is None at first", has_node(ir.UnsetTensor)),
     "state.set_once": Tag(
         "an attribute that forward sets if it is None",
-        has_node(ir.If, lambda s: s.test.name == "is_none" and bool(ir.of_type(s.then, ir.Set))),
+        has_node(ir.If, lambda s: s.test.name == "is_none" and bool(ir.of_type(s.then, ir.SetAttr))),
     ),
     "state.swapped": Tag("two tensor attributes swapped", has_node(ir.Swap)),
     "state.created_in_forward": Tag("an attribute that forward creates", marked("state.created_in_forward")),
@@ -467,10 +472,11 @@ TAGS: dict[str, Tag] = {
         lambda p: any(g.keys != ir.FIELDS for g in records(p)),
     ),
     "input.same_twice": Tag(
-        "one tensor passed twice", lambda p: any(isinstance(i, ir.Again) and not i.op for i in p.inputs)
+        "one tensor passed twice", lambda p: any(isinstance(i, ir.AliasInput) and not i.op for i in p.inputs)
     ),
     "input.view_of_another": Tag(
-        "one input a view of another", lambda p: any(isinstance(i, ir.Again) and bool(i.op) for i in p.inputs)
+        "one input a view of another",
+        lambda p: any(isinstance(i, ir.AliasInput) and bool(i.op) for i in p.inputs),
     ),
     "input.transposed": Tag("a transposed input", has_input_layout("transposed")),
     "input.sliced": Tag("an input with holes", has_input_layout("sliced")),
@@ -491,7 +497,7 @@ TAGS: dict[str, Tag] = {
     ),
     "input.overlapping": Tag(
         "an input that overlaps with part of another",
-        lambda p: any(isinstance(i, ir.Again) and i.op == "rows" for i in p.inputs),
+        lambda p: any(isinstance(i, ir.AliasInput) and i.op == "rows" for i in p.inputs),
     ),
     "input.scalar": Tag("a 0-d input", has_input_shape(lambda s: not s)),
     "input.empty": Tag("an empty input", has_input_shape(lambda s: 0 in s)),
@@ -537,9 +543,9 @@ TAGS: dict[str, Tag] = {
     "output.result": Tag(
         "a named tuple of torch returned, as that of x.max(0)",
         lambda p: any(
-            isinstance(part, Box) and part.kind == "result"
+            isinstance(part, CollectionValue) and part.kind == "result"
             for _, result in p.trace.results
-            for part in (result, *(result.items.values() if isinstance(result, Box) else ()))
+            for part in (result, *(result.items.values() if isinstance(result, CollectionValue) else ()))
         ),
     ),
     "output.nested": Tag("a container in a container returned", returns_nested),
@@ -572,7 +578,9 @@ TAGS: dict[str, Tag] = {
     "region.inference_mode": Tag("torch.inference_mode", has_region("inference_mode")),
     "region.autocast": Tag("torch.autocast", has_region("autocast")),
     "region.annotate": Tag("torch.fx.traceback.annotate", has_region("annotate")),
-    "region.checkpoint": Tag("torch.utils.checkpoint", has_node(ir.Call, lambda c: c.form == "checkpoint")),
+    "region.checkpoint": Tag(
+        "torch.utils.checkpoint", has_node(ir.CallModule, lambda c: c.form == "checkpoint")
+    ),
     **{f"region.{name}": Tag(f"the operator {name}", has_operator(name)) for name in CONTROLS},
     "region.submodule": Tag(
         "a submodule called in a control-flow operator", lambda p: operator_calls_module(p, False)
@@ -587,7 +595,8 @@ TAGS: dict[str, Tag] = {
     "region.checkpoint_within": Tag(
         "torch.utils.checkpoint in a control-flow operator",
         has_node(
-            ir.Control, lambda c: any(call.form == "checkpoint" for call in ir.of_type(c.functions, ir.Call))
+            ir.Control,
+            lambda c: any(call.form == "checkpoint" for call in ir.of_type(c.functions, ir.CallModule)),
         ),
     ),
     "region.state": Tag("state read in a control-flow operator", operator_reads_state),
