@@ -124,7 +124,7 @@ class TorchFunction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CollectionValue:
-    """A container of values; ``kind`` as in Group. Items of a tuple or list are numbered."""
+    """A container of values; ``kind`` as in Collection. Items of a tuple or list are numbered."""
 
     kind: str
     items: dict[ir.Literal, Value]

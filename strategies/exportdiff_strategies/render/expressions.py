@@ -71,7 +71,7 @@ def _key(key: ir.Literal) -> str:
 
 
 def group(kind: str, items: list[str], keys: tuple[ir.Literal, ...]) -> str:
-    """A container of items that are already source; ``keys`` as in Group."""
+    """A container of items that are already source; ``keys`` as in Collection."""
     if kind == "dict":
         return "{" + ", ".join(f"{_key(k)}: {v}" for k, v in zip(keys, items, strict=True)) + "}"
     listed = ", ".join(items)
