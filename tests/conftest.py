@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 import torch
 
-import hypothesis_profiles
 from exportdiff.core.case import Case, case_from_source
 from exportdiff.runtime.processes.processors import processors
+from support import hypothesis_profiles
 
 HEADER = "import torch\nfrom torch import nn\n\n"
 

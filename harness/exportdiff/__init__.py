@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from exportdiff.core.errors import UsageError
     from exportdiff.interfaces import model_strategies as strategies
     from exportdiff.interfaces.call_variants import call_variants, swap_attribute, swap_module
-    from exportdiff.interfaces.checking.asserting import assert_export_equivalent, assert_passes, compare
+    from exportdiff.interfaces.checking.python_api import assert_export_equivalent, assert_passes, compare
     from exportdiff.interfaces.checking.report import Found, Report
     from exportdiff.interfaces.pytest_plugin import ExportEquivalence
 
@@ -22,10 +22,10 @@ _HOMES = {
     "Found": "exportdiff.interfaces.checking.report",
     "Report": "exportdiff.interfaces.checking.report",
     "UsageError": "exportdiff.core.errors",
-    "assert_export_equivalent": "exportdiff.interfaces.checking.asserting",
-    "assert_passes": "exportdiff.interfaces.checking.asserting",
+    "assert_export_equivalent": "exportdiff.interfaces.checking.python_api",
+    "assert_passes": "exportdiff.interfaces.checking.python_api",
     "call_variants": "exportdiff.interfaces.call_variants",
-    "compare": "exportdiff.interfaces.checking.asserting",
+    "compare": "exportdiff.interfaces.checking.python_api",
     "strategies": "exportdiff.interfaces.model_strategies",
     "swap_attribute": "exportdiff.interfaces.call_variants",
     "swap_module": "exportdiff.interfaces.call_variants",

@@ -19,13 +19,13 @@ from exportdiff.cli.interrupting import interruptible
 from exportdiff.core.errors import UsageError
 from exportdiff.core.target import Target
 from exportdiff.core.torch_versions import torch_version
-from exportdiff.interfaces.checking.accepting import (
+from exportdiff.interfaces.checking.baseline import (
     no_longer_shown,
-    read_accepted,
+    read_baseline,
     with_accepted,
-    write_accepted,
+    write_baseline_file,
 )
-from exportdiff.interfaces.checking.deployed import default_paths
+from exportdiff.interfaces.checking.default_paths import default_paths
 from exportdiff.interfaces.checking.report import FAIL_ON
 from exportdiff.known.corpus.entry import default_corpora
 from exportdiff.runtime.processes.server import server
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from exportdiff.cli.types import Subparsers
     from exportdiff.core.path import Path
-    from exportdiff.interfaces.checking.accepting import Accepted
+    from exportdiff.interfaces.checking.baseline import AcceptedFinding
     from exportdiff.interfaces.checking.report import Report
 
 
@@ -118,7 +118,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Judge the model in fresh processes; return the exit code of the report."""
     target = Target.parse(arguments.target)
     paths = _paths(arguments)
-    accepted = read_accepted(arguments.accept) if arguments.accept else ()
+    accepted = read_baseline(arguments.accept) if arguments.accept else ()
     report = _judged(arguments, target, paths, accepted)
     if arguments.junit:
         from exportdiff.interfaces.reports.junit import write_junit
@@ -136,7 +136,7 @@ def run(arguments: argparse.Namespace) -> int:
         what = f"{each.check} {each.kind} on {', '.join(sorted(each.paths))}"
         print(f"{arguments.accept}: no longer shown, take it out: {what}", file=sys.stderr)
     if arguments.write_baseline and report.judged:
-        number = write_accepted(arguments.write_baseline, report, arguments.fail_on)
+        number = write_baseline_file(arguments.write_baseline, report, arguments.fail_on)
         print(f"{number} findings written to {arguments.write_baseline}", file=sys.stderr)
         return 0
     return report.exit_code(arguments.fail_on)
@@ -151,12 +151,15 @@ def _paths(arguments: argparse.Namespace) -> tuple[Path, ...]:
 
 
 def _judged(
-    arguments: argparse.Namespace, target: Target, paths: tuple[Path, ...], accepted: Sequence[Accepted]
+    arguments: argparse.Namespace,
+    target: Target,
+    paths: tuple[Path, ...],
+    accepted: Sequence[AcceptedFinding],
 ) -> Report:
     """Judge the model; unless JSON is wanted, print the rows of the paths as they come, and the findings."""
     # First of all: what is imported below is imported while the server imports torch.
     server("exportdiff.interfaces.checking.explaining", "exportdiff.interfaces.checking.loading")
-    from exportdiff.interfaces.checking.in_subprocess import judge_subject, subject_of
+    from exportdiff.interfaces.checking.in_subprocess import judge_in_subprocess, loadable_model
     from exportdiff.interfaces.reports.model_report import Rows, print_report
     from exportdiff.interfaces.reports.text import left_out_line, make_console
 
@@ -167,8 +170,8 @@ def _judged(
             console.print(line, markup=False, soft_wrap=True)
     corpora = default_corpora()
     with interruptible() as stop, Rows(console, paths) as rows:
-        report = judge_subject(
-            subject_of(target), paths, seconds=arguments.limit, corpora=corpora, tell=rows.tell, stop=stop
+        report = judge_in_subprocess(
+            loadable_model(target), paths, seconds=arguments.limit, corpora=corpora, tell=rows.tell, stop=stop
         )
     report = report.with_found(with_accepted(report.found, accepted))
     if report.invalid:

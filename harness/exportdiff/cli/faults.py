@@ -106,7 +106,7 @@ def _list(faults: Sequence[Fault]) -> None:
 
 def _detect(arguments: argparse.Namespace, faults: Sequence[Fault]) -> list[Detection]:
     from exportdiff.fuzzing.campaign.worker import Job
-    from exportdiff.lab.faults.detection import Settings, detect_all
+    from exportdiff.lab.faults.detection import DetectionSettings, detect_all
 
     corpora = default_corpora()
     seconds = None if arguments.examples else arguments.time or SECONDS
@@ -119,7 +119,7 @@ def _detect(arguments: argparse.Namespace, faults: Sequence[Fault]) -> list[Dete
     try_first(job.corpora, arguments.workers)
     results = []
     names = [fault.name for fault in faults]
-    for result in detect_all(names, Settings(job, seconds, arguments.examples), arguments.workers):
+    for result in detect_all(names, DetectionSettings(job, seconds, arguments.examples), arguments.workers):
         results.append(result)
         # The table comes at the end, perhaps an hour later.
         word = "caught" if result.findings else "MISSED"

@@ -32,8 +32,8 @@ from exportdiff.core.programs import DEFAULT_PROFILE
 from exportdiff.fuzzing.campaign.engines import ENGINES, MODULES
 from exportdiff.fuzzing.campaign.settings import KNOWN_EVERY, MINIMIZED, Settings
 from exportdiff.fuzzing.other_torch.probe import another
+from exportdiff.interfaces.output_files import check_writable
 from exportdiff.interfaces.reports.folder import Folder
-from exportdiff.interfaces.reports.writing import check_writable
 from exportdiff.known.corpus.entry import CORPORA, FIXES
 from exportdiff.runtime.patching.fixes import read_candidates
 from exportdiff.runtime.processes.limits import Limits
@@ -193,7 +193,7 @@ def run(arguments: argparse.Namespace) -> int:
     read_candidates(arguments.corpora / FIXES)
     # Before the imports below, so that the server and this process import torch at the same time.
     server(*MODULES)
-    from exportdiff.cli.running import run_campaign
+    from exportdiff.cli.campaign_run import run_campaign
     from exportdiff.fuzzing.campaign.journal import Journal
 
     engine = ENGINES[arguments.engine](arguments.address)

@@ -68,10 +68,10 @@ def add(commands: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print or write a repro file; return 0 if it shows the finding, 1 if there is nothing to show."""
-    from exportdiff.cli.subject_finding import chosen_finding, say
+    from exportdiff.cli.finding_choice import chosen_finding, say
     from exportdiff.fuzzing.minimizing.shipping import ship
     from exportdiff.fuzzing.minimizing.subject import read_subject
-    from exportdiff.interfaces.reports.commands import showing
+    from exportdiff.interfaces.reports.commands import repro_command
     from exportdiff.known.corpus.needed_fixes import fixes_named
     from exportdiff.repro.confirm import confirm
     from exportdiff.runtime.patching.fixes import applied
@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(shipped.text, end="")
     else:
         _replace(arguments.out, shipped.text)
-        command = showing(arguments.out, needed, arguments.corpora)
+        command = repro_command(arguments.out, needed, arguments.corpora)
         say(f"written to {arguments.out}; run it with: {command}")
     if not shipped.confirmed:
         say(f"not confirmed in a fresh process: {shipped.reason}")
@@ -123,7 +123,7 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
 def _minimized(
     arguments: argparse.Namespace, subject: Subject, finding: Finding, fixes: tuple[Fix, ...]
 ) -> Minimized:
-    from exportdiff.cli.subject_finding import say
+    from exportdiff.cli.finding_choice import say
     from exportdiff.fuzzing.minimizing.notes import Notes
 
     if arguments.out is None:

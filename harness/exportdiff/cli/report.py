@@ -46,7 +46,7 @@ def add(commands: Subparsers) -> None:
         action="append",
         default=[],
         metavar="DIR",
-        help="say what changed since the campaign of this folder, the night before for example; give it "
+        help="say what changed since the campaign of this folder, the campaign before for example; give it "
         "again for each further shard",
     )
     add_file_options(parser)
@@ -55,17 +55,17 @@ def add(commands: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the page; return 0."""
+    from exportdiff.interfaces.output_files import write_text
     from exportdiff.interfaces.reports.campaign_report import CampaignReport
-    from exportdiff.interfaces.reports.finished import write_finished
+    from exportdiff.interfaces.reports.ci_files import write_ci_files
     from exportdiff.interfaces.reports.page.page import page
-    from exportdiff.interfaces.reports.writing import write_text
 
     folders = [Folder(each) for each in arguments.folders]
-    night = CampaignReport.of(folders, CORPORA)
+    campaign = CampaignReport.of(folders, CORPORA)
     before = (
         CampaignReport.of([Folder(each) for each in arguments.since], CORPORA) if arguments.since else None
     )
-    write_finished(night, folders, arguments.summary, arguments.junit)
-    write_text(arguments.out, page(night, folders, before))
-    print(f"{night.verdict()}\n{arguments.out}")
+    write_ci_files(campaign, folders, arguments.summary, arguments.junit)
+    write_text(arguments.out, page(campaign, folders, before))
+    print(f"{campaign.verdict()}\n{arguments.out}")
     return 0

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from exportdiff.cli.types import Subparsers
-    from exportdiff.lab.zoo.row import Row
-    from exportdiff.lab.zoo.sources import Source
+    from exportdiff.lab.zoo.row import ModelRow
+    from exportdiff.lab.zoo.sources import ModelSource
 
 LISTING_SECONDS = 300.0
 """For listing the models of one source, in a child process."""
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Judge the chosen models; return 0, or 1 if a row is not as recorded."""
     from exportdiff.lab.zoo.differences import differences
     from exportdiff.lab.zoo.record import JSON, installed, read
-    from exportdiff.lab.zoo.run import Settings, judge_all
+    from exportdiff.lab.zoo.run import ZooSettings, judge_all
     from exportdiff.runtime.processes.server import server
 
     if not CORPORA.is_dir():
@@ -89,9 +89,9 @@ def run(arguments: argparse.Namespace) -> int:
             f"recorded with {_versions(recorded.versions)}; here is {_versions(installed())}", file=sys.stderr
         )
     rows = {row.model: row for row in recorded.rows if _matches(row.model, arguments.models)}
-    fresh: list[Row] = []
+    fresh: list[ModelRow] = []
     lines: list[str] = []
-    settings = Settings(CORPORA.resolve(), arguments.limit, arguments.workers)
+    settings = ZooSettings(CORPORA.resolve(), arguments.limit, arguments.workers)
     for judged in judge_all(chosen, settings):
         fresh.append(judged.row)
         remarks = "".join(f"; {remark}" for remark in judged.remarks)
@@ -122,14 +122,14 @@ def _listed(globs: Sequence[str]) -> dict[str, tuple[str, ...]]:
     return {source.name: _names(source) for source in meant}
 
 
-def _meant(source: Source, globs: Sequence[str]) -> bool:
+def _meant(source: ModelSource, globs: Sequence[str]) -> bool:
     """Whether a pattern may name a model of the source: its part before the slash matches."""
     return not globs or any(
         "/" not in glob or fnmatchcase(source.name, glob.partition("/")[0]) for glob in globs
     )
 
 
-def _names(source: Source) -> tuple[str, ...]:
+def _names(source: ModelSource) -> tuple[str, ...]:
     from exportdiff.lab.zoo.sources import names
     from exportdiff.runtime.processes.calls import call_fresh
     from exportdiff.runtime.processes.child import Death, Failure
@@ -157,12 +157,12 @@ def _printed(lines: Iterable[str]) -> list[str]:
     return found
 
 
-def _write(fresh: Sequence[Row], listed: Mapping[str, Sequence[str]]) -> str:
+def _write(fresh: Sequence[ModelRow], listed: Mapping[str, Sequence[str]]) -> str:
     """Put the rows into both files, as they are on disk now; return a line that says so."""
-    from exportdiff.lab.zoo.record import JSON, MARKDOWN, Record, installed, read, write
+    from exportdiff.lab.zoo.record import JSON, MARKDOWN, RecordedTable, installed, read, write
     from exportdiff.lab.zoo.table import markdown
 
-    record = Record(installed(), read(JSON).merged(fresh, listed))
+    record = RecordedTable(installed(), read(JSON).merged(fresh, listed))
     write(record, JSON)
     MARKDOWN.write_text(markdown(record, CORPORA), encoding="utf-8")
     unexplained = sum(row.unexplained for row in record.rows)

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from torch import nn
 
-    from exportdiff.interfaces.checking.accepting import Accept, Accepted
-    from exportdiff.interfaces.checking.choosing import Paths
+    from exportdiff.interfaces.checking.baseline import Accept, AcceptedFinding
+    from exportdiff.interfaces.checking.path_choice import Paths
     from exportdiff.interfaces.checking.report import FailOn, Found, Report
     from exportdiff.interfaces.checking.reproducing import Written
 
@@ -80,7 +80,7 @@ class Options:
 
     paths: tuple[str, ...]
     device: str | None
-    accepted: tuple[Accepted, ...]
+    accepted: tuple[AcceptedFinding, ...]
     fail_on: FailOn
     seconds: float
     """The time for minimizing; 0: write no repro files."""
@@ -105,19 +105,19 @@ def _read(config: pytest.Config) -> Options:
     """Read the options; what a mistake is checked with is imported only where an option is given."""
     paths, device = tuple(config.getoption("--export-paths")), config.getoption("--export-device")
     if paths or device is not None:
-        from exportdiff.interfaces.checking.choosing import chosen
+        from exportdiff.interfaces.checking.path_choice import chosen
 
         try:
             chosen(_one(paths or ("default",)), device)
         except UsageError as error:
             raise UsageError(f"--export-{error}") from None
     folder = config.invocation_params.dir
-    accepted: tuple[Accepted, ...] = ()
+    accepted: tuple[AcceptedFinding, ...] = ()
     if file := config.getoption("--export-accept"):
-        from exportdiff.interfaces.checking.accepting import read_accepted
+        from exportdiff.interfaces.checking.baseline import read_baseline
 
         try:
-            accepted = read_accepted(folder / file)
+            accepted = read_baseline(folder / file)
         except UsageError as error:
             raise UsageError(f"--export-accept: {error}") from None
     try:
@@ -177,8 +177,8 @@ class ExportEquivalence:
         marker ``export_paths`` and the options of pytest say. A baseline of the options counts in any case.
         """
         __tracebackhide__ = True
-        from exportdiff.interfaces.checking.accepting import with_accepted
-        from exportdiff.interfaces.checking.asserting import compare, explanation
+        from exportdiff.interfaces.checking.baseline import with_accepted
+        from exportdiff.interfaces.checking.python_api import compare, explanation
         from exportdiff.interfaces.checking.report import read_fail_on
 
         options = self.options

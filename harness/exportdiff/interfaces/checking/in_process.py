@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from exportdiff.interfaces.checking.report import Report
 
 
-def judge_here(case: Case, paths: Sequence[Path], corpora: pathlib.Path | None = None) -> Report:
+def judge_in_process(case: Case, paths: Sequence[Path], corpora: pathlib.Path | None = None) -> Report:
     """Judge along all paths, then again along those that differ, then ask the corpus what is known.
 
     Changes nothing of the process but torch's caches: compiled functions are compiled again when they are

@@ -9,8 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from exportdiff.core.errors import UsageError
+from exportdiff.interfaces.checking.check_steps import Confirming, Explaining, PathDone, Step
 from exportdiff.interfaces.checking.report import Report, assembled, confirmed
-from exportdiff.interfaces.checking.steps import Confirming, Explaining, PathDone, Step
 from exportdiff.judging.causes import folded, over_paths
 from exportdiff.judging.results import PathResult, Unjudged
 from exportdiff.runtime.processes.child import Child, Death, Failure, Stopped
@@ -43,7 +43,7 @@ class Subject:
     """Called in children, so it has to be picklable. Raises UsageError if the model cannot be judged."""
 
 
-def subject_of(target: Target) -> Subject:
+def loadable_model(target: Target) -> Subject:
     """Return what judges the model that the user has named."""
     return Subject(target.written, partial(_load, target.from_anywhere))
 
@@ -54,7 +54,7 @@ def _load(target: Target) -> Case:
     return load(target)
 
 
-def judge_subject(
+def judge_in_subprocess(
     subject: Subject,
     paths: Sequence[Path],
     *,
@@ -75,7 +75,7 @@ def judge_subject(
 def findings_of(subject: Subject, paths: Sequence[Path], seconds: float) -> Sequence[Finding]:
     """Judge a model once, and return what differs, with nothing confirmed or explained.
 
-    Raises UsageError if it cannot be judged, or not in ``seconds``; RuntimeError as ``judge_subject``.
+    Raises UsageError if it cannot be judged, or not in ``seconds``; RuntimeError as ``judge_in_subprocess``.
     """
     judging = _Judging(subject, tuple(paths), time.monotonic() + seconds, None, lambda step: None, None)
     report = judging.once()

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from exportdiff.core.errors import UsageError
-from exportdiff.interfaces.checking.deployed import DEPLOYED
+from exportdiff.interfaces.checking.default_paths import DEPLOYED
 from exportdiff.judging.results import Unjudged
 
 if TYPE_CHECKING:

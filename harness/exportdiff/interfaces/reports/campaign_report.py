@@ -1,4 +1,4 @@
-"""A campaign as a report tells it: the sums, the course, and one sentence that says how it went."""
+"""A campaign as a report tells it: the sums, the timeline, and one sentence that says how it went."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ class CampaignReport:
     """Takes the events of one campaign."""
 
     tally: Tally
-    course: Timeline = field(default_factory=Timeline)
+    timeline: Timeline = field(default_factory=Timeline)
     last: float = 0.0
     """The time of the latest event, in seconds since the campaign began."""
 
     @classmethod
     def of(cls, folders: Sequence[Folder], corpora: pathlib.Path = CORPORA) -> CampaignReport:
         """Read the folder of a campaign, or those of its shards. Raises UsageError."""
-        night = cls(Tally(folders[0].root, corpora))
+        campaign = cls(Tally(folders[0].root, corpora))
         for event in campaign_events(folders):
-            night(event)
-        if night.tally.started is None:
+            campaign(event)
+        if campaign.tally.started is None:
             raise UsageError(f"{folders[0].root}: {folders[0].log.name} is empty: nothing was judged yet")
-        return night
+        return campaign
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
         self.last = max(self.last, event.at)
         self.tally(event)
-        self.course(event)
+        self.timeline(event)
 
     @property
     def fuzzing(self) -> float:
@@ -51,7 +51,7 @@ class CampaignReport:
         finished = self.tally.finished
         if finished is not None and finished.fuzzing:
             return finished.fuzzing
-        return max(self.course.times, default=self.last)
+        return max(self.timeline.times, default=self.last)
 
     @property
     def rate(self) -> float:

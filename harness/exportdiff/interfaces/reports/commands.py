@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def showing(file: pathlib.Path, fixes: Sequence[str], corpora: pathlib.Path) -> str:
+def repro_command(file: pathlib.Path, fixes: Sequence[str], corpora: pathlib.Path) -> str:
     """Return the command that runs the repro file of a finding.
 
     A file that needs fixes shows its bug only while they are in place; the command holds them.

@@ -20,8 +20,8 @@ from exportdiff.fuzzing.campaign.events import (
     MinimizingStarted,
 )
 from exportdiff.fuzzing.campaign.own_errors import SAME_ERRORS
-from exportdiff.interfaces.reports.live_view import LastNew, LiveView, Numbers
-from exportdiff.interfaces.reports.screen import end_lines
+from exportdiff.interfaces.reports.closing_screen import end_lines
+from exportdiff.interfaces.reports.live_view import CampaignNumbers, LatestFinding, LiveView
 from exportdiff.interfaces.reports.text import counted, left_out_line
 from exportdiff.known.corpus.entry import FIXES
 
@@ -78,7 +78,7 @@ class ConsoleReport:
             last = event.traceback.strip().splitlines()[-1] if event.traceback.strip() else ""
             self._errors[last] = self._errors.get(last, 0) + 1
             self._traceback = event.traceback
-            self._view.judged(Numbers.of(self._tally), event.at)
+            self._view.judged(CampaignNumbers.of(self._tally), event.at)
         elif isinstance(event, CampaignFinished):
             self._finish(event)
 
@@ -135,15 +135,15 @@ class ConsoleReport:
             self._live.start()
 
     def _progress(self, event: ExampleDone) -> None:
-        self._view.judged(Numbers.of(self._tally), event.at)
+        self._view.judged(CampaignNumbers.of(self._tally), event.at)
         self._plainly(event)
 
     def _found(self, event: FindingFound) -> None:
-        self._view.judged(Numbers.of(self._tally), event.at)
+        self._view.judged(CampaignNumbers.of(self._tally), event.at)
         if event.standing.kind == "new":
             finding = event.finding
             command = f"python {shlex.quote(str(self._folder.repro(finding.fingerprint)))}"
-            self._view.found(LastNew(finding.title, str(finding.path), event.at, command))
+            self._view.found(LatestFinding(finding.title, str(finding.path), event.at, command))
 
     def _plainly(self, event: Event) -> None:
         """Print a line now and then, where there is no live view."""

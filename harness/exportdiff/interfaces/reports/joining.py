@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.core.errors import UsageError
 from exportdiff.fuzzing.campaign import events
-from exportdiff.interfaces.reports.recorded import read_events
+from exportdiff.interfaces.reports.event_reading import read_events
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

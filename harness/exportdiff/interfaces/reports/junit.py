@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from exportdiff.interfaces.checking.report import FailOn, Found, Report
     from exportdiff.interfaces.reports.campaign_report import CampaignReport
-    from exportdiff.interfaces.reports.cards import Card
+    from exportdiff.interfaces.reports.displayed_findings import DisplayedFinding
 
 
 def write_junit(file: pathlib.Path, reports: Sequence[Report], fail_on: FailOn) -> None:
@@ -56,17 +56,17 @@ def suite(report: Report, fail_on: FailOn) -> ET.Element:
     return _counted(element)
 
 
-def campaign_suite(night: CampaignReport, found: Sequence[Card]) -> ET.Element:
+def campaign_suite(campaign: CampaignReport, found: Sequence[DisplayedFinding]) -> ET.Element:
     """Return the test suite of a campaign.
 
     Every finding that makes the campaign fail is a failure on each of its paths; a path that ran on no
     program, or that torch refused on all of them, is skipped; an error of exportdiff itself is an error.
     """
-    tally = night.tally
+    tally = campaign.tally
     seed = tally.started.seed if tally.started is not None else 0
     name = f"exportdiff fuzz --seed {seed}"
-    element = _suite(name, torch=night.torch, programs=str(tally.examples))
-    element.set("time", f"{night.last:.3f}")
+    element = _suite(name, torch=campaign.torch, programs=str(tally.examples))
+    element.set("time", f"{campaign.last:.3f}")
     shown = {path for card in found for path in card.paths}
     for path in dict.fromkeys((*tally.paths, *sorted(shown))):
         case = ET.SubElement(element, "testcase", classname=name, name=path)

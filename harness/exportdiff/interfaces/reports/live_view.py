@@ -36,7 +36,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Numbers:
+class CampaignNumbers:
     """What is known of the programs so far. Plain values: another thread reads them while programs run."""
 
     programs: int = 0
@@ -50,7 +50,7 @@ class Numbers:
     more_causes: int = 0
 
     @classmethod
-    def of(cls, tally: Tally) -> Numbers:
+    def of(cls, tally: Tally) -> CampaignNumbers:
         """Take the numbers of a tally: paths with findings come first, of bugs the most frequent."""
         used = [(name, each) for name, each in tally.paths.items() if each.runs]
         used.sort(key=lambda pair: (-pair[1].findings, -pair[1].runs, pair[0]))
@@ -78,7 +78,7 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class LastNew:
+class LatestFinding:
     """The new finding that came last."""
 
     what: str
@@ -95,8 +95,8 @@ class LiveView:
 
     def __init__(self) -> None:
         """Nothing has happened yet."""
-        self._numbers = Numbers()
-        self._last: LastNew | None = None
+        self._numbers = CampaignNumbers()
+        self._last: LatestFinding | None = None
         self._examples: int | None = None
         self._seconds: float | None = None
         # The clock of the campaign: of a resumed one it does not begin at 0.
@@ -115,12 +115,12 @@ class LiveView:
         if event.examples is not None:
             self._examples = len(range(part - 1, event.examples, parts))
 
-    def judged(self, numbers: Numbers, at: float) -> None:
+    def judged(self, numbers: CampaignNumbers, at: float) -> None:
         """Another program was judged, ``at`` seconds after the start."""
         self._numbers, self._started = numbers, True
         self._at, self._seen = max(at, self._at), time.monotonic()
 
-    def found(self, last: LastNew) -> None:
+    def found(self, last: LatestFinding) -> None:
         """Show the new finding that came last."""
         self._last = last
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from exportdiff.interfaces.reports.campaign_report import CampaignReport
-    from exportdiff.interfaces.reports.cards import Card
+    from exportdiff.interfaces.reports.displayed_findings import DisplayedFinding
 
 SHOWN = 10
 """How many findings have a part of their own; the others are counted. A summary page takes 1 MiB."""
@@ -22,16 +22,16 @@ LONG = 60
 """A program of more lines is in the repro file alone."""
 
 
-def markdown(night: CampaignReport, found: Sequence[Card]) -> str:
+def markdown(campaign: CampaignReport, found: Sequence[DisplayedFinding]) -> str:
     """Return the text: the verdict, what is new with the program to paste, the counts."""
-    return "\n".join(_lines(night, found)) + "\n"
+    return "\n".join(_lines(campaign, found)) + "\n"
 
 
-def _lines(night: CampaignReport, found: Sequence[Card]) -> Iterator[str]:
-    tally, started = night.tally, night.tally.started
-    yield f"## {night.verdict()}"
+def _lines(campaign: CampaignReport, found: Sequence[DisplayedFinding]) -> Iterator[str]:
+    tally, started = campaign.tally, campaign.tally.started
+    yield f"## {campaign.verdict()}"
     yield ""
-    for trouble in night.troubles():
+    for trouble in campaign.troubles():
         yield f"> [!WARNING]\n> {trouble}\n"
     new = [card for card in found if card.kind in ("torch regression", "new")]
     for card in new[:SHOWN]:
@@ -51,7 +51,7 @@ def _lines(night: CampaignReport, found: Sequence[Card]) -> Iterator[str]:
         fixes = ", ".join(shown.standing.fixes)
         yield f"- Regression of a fix ({fixes}): {code(shown.finding.title)}, {code(key)}"
     yield "\n| | |\n| --- | --- |"
-    yield f"| programs | {tally.examples:,} in {span(night.fuzzing)}, {night.speed()} |"
+    yield f"| programs | {tally.examples:,} in {span(campaign.fuzzing)}, {campaign.speed()} |"
     wrong = counted(len(tally.of_kind("regression")), "regression")
     kinds = f"{tally.new} new, {len(tally.of_kind('masked'))} masked, {wrong} of fixes"
     yield f"| findings | {kinds} |"
@@ -64,7 +64,7 @@ def _lines(night: CampaignReport, found: Sequence[Card]) -> Iterator[str]:
         yield f"| seed | {started.seed}, profile {started.profile} |"
 
 
-def _finding(card: Card) -> Iterator[str]:
+def _finding(card: DisplayedFinding) -> Iterator[str]:
     yield f"### {'Regression of torch: ' * (card.kind == 'torch regression')}{escaped(card.title)}\n"
     yield fenced(card.message) + "\n"
     more = f" and {counted(len(card.paths) - 1, 'more path')}" if len(card.paths) > 1 else ""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from exportdiff.interfaces.checking.steps import Confirming, Explaining, PathDone
+from exportdiff.interfaces.checking.check_steps import Confirming, Explaining, PathDone
 from exportdiff.interfaces.reports.text import counted, finding_block
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from rich.status import Status
 
     from exportdiff.core.path import Path
+    from exportdiff.interfaces.checking.check_steps import Step
     from exportdiff.interfaces.checking.report import FailOn, Found, Meaning, Report
-    from exportdiff.interfaces.checking.steps import Step
     from exportdiff.judging.results import PathResult
 
 HEADINGS: dict[Meaning, str] = {

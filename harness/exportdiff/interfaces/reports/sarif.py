@@ -12,7 +12,7 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-from exportdiff.interfaces.reports.writing import write_text
+from exportdiff.interfaces.output_files import write_text
 
 if TYPE_CHECKING:
     from exportdiff.core.target import Target

@@ -7,14 +7,14 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from exportdiff.fuzzing.campaign.events import CampaignFinished, Event
-from exportdiff.interfaces.reports.against import against_document
+from exportdiff.interfaces.reports.torch_comparison import against_document
 from exportdiff.known.corpus.entry import FIXES
 
 if TYPE_CHECKING:
     import pathlib
 
     from exportdiff.interfaces.reports.folder import Folder
-    from exportdiff.interfaces.reports.tally import Shown, Tally
+    from exportdiff.interfaces.reports.tally import TalliedFinding, Tally
 
 
 def summary_document(tally: Tally) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def summary_document(tally: Tally) -> dict[str, Any]:
     }
 
 
-def _new(tally: Tally, fingerprint: str, shown: Shown) -> dict[str, Any]:
+def _new(tally: Tally, fingerprint: str, shown: TalliedFinding) -> dict[str, Any]:
     return {
         **shown.finding.as_dict(),
         "known": False,
@@ -74,7 +74,7 @@ def _new(tally: Tally, fingerprint: str, shown: Shown) -> dict[str, Any]:
     }
 
 
-def _known(tally: Tally, name: str, shown: Shown) -> dict[str, Any]:
+def _known(tally: Tally, name: str, shown: TalliedFinding) -> dict[str, Any]:
     return {
         **shown.finding.as_dict(),
         "known": True,
@@ -87,14 +87,14 @@ def _known(tally: Tally, name: str, shown: Shown) -> dict[str, Any]:
     }
 
 
-def _file(tally: Tally, name: str, shown: Shown) -> pathlib.Path:
+def _file(tally: Tally, name: str, shown: TalliedFinding) -> pathlib.Path:
     """Return the entry of a root cause; where no entry names its fix, the fix."""
     if shown.entry:
         return tally.corpora / "open" / f"{shown.entry}.py"
     return tally.corpora / FIXES / f"{name}.patch"
 
 
-def _occurrence(tally: Tally, key: str, shown: Shown) -> dict[str, Any]:
+def _occurrence(tally: Tally, key: str, shown: TalliedFinding) -> dict[str, Any]:
     return {
         "count": tally.occurrences[key],
         "first_example": shown.first_example,

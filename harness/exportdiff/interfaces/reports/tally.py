@@ -52,7 +52,7 @@ class ExportTally:
 
 
 @dataclass
-class Shown:
+class TalliedFinding:
     """A finding, and the programs that show it."""
 
     finding: Finding
@@ -70,7 +70,7 @@ class Shown:
     """Of a known one: how that was found out."""
 
     @classmethod
-    def first(cls, event: FindingFound | KnownSeen) -> Shown:
+    def first(cls, event: FindingFound | KnownSeen) -> TalliedFinding:
         """Return the finding of its first event."""
         shown = cls(event.finding, event.example, event.at, event.example)
         if isinstance(event, KnownSeen):
@@ -101,9 +101,9 @@ class Tally:
     exports: dict[str, ExportTally] = field(default_factory=dict)
     occurrences: Counter[str] = field(default_factory=Counter)
     """How many programs show a finding: by the keys of ``shown`` and ``known``."""
-    shown: dict[str, Shown] = field(default_factory=dict)
+    shown: dict[str, TalliedFinding] = field(default_factory=dict)
     """The findings that the corpus does not explain, by the fingerprint of their first event."""
-    known: dict[str, Shown] = field(default_factory=dict)
+    known: dict[str, TalliedFinding] = field(default_factory=dict)
     """The findings that the corpus explains, by the name of the root cause."""
     sampled: int = 0
     """On how many programs plain torch was judged, to count the known bugs."""
@@ -126,10 +126,10 @@ class Tally:
         elif isinstance(event, ExampleDone):
             self._example(event)
         elif isinstance(event, FindingFound):
-            self.shown[event.finding.fingerprint] = Shown.first(event)
+            self.shown[event.finding.fingerprint] = TalliedFinding.first(event)
             self.dropped.pop(event.finding.fingerprint, None)
         elif isinstance(event, KnownSeen):
-            self.known[event.cause] = Shown.first(event)
+            self.known[event.cause] = TalliedFinding.first(event)
         elif isinstance(event, FindingShrunk):
             shown = self.shown[event.finding.fingerprint]
             shown.finding, shown.example = event.finding, event.example
@@ -218,7 +218,7 @@ class Tally:
         found = [shown.by for shown in self.known.values()]
         return {by: found.count(by) for by in get_args(By)}
 
-    def of_kind(self, kind: Kind) -> dict[str, Shown]:
+    def of_kind(self, kind: Kind) -> dict[str, TalliedFinding]:
         """Return those of ``shown`` that plain torch shows, that a known bug masks, or that a fix causes."""
         return {key: shown for key, shown in self.shown.items() if shown.standing.kind == kind}
 

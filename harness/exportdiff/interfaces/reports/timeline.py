@@ -1,4 +1,4 @@
-"""The course of a campaign: what the sums of the tally leave out, for plots and pages."""
+"""The timeline of a campaign: what the sums of the tally leave out, for plots and pages."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Shows:
 
 
 @dataclass(frozen=True)
-class Told:
+class FindingTexts:
     """The texts of a finding."""
 
     source: str
@@ -56,7 +56,7 @@ class Timeline:
     """By path and tag: how many programs with the tag were judged on the path; torch refused no export."""
     findings: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     """By path and tag: how many of them show a finding there."""
-    told: dict[str, Told] = field(default_factory=dict)
+    told: dict[str, FindingTexts] = field(default_factory=dict)
     """By the fingerprint of the first event of a finding."""
     became: dict[str, str] = field(default_factory=dict)
     """The fingerprint after minimizing, by the one before."""
@@ -68,12 +68,12 @@ class Timeline:
         if isinstance(event, ExampleDone):
             self._example(event)
         elif isinstance(event, FindingFound | FindingShrunk):
-            self.told[event.finding.fingerprint] = Told(event.source, event.repro, event.printed)
+            self.told[event.finding.fingerprint] = FindingTexts(event.source, event.repro, event.printed)
         elif isinstance(event, FindingMinimized):
-            self.told[event.was] = Told(event.source, event.repro, event.printed)
+            self.told[event.was] = FindingTexts(event.source, event.repro, event.printed)
             self.became[event.was] = event.finding.fingerprint
         elif isinstance(event, TorchesCompared) and event.repro:
-            self.told[event.fingerprint] = Told(event.source, event.repro, "")
+            self.told[event.fingerprint] = FindingTexts(event.source, event.repro, "")
         elif isinstance(event, HarnessError):
             self.failures.setdefault(event.place or (event.traceback,), []).append(event)
 

@@ -67,7 +67,7 @@ def _both(seed: int, programs: int, paths: Sequence[Path]) -> list[Pair]:
     pairs: list[Pair] = []
     for index in range(programs):
         case = case_from_source(program_source(seed, index)[0])
-        # In turn: whoever is second finds some caches warm.
+        # Take turns: the second one finds some caches warm.
         order = (_judged, _looped) if index % 2 else (_looped, _judged)
         times = {run: _cpu(run, case, paths) for run in order}
         pairs.append((times[_judged], times[_looped]))

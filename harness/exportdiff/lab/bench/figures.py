@@ -24,7 +24,7 @@ class Figure:
     """None: not measured; ``note`` says why."""
     unit: str = ""
     wanted: str = ""
-    """What the number should be, such as ``<= 1.5``; empty: nobody asks for a certain value."""
+    """What the number should be, such as ``<= 1.5``; empty: there is no target."""
     spread: tuple[float, float] | None = None
     """Nine of ten resamples of the programs give a number in this range."""
     note: str = ""
@@ -73,7 +73,7 @@ class Result:
 
 
 def spread(sample: Sequence[T], figure: Callable[[Sequence[T]], float]) -> tuple[float, float] | None:
-    """Return the range that holds nine of ten resamples of ``sample``; None for fewer than five elements."""
+    """Return the range of nine of ten resamples of ``sample``; None for fewer than five elements."""
     if len(sample) < 5:
         return None
     chance = random.Random(0)

@@ -1,7 +1,8 @@
 """Which program shows each root cause first: attribution for the rediscovery curve, which needs no more.
 
-Most programs show root causes that programs before them have shown. One judgement tells so: with the fixes
-of these in place, their findings are gone. Only what is left is attributed, which takes ten judgements more.
+Most programs show root causes that programs before them have shown. One judgement shows this: with their
+fixes installed, the findings are gone. Only the findings that remain are attributed, which takes ten more
+judgements.
 
 A program in which a new root cause hides behind a known one counts for the known one alone. So the curve
 may count fewer root causes than with every program attributed, never more.
@@ -52,7 +53,7 @@ class FirstShown:
 
 
 def first_shown(records: Sequence[Record], corpora: pathlib.Path, workers: int) -> FirstShown:
-    """Attribute the records in their order; an interruption ends it early and is told in the answer."""
+    """Attribute the records in their order; an interruption ends it early, and the answer says so."""
     search = _Search(records)
     try:
         in_threads(workers, lambda stop: search.work(corpora, stop))
@@ -72,7 +73,7 @@ class _Search:
         self._too_slow: set[int] = set()
 
     def work(self, corpora: pathlib.Path, stop: Event) -> None:
-        """Attribute one program after the other in a process of its own, until none is left."""
+        """Attribute programs one after the other in a child process, until none is left."""
         with ReusableWorker() as child:
             while (record := self._take()) is not None:
                 answer = child.ask(PROGRAM_SECONDS, beyond, record, corpora, self._known(), stop=stop)

@@ -31,7 +31,7 @@ MEGABYTE = 1 << 20
 UNLIMITED = 1 << 20
 """MiB that no process takes."""
 FEW = 20
-"""Below so many programs no slope is fitted."""
+"""With fewer programs no slope is fitted."""
 Sizes = list[tuple[int, float]]
 
 
@@ -80,7 +80,7 @@ def _memory(context: Context) -> Sizes:
 
 
 def _judge_and_weigh(job: Job, indices: tuple[int, ...]) -> float:
-    """Judge some programs, and return the megabytes that this process holds itself."""
+    """Judge some programs, and return the megabytes of memory of this process alone."""
     gc.disable()
     warm_up(job.paths)
     run_batch(job, indices)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from exportdiff.fuzzing.campaign.worker import Job
 from exportdiff.lab.bench.figures import Figure, Result
 from exportdiff.lab.faults import FAULTS
-from exportdiff.lab.faults.detection import Settings, detect_all
+from exportdiff.lab.faults.detection import DetectionSettings, detect_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,7 @@ def measure(context: Context) -> Result:
     """Fuzz with each fault of the sample planted, for a fixed time on one core each."""
     scale = context.scale
     names = sample(list(FAULTS), scale.faults)
-    settings = Settings(Job(context.seed, context.default_paths), scale.fault_seconds)
+    settings = DetectionSettings(Job(context.seed, context.default_paths), scale.fault_seconds)
     found = list(detect_all(names, settings, context.workers))
     seconds = [each.seconds for each in found if each.findings]
     note = f"{len(seconds)} of {len(names)} faults in {scale.fault_seconds:g} s each"

@@ -17,11 +17,9 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from exportdiff.fuzzing.campaign.worker import Job, run_batch
-from exportdiff.lab.bench.explaining import beyond_programs, explain
 from exportdiff.lab.bench.figures import Figure, Result, Rows
 from exportdiff.lab.bench.records import warm_up
 from exportdiff.lab.bench.threads import in_threads
-from exportdiff.lab.bench.unreached import MEANINGS
 from exportdiff.runtime.processes.calls import call_fresh
 from exportdiff.runtime.processes.child import Death, Failure
 
@@ -60,7 +58,7 @@ class Reached:
 
 
 def measure(context: Context) -> Result:
-    """Run a campaign on the default paths with coverage on, each worker with programs of its own."""
+    """Run a campaign on the default paths with coverage on, each worker with different programs."""
     if find_spec("coverage") is None:
         return Result((Figure("lines of torch.export reached", None, note=MISSING),))
     seconds, workers = context.scale.coverage_seconds, context.workers
@@ -151,38 +149,17 @@ def summary(reached: dict[str, Reached], programs: int) -> Result:
         "unreached_lines": {name: sorted(each.all_lines - each.lines) for name, each in reached.items()},
     }
     table = Rows("coverage of torch.export", ("module", "lines %", "branches %", "lines left"), tuple(rows))
-    figures, unreached = _of_unflatten(reached[MODULES[0]], programs)
-    data["unreached_unflatten"] = [list(row) for row in unreached.rows]
-    return Result(figures, (table, unreached), data)
+    lines, branches = _percentages(reached[MODULES[0]])
+    note = f"bodies of functions, {programs} programs"
+    figures = (
+        Figure("lines of unflatten.py reached", lines, "%", note=note),
+        Figure("branches of unflatten.py reached", branches, "%", note=note),
+    )
+    return Result(figures, (table,), data)
 
 
 def _percentages(each: Reached) -> tuple[float, float]:
     return percent(len(each.lines), len(each.all_lines)), percent(len(each.branches), len(each.all_branches))
-
-
-def _of_unflatten(each: Reached, programs: int) -> tuple[tuple[Figure, ...], Rows]:
-    """Return the figures for unflatten.py, and its unreached lines with what would run them."""
-    note = f"bodies of functions, {programs} programs"
-    source = pathlib.Path(str(importlib.import_module(MODULES[0]).__file__)).read_text(encoding="utf-8")
-    explained = explain(source, each.all_lines - each.lines)
-    within = len(each.all_lines) - beyond_programs(explained)
-    lines, branches = _percentages(each)
-    figures = (
-        Figure("lines of unflatten.py reached", lines, "%", note=note),
-        Figure("of the lines that programs can reach", percent(len(each.lines), within), "%", ">= 90"),
-        Figure("branches of unflatten.py reached", branches, "%", note=note),
-    )
-    rows = tuple(
-        (
-            one.function,
-            " ".join(map(str, one.lines)),
-            f"{one.entry.needs} ({MEANINGS[one.entry.why]})" if one.entry is not None else "?",
-        )
-        for one in explained
-    )
-    return figures, Rows(
-        "unreached lines of unflatten.py", ("function", "lines", "what would run them"), rows
-    )
 
 
 def percent(part: int, whole: int) -> float:

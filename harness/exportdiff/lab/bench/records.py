@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from exportdiff.judging.results import PathResult
 
 USUAL = 10
-"""After so many findings with one fingerprint and the same root causes, others are taken to have them too."""
+"""After this number of findings with one fingerprint and equal root causes, the others are not attributed."""
 BATCH = 4
 PROGRAM_SECONDS = 120.0
 WARM_UP = """

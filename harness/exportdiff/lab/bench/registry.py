@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from exportdiff.lab.bench import bare_loop, growth, nnsmith, planted, reach, rediscovery, stages, yields
+from exportdiff.lab.bench import bare_loop, growth, planted, reach, rediscovery, stages, yields
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +27,6 @@ MEASUREMENTS: tuple[Measurement, ...] = (
     Measurement("stages", "what does a program cost?", stages.measure),
     Measurement("bare", "how much more than a loop that only exports and compares?", bare_loop.measure),
     Measurement("rediscovery", "how soon are the known bugs found again?", rediscovery.measure),
-    Measurement("nnsmith", "against NNSmith?", nnsmith.measure),
     Measurement("faults", "are planted bugs noticed?", planted.measure),
     Measurement("growth", "how do cost and memory grow?", growth.measure),
     Measurement("coverage", "how much of torch.export is run?", reach.measure),

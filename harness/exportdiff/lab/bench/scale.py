@@ -13,9 +13,9 @@ class Scale:
     default_programs: int
     """Programs judged on the default paths: for rediscovery and growth."""
     default_cpu_seconds: float
-    """The judging of these stops after so many CPU seconds."""
+    """Judging of these programs stops after this number of CPU seconds."""
     attributed_programs: int
-    """Of these, so many are attributed, each to all of its root causes: for stages and yield."""
+    """The first of these are attributed, each to all of its root causes: for stages and yield."""
     nonstrict_programs: int
     campaign_seconds: float
     """For programs a second, as a user sees them."""
@@ -25,10 +25,9 @@ class Scale:
     bare_programs: int
     minimize_seconds: float
     faults: int
-    """So many faults, spread evenly over the list."""
+    """The number of faults, spread evenly over the list."""
     fault_seconds: float
     coverage_seconds: float
-    nnsmith_seconds: float
     profile_programs: int
     """Programs of each profile, for the yield by profile; 0: not measured."""
 
@@ -47,7 +46,6 @@ QUICK = Scale(
     faults=6,
     fault_seconds=4.0,
     coverage_seconds=10.0,
-    nnsmith_seconds=10.0,
     profile_programs=0,
 )
 
@@ -65,6 +63,5 @@ FULL = Scale(
     faults=1000,
     fault_seconds=60.0,
     coverage_seconds=600.0,
-    nnsmith_seconds=300.0,
     profile_programs=150,
 )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 TOTAL_OVER_TORCH = 1.3
 LATEST = 2
-"""A campaign that goes on for so many times its time limit is stopped."""
+"""A campaign is stopped when it takes this many times its time limit."""
 
 
 def measure(context: Context) -> Result:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def in_threads(number: int, work: Callable[[Event], None]) -> None:
-    """Run ``work(stop)`` in so many threads, until all have returned.
+    """Run ``work(stop)`` in ``number`` threads, until all have returned.
 
-    An exception here, Ctrl-C for one, sets ``stop``; whoever waits for a child with it raises Stopped then.
+    An exception here, such as Ctrl-C, sets ``stop``; a thread that waits for a child then raises Stopped.
     Raises what ``work`` raises.
     """
     server()  # start it here: the threads would all start it at once

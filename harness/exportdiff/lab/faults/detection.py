@@ -1,7 +1,7 @@
 """Plants a fault and fuzzes: after how many random programs does a check detect it?
 
 The fuzzing is blind: it uses the patch of the fault, not its check, its paths or its model. A fault patches
-torch for a whole process, so each is planted in a process of its own; when a program kills that process, the
+torch for a whole process, so each is planted in a separate process; when a program kills that process, the
 fuzzing goes on in another one.
 """
 
@@ -56,7 +56,7 @@ def make():
 
 
 @dataclass(frozen=True)
-class Settings:
+class DetectionSettings:
     """What is the same for all faults: the programs and paths of a campaign, and the limits."""
 
     job: Job
@@ -92,7 +92,7 @@ class _Progress:
     seconds: float
 
 
-def detect(fault: str, settings: Settings, stop: Event) -> Detection:
+def detect(fault: str, settings: DetectionSettings, stop: Event) -> Detection:
     """Fuzz with the fault planted until a check detects it or the budget is spent.
 
     Raises Stopped soon after ``stop`` is set.
@@ -116,7 +116,7 @@ def detect(fault: str, settings: Settings, stop: Event) -> Detection:
 
 
 def _listen(
-    fault: str, settings: Settings, start: _Progress, stop: Event
+    fault: str, settings: DetectionSettings, start: _Progress, stop: Event
 ) -> tuple[_Progress, Detection | Death | Failure]:
     """Let a child fuzz from ``start`` on; return the last program it began, and its answer."""
     last, heard = start, time.monotonic()
@@ -132,7 +132,7 @@ def _listen(
     return last, answer
 
 
-def _fuzz(pipe: Connection, fault: str, settings: Settings, start: _Progress) -> None:
+def _fuzz(pipe: Connection, fault: str, settings: DetectionSettings, start: _Progress) -> None:
     """Run in the child."""
     gc.disable()
     answer: Detection | Failure
@@ -143,7 +143,7 @@ def _fuzz(pipe: Connection, fault: str, settings: Settings, start: _Progress) ->
     pipe.send(answer)
 
 
-def _detected(pipe: Connection, name: str, settings: Settings, start: _Progress) -> Detection:
+def _detected(pipe: Connection, name: str, settings: DetectionSettings, start: _Progress) -> Detection:
     fault, job = FAULTS[name], settings.job
     prepared(job)
     # The first program pays for imports and caches; that is no fuzzing time.
@@ -172,7 +172,7 @@ def _detected(pipe: Connection, name: str, settings: Settings, start: _Progress)
     return Detection(name, (), index, seconds, tuple(errors))
 
 
-def _is_spent(settings: Settings, index: int, seconds: float) -> bool:
+def _is_spent(settings: DetectionSettings, index: int, seconds: float) -> bool:
     return (settings.examples is not None and index >= settings.examples) or (
         settings.seconds is not None and seconds >= settings.seconds
     )
@@ -183,7 +183,7 @@ def shown_by(
 ) -> tuple[Finding, ...]:
     """Return what a case shows with the fault planted, and does not show without it.
 
-    The fault comes on top of the fixes that this process holds. Torch has bugs of its own, so the case is
+    The fault is planted on top of the installed fixes. Torch has other bugs too, so the case is
     judged without the fault as well; and then with it once more, to rule out an accident. ``aside`` measures
     the time of these.
     """
@@ -213,7 +213,7 @@ def _cause(finding: Finding) -> tuple[str, ...]:
     return (str(finding.path), *finding.signature)
 
 
-def _deaths(fault: str, settings: Settings, index: int) -> tuple[tuple[Finding, ...], str]:
+def _deaths(fault: str, settings: DetectionSettings, index: int) -> tuple[tuple[Finding, ...], str]:
     """Find the paths that kill the process with the fault planted; or say what else went wrong.
 
     The fault is not to blame for a program that kills the process without the fault as well.
@@ -237,7 +237,7 @@ def _deaths(fault: str, settings: Settings, index: int) -> tuple[tuple[Finding, 
     return found.findings, ""
 
 
-def _survives(fault: str, settings: Settings, index: int, paths: Sequence[Path]) -> Literal[True]:
+def _survives(fault: str, settings: DetectionSettings, index: int, paths: Sequence[Path]) -> Literal[True]:
     """Judge one program, with a fault planted if one is named; return only if the process survives."""
     prepared(settings.job)
     source, _ = program_source(settings.job.seed, index, settings.job.profile)
@@ -246,7 +246,7 @@ def _survives(fault: str, settings: Settings, index: int, paths: Sequence[Path])
     return True
 
 
-def detect_all(faults: Sequence[str], settings: Settings, workers: int) -> Iterator[Detection]:
+def detect_all(faults: Sequence[str], settings: DetectionSettings, workers: int) -> Iterator[Detection]:
     """Fuzz for each fault, ``workers`` faults at a time; yield in the order of the faults."""
     server()  # start it here: the threads would all start it at once
     stop = Event()

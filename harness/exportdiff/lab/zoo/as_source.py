@@ -1,4 +1,4 @@
-"""Models of the zoo as text, so that a campaign can be around them and a repro file can contain them."""
+"""Models of the zoo as source text, for ``fuzz --around`` and for repro files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from exportdiff.lab.zoo.families.family import Family
 
 EXACT = 64
-"""Tensors with at most so many elements are written out; larger ones are drawn anew."""
+"""Tensors up to this number of elements are written out; larger ones become random tensors."""
 
 
 def around_named(name: str) -> Around | Refused:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from exportdiff.lab.zoo.row import Cell, Row
+    from exportdiff.lab.zoo.row import Cell, ModelRow
 
 
-def differences(recorded: Sequence[Row], fresh: Sequence[Row]) -> Iterator[str]:
+def differences(recorded: Sequence[ModelRow], fresh: Sequence[ModelRow]) -> Iterator[str]:
     """Yield a line for each cell that is not as recorded. ``recorded``: the rows of the same models."""
     before = {row.model: row for row in recorded}
     for row in fresh:
@@ -34,7 +34,7 @@ def described(cell: Cell | None) -> str:
     return f"{cell.status} ({cell.reason})" if cell.reason else cell.status
 
 
-def _of_row(before: Row, after: Row) -> Iterator[str]:
+def _of_row(before: ModelRow, after: ModelRow) -> Iterator[str]:
     if before.not_judged != after.not_judged:
         yield f"{after.model}: recorded: {_all(before)}; now: {_all(after)}"
         return
@@ -44,7 +44,7 @@ def _of_row(before: Row, after: Row) -> Iterator[str]:
             yield f"{after.model} {path}: recorded: {described(old)}; now: {described(new)}"
 
 
-def _all(row: Row) -> str:
+def _all(row: ModelRow) -> str:
     if row.not_judged:
         return f"not judged ({row.not_judged})"
     return (

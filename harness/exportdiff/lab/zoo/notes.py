@@ -18,7 +18,7 @@ class Note:
     name: str
     """As the table names it."""
     text: str
-    """For people: who does what, and where."""
+    """For people: which code does what, and where."""
     models: tuple[str, ...]
     """Shell patterns of their names."""
     signature: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""The recorded table: what is committed beside this file, and how it is read and written."""
+"""The recorded table: reading and writing the files next to this module."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from exportdiff.core.errors import UsageError
-from exportdiff.lab.zoo.row import Row
+from exportdiff.lab.zoo.row import ModelRow
 from exportdiff.lab.zoo.sources import SOURCES
 
 HERE = pathlib.Path(__file__).parent
@@ -24,13 +24,13 @@ VERSIONED = ("torch", "transformers")
 
 
 @dataclass(frozen=True)
-class Record:
+class RecordedTable:
     """A table of rows, and the versions that it was made with."""
 
     versions: dict[str, str]
-    rows: tuple[Row, ...]
+    rows: tuple[ModelRow, ...]
 
-    def merged(self, fresh: Sequence[Row], listed: Mapping[str, Sequence[str]]) -> tuple[Row, ...]:
+    def merged(self, fresh: Sequence[ModelRow], listed: Mapping[str, Sequence[str]]) -> tuple[ModelRow, ...]:
         """Return the rows with those judged now in the place of the old ones.
 
         ``listed``: the names of all models by source, for the sources that were listed now. A model that its
@@ -44,18 +44,18 @@ class Record:
         return tuple(rows[name] for name in names if name in rows)
 
 
-def read(file: pathlib.Path) -> Record:
+def read(file: pathlib.Path) -> RecordedTable:
     """Read the recorded table; an empty one if there is none. Raises UsageError if it cannot be read."""
     if not file.is_file():
-        return Record({}, ())
+        return RecordedTable({}, ())
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
-        return Record(dict(document["versions"]), tuple(map(Row.from_dict, document["rows"])))
+        return RecordedTable(dict(document["versions"]), tuple(map(ModelRow.from_dict, document["rows"])))
     except (ValueError, KeyError, TypeError) as error:
-        raise UsageError(f"{file} is no table of the zoo ({error!r}); write it anew: --write") from None
+        raise UsageError(f"{file} is no table of the zoo ({error!r}); write it again with --write") from None
 
 
-def write(record: Record, file: pathlib.Path) -> None:
+def write(record: RecordedTable, file: pathlib.Path) -> None:
     """Write the table as JSON."""
     document: dict[str, Any] = {
         "versions": record.versions,

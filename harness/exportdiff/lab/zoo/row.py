@@ -10,7 +10,7 @@ CellStatus = Literal["ok", "refused", "finding"]
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownFinding:
     """One finding, as one path shows it."""
 
     check: str
@@ -33,16 +33,16 @@ class Cell:
     """The name of the documented refusal; how a process died."""
     excused: tuple[str, ...] = ()
     """The names of the documented limits that differences fall under."""
-    findings: tuple[Shown, ...] = ()
+    findings: tuple[ShownFinding, ...] = ()
 
     @property
     def unexplained(self) -> bool:
-        """Whether it shows a finding that nobody has explained."""
+        """Whether it shows a finding without an explanation."""
         return any(not shown.causes for shown in self.findings)
 
 
 @dataclass(frozen=True)
-class Row:
+class ModelRow:
     """What one model shows."""
 
     model: str
@@ -53,7 +53,7 @@ class Row:
 
     @property
     def unexplained(self) -> bool:
-        """Whether a cell shows a finding that nobody has explained."""
+        """Whether a cell shows a finding without an explanation."""
         return any(cell.unexplained for cell in self.cells.values())
 
     def as_dict(self) -> dict[str, Any]:
@@ -66,7 +66,7 @@ class Row:
         }
 
     @classmethod
-    def from_dict(cls, document: Mapping[str, Any]) -> Row:
+    def from_dict(cls, document: Mapping[str, Any]) -> ModelRow:
         """Undo ``as_dict``. Raises KeyError or TypeError where the document is no row."""
         cells = {path: _cell(cell) for path, cell in document.get("cells", {}).items()}
         return cls(document["model"], cells, document.get("not_judged", ""))
@@ -83,8 +83,8 @@ def _cell(document: Mapping[str, Any]) -> Cell:
     return Cell(document["status"], document.get("reason", ""), excused, findings)
 
 
-def _shown(document: Mapping[str, Any]) -> Shown:
-    return Shown(
+def _shown(document: Mapping[str, Any]) -> ShownFinding:
+    return ShownFinding(
         document["check"],
         document["kind"],
         document["stage"],

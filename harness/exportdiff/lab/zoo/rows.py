@@ -5,18 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exportdiff.lab.zoo.notes import notes_on
-from exportdiff.lab.zoo.row import Cell, Row, Shown
+from exportdiff.lab.zoo.row import Cell, ModelRow, ShownFinding
 
 if TYPE_CHECKING:
     from exportdiff.interfaces.checking.report import Found, Report
     from exportdiff.judging.results import PathResult
 
 
-def row_of(report: Report) -> Row:
+def row_of(report: Report) -> ModelRow:
     """Return the row of one model."""
     if report.unjudged:
-        return Row(report.name, not_judged=report.unjudged[0].reason)
-    return Row(report.name, {result.path.without_device: _cell(result, report) for result in report.paths})
+        return ModelRow(report.name, not_judged=report.unjudged[0].reason)
+    return ModelRow(
+        report.name, {result.path.without_device: _cell(result, report) for result in report.paths}
+    )
 
 
 def _cell(result: PathResult, report: Report) -> Cell:
@@ -30,8 +32,8 @@ def _cell(result: PathResult, report: Report) -> Cell:
     return Cell("ok", "", result.excused)
 
 
-def _shown(name: str, path: str, found: Found) -> Shown:
+def _shown(name: str, path: str, found: Found) -> ShownFinding:
     finding = found.finding
     causes = tuple(cause.name for cause in found.causes) or notes_on(name, path, finding.signature)
     entries = tuple(cause.entry for cause in found.causes if cause.entry)
-    return Shown(finding.check, finding.kind, finding.stage, finding.signature, causes, entries)
+    return ShownFinding(finding.check, finding.kind, finding.stage, finding.signature, causes, entries)

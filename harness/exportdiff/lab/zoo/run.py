@@ -10,9 +10,9 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from exportdiff.core.errors import UsageError
-from exportdiff.interfaces.checking.deployed import deployed_paths
-from exportdiff.interfaces.checking.in_subprocess import Subject, judge_subject
-from exportdiff.lab.zoo.row import Row
+from exportdiff.interfaces.checking.default_paths import deployed_paths
+from exportdiff.interfaces.checking.in_subprocess import Subject, judge_in_subprocess
+from exportdiff.lab.zoo.row import ModelRow
 from exportdiff.lab.zoo.rows import row_of
 from exportdiff.lab.zoo.sources import load_model
 from exportdiff.runtime.processes.server import server
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Settings:
+class ZooSettings:
     """What is the same for all models."""
 
     corpora: pathlib.Path
@@ -36,14 +36,14 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Judged:
-    """The row of one model, and remarks for the person who made it."""
+class JudgedModel:
+    """The row of one model, and remarks for the console."""
 
-    row: Row
+    row: ModelRow
     remarks: tuple[str, ...] = ()
 
 
-def judge_all(names: Sequence[str], settings: Settings) -> Iterator[Judged]:
+def judge_all(names: Sequence[str], settings: ZooSettings) -> Iterator[JudgedModel]:
     """Yield the row of each model as soon as it is ready. Raises what exportdiff itself fails with."""
     server()  # start it here: the threads would all start it at once
     stop = Event()
@@ -57,15 +57,15 @@ def judge_all(names: Sequence[str], settings: Settings) -> Iterator[Judged]:
             threads.shutdown(cancel_futures=True)
 
 
-def _judged(name: str, settings: Settings, stop: Event) -> Judged:
+def _judged(name: str, settings: ZooSettings, stop: Event) -> JudgedModel:
     subject = Subject(name, partial(load_model, name))
     try:
-        report = judge_subject(
+        report = judge_in_subprocess(
             subject, settings.paths, seconds=settings.limit, corpora=settings.corpora, stop=stop
         )
     except UsageError as error:
-        return Judged(Row(name, not_judged=str(error)))
+        return JudgedModel(ModelRow(name, not_judged=str(error)))
     remarks = list(dict.fromkeys(each.remark for each in report.found if each.remark))
     if report.unconfirmed:
         remarks.append(f"{report.unconfirmed} finding(s) did not show in a second process")
-    return Judged(row_of(report), tuple(remarks))
+    return JudgedModel(row_of(report), tuple(remarks))

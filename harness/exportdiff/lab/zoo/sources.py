@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Source:
+class ModelSource:
     """Where models come from."""
 
     name: str
@@ -42,10 +42,10 @@ def _families() -> Iterator[ZooModel]:
 
 
 SOURCES = (
-    Source("transformers", "Families of transformers, in tiny form", ("transformers",), _families),
+    ModelSource("transformers", "Families of transformers, in tiny form", ("transformers",), _families),
     # The database imports PyTorch's own helpers for tests, and these import expecttest.
-    Source("module_db", "PyTorch's database of modules", ("expecttest",), module_database.models),
-    Source("export_db", "The examples of torch._export.db", (), export_examples.models),
+    ModelSource("module_db", "PyTorch's database of modules", ("expecttest",), module_database.models),
+    ModelSource("export_db", "The examples of torch._export.db", (), export_examples.models),
 )
 
 
@@ -69,5 +69,5 @@ def load_model(name: str) -> Case:
     return case
 
 
-def _source(name: str) -> Source:
+def _source(name: str) -> ModelSource:
     return {source.name: source for source in SOURCES}[name]

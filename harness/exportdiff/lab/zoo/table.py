@@ -6,7 +6,7 @@ import os
 import pathlib
 from typing import TYPE_CHECKING
 
-from exportdiff.interfaces.checking.deployed import DEPLOYED
+from exportdiff.interfaces.checking.default_paths import DEPLOYED
 from exportdiff.known.corpus.entry import FIXES, read_entry
 from exportdiff.lab.zoo.notes import NOTES
 from exportdiff.lab.zoo.record import MARKDOWN
@@ -15,11 +15,11 @@ from exportdiff.lab.zoo.sources import SOURCES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from exportdiff.lab.zoo.record import Record
-    from exportdiff.lab.zoo.row import Cell, Row
+    from exportdiff.lab.zoo.record import RecordedTable
+    from exportdiff.lab.zoo.row import Cell, ModelRow
 
 UNEXPLAINED = "unexplained"
-"""The name of the footnote at findings that nobody has explained."""
+"""The name of the footnote of findings without an explanation."""
 
 _INTRODUCTION = """\
 <!-- Written by `exportdiff zoo --write`; do not edit it. -->
@@ -35,7 +35,7 @@ prints what is not as it is recorded here.
 """
 
 
-def markdown(record: Record, corpora: pathlib.Path) -> str:
+def markdown(record: RecordedTable, corpora: pathlib.Path) -> str:
     """Return the whole document. ``corpora``: where the entries are that the footnotes link to."""
     versions = ", ".join(f"{name} {number}" for name, number in record.versions.items())
     parts = [_INTRODUCTION, f"Made with {versions}.\n", *_summary(record.rows)]
@@ -46,7 +46,7 @@ def markdown(record: Record, corpora: pathlib.Path) -> str:
     return "\n".join((*parts, *_not_judged(record.rows), *_footnotes(record.rows, corpora))) + "\n"
 
 
-def _summary(rows: Sequence[Row]) -> Iterator[str]:
+def _summary(rows: Sequence[ModelRow]) -> Iterator[str]:
     yield "| source | models | not judged | all paths ok | refused on a path | with a finding | unexplained |"
     yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
     for source in SOURCES:
@@ -63,7 +63,7 @@ def _summary(rows: Sequence[Row]) -> Iterator[str]:
         yield f"| {source.name} | {' | '.join(map(str, counts))} |"
 
 
-def _table(rows: Sequence[Row]) -> Iterator[str]:
+def _table(rows: Sequence[ModelRow]) -> Iterator[str]:
     yield "| model | " + " | ".join(f"`{path}`" for path in DEPLOYED) + " |"
     yield "| --- |" + " --- |" * len(DEPLOYED)
     for row in rows:
@@ -86,21 +86,21 @@ def _cell(cell: Cell | None) -> str:
     )
 
 
-def _not_judged(rows: Sequence[Row]) -> Iterator[str]:
+def _not_judged(rows: Sequence[ModelRow]) -> Iterator[str]:
     left_out = [row for row in rows if row.not_judged]
     if left_out:
         yield "\n## Not judged\n"
         yield from (f"- {row.model}: {row.not_judged}" for row in left_out)
 
 
-def _footnotes(rows: Sequence[Row], corpora: pathlib.Path) -> Iterator[str]:
+def _footnotes(rows: Sequence[ModelRow], corpora: pathlib.Path) -> Iterator[str]:
     shown = [each for row in rows for cell in row.cells.values() for each in cell.findings]
     yield ""
     for name in sorted({cause for each in shown for cause in each.causes}):
         entries = {entry for each in shown if name in each.causes for entry in each.entries}
         yield f"[^{name}]: {_cause(name, sorted(entries), corpora)}"
     if any(not each.causes for each in shown):
-        yield f"[^{UNEXPLAINED}]: Nobody has found the cause yet."
+        yield f"[^{UNEXPLAINED}]: The cause is not known yet."
 
 
 def _cause(name: str, entries: Sequence[str], corpora: pathlib.Path) -> str:

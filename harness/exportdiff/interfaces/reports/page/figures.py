@@ -15,10 +15,10 @@ from exportdiff.interfaces.reports.plots.throughput import throughput
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from exportdiff.interfaces.reports.campaign_comparison import Rate
     from exportdiff.interfaces.reports.campaign_report import CampaignReport
     from exportdiff.interfaces.reports.discovery import Discovery
     from exportdiff.interfaces.reports.plots.theme import Spec
-    from exportdiff.interfaces.reports.since import Rate
 
 WIDE, HALF, NARROW = 920, 440, 316
 """Pixels."""
@@ -53,15 +53,17 @@ def growth_figure(name: str, found: Discovery, programs: str, what: str) -> Figu
     return figure(name, says, growth(found, HALF, programs), growth(found, NARROW, programs))
 
 
-def throughput_figure(night: CampaignReport) -> Figure | None:
+def throughput_figure(campaign: CampaignReport) -> Figure | None:
     """Return the plot of programs per second; None: no program was done."""
-    rates = night.course.rates(WINDOWS, night.fuzzing)
-    if not night.course.times or not rates:
+    rates = campaign.timeline.rates(WINDOWS, campaign.fuzzing)
+    if not campaign.timeline.times or not rates:
         return None
     least, most = min(rate for _, rate in rates), max(rate for _, rate in rates)
-    says = f"programs per second over time: {night.rate:.1f} on average, between {least:.1f} and {most:.1f}"
+    says = (
+        f"programs per second over time: {campaign.rate:.1f} on average, between {least:.1f} and {most:.1f}"
+    )
     return figure(
-        "throughput", says, throughput(rates, night.rate, WIDE), throughput(rates, night.rate, NARROW)
+        "throughput", says, throughput(rates, campaign.rate, WIDE), throughput(rates, campaign.rate, NARROW)
     )
 
 
@@ -69,28 +71,28 @@ HEAT = (28, 36)
 """The most features and paths that the heat map of a wide screen shows."""
 
 
-def heat_extent(night: CampaignReport) -> str:
+def heat_extent(campaign: CampaignReport) -> str:
     """Say how much of what ran the heat map shows, and how many programs its strongest colour stands for."""
-    runs = night.course.runs
-    tags, paths = shown(night.course, *HEAT)
+    runs = campaign.timeline.runs
+    tags, paths = shown(campaign.timeline, *HEAT)
     most = max((runs[path][tag] for path in paths for tag in tags), default=0)
     ran = {tag for counts in runs.values() for tag in counts}
     extent = f"{len(tags)} of {len(ran)} features and {len(paths)} of {len(runs)} paths are shown"
     return f"{extent}, on a narrow screen fewer; the strongest colour means {most:,} programs."
 
 
-def heat_figure(night: CampaignReport) -> Figure | None:
+def heat_figure(campaign: CampaignReport) -> Figure | None:
     """Return the heat map; None: nothing ran."""
-    wide, narrow = heat(night.course, *HEAT, WIDE, -60), heat(night.course, 16, 10, NARROW, -90)
+    wide, narrow = heat(campaign.timeline, *HEAT, WIDE, -60), heat(campaign.timeline, 16, 10, NARROW, -90)
     if wide is None or narrow is None:
         return None
     says = "feature by path: how many programs with a feature ran on a path, and how many show a finding"
     return figure("heat", says, wide, narrow)
 
 
-def refusal_figure(night: CampaignReport) -> Figure | None:
+def refusal_figure(campaign: CampaignReport) -> Figure | None:
     """Return the plot of the reasons for which torch refused programs; None: it refused none."""
-    modes = night.tally.exports.items()
+    modes = campaign.tally.exports.items()
     counts: dict[str, Counter[str]] = {}
     for mode, exports in modes:
         part = mode if mode in PARTS else PARTS[-1]
@@ -119,9 +121,9 @@ def _refused(reason: str, counts: Counter[str]) -> list[Bar]:
     ]
 
 
-def known_figure(night: CampaignReport, rates: Sequence[Rate]) -> Figure | None:
-    """Return the plot of the most frequent known bugs, and how frequent they were the night before."""
-    counts = night.course.known().seen
+def known_figure(campaign: CampaignReport, rates: Sequence[Rate]) -> Figure | None:
+    """Return the plot of the most frequent known bugs, and how frequent they were the campaign before."""
+    counts = campaign.timeline.known().seen
     order = sorted(counts, key=lambda name: (-counts[name], name))[:BARS]
     if not order:
         return None
@@ -136,7 +138,7 @@ def known_figure(night: CampaignReport, rates: Sequence[Rate]) -> Figure | None:
 
 
 def _scaled(rate: Rate | None) -> float | None:
-    """Return how many programs would show a bug now, if it were as frequent as the night before."""
+    """Return how many programs would show a bug now, if it were as frequent as the campaign before."""
     return None if rate is None or not rate.before else rate.share_before * rate.of_now
 
 

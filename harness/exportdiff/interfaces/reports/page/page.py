@@ -12,8 +12,9 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
+from exportdiff.interfaces.reports.campaign_comparison import since
 from exportdiff.interfaces.reports.campaign_report import listed, span
-from exportdiff.interfaces.reports.cards import cards
+from exportdiff.interfaces.reports.displayed_findings import displayed_findings
 from exportdiff.interfaces.reports.page.figures import (
     Figure,
     change_figure,
@@ -24,7 +25,6 @@ from exportdiff.interfaces.reports.page.figures import (
     refusal_figure,
     throughput_figure,
 )
-from exportdiff.interfaces.reports.since import since
 from exportdiff.interfaces.reports.text import counted
 from exportdiff.judging.checks import CHECKS
 from exportdiff.runtime.paths import parse, promise
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from exportdiff.interfaces.reports.campaign_report import CampaignReport
-    from exportdiff.interfaces.reports.cards import Card
     from exportdiff.interfaces.reports.discovery import Discovery
+    from exportdiff.interfaces.reports.displayed_findings import DisplayedFinding
     from exportdiff.interfaces.reports.folder import Folder
     from exportdiff.judging.checks import Check
 
@@ -53,12 +53,12 @@ class Estimate:
     figure: Figure
 
 
-def page(night: CampaignReport, folders: Sequence[Folder], before: CampaignReport | None = None) -> str:
+def page(campaign: CampaignReport, folders: Sequence[Folder], before: CampaignReport | None = None) -> str:
     """Return the text of the file. Raises UsageError if the library is missing that draws the plots."""
-    tally = night.tally
-    compared = since(night, before) if before is not None else None
-    shown = cards(night, folders)
-    # What the night before did not have comes first.
+    tally = campaign.tally
+    compared = since(campaign, before) if before is not None else None
+    shown = displayed_findings(campaign, folders)
+    # What the campaign before did not have comes first.
     fresh = compared.fresh if compared is not None else frozenset(tally.shown)
     shown.sort(key=lambda card: (card.kind != "new", not fresh & set(card.keys)))
     rates = compared.rates if compared is not None else ()
@@ -66,7 +66,7 @@ def page(night: CampaignReport, folders: Sequence[Folder], before: CampaignRepor
         _environment()
         .get_template("report.html.jinja")
         .render(
-            night=night,
+            campaign=campaign,
             tally=tally,
             started=tally.started,
             where=tally.started.environment if tally.started is not None else None,
@@ -77,22 +77,22 @@ def page(night: CampaignReport, folders: Sequence[Folder], before: CampaignRepor
             since=compared,
             fresh=fresh,
             open_cards=OPEN_CARDS,
-            failures=list(night.course.failures.values()),
-            unexplained=_unexplained(night),
-            known_growth=_known(night),
-            throughput=throughput_figure(night),
-            heat=heat_figure(night),
-            heat_extent=heat_extent(night),
+            failures=list(campaign.timeline.failures.values()),
+            unexplained=_unexplained(campaign),
+            known_growth=_known(campaign),
+            throughput=throughput_figure(campaign),
+            heat=heat_figure(campaign),
+            heat_extent=heat_extent(campaign),
             promises=_promises(shown),
             checks={name: _first_line(check) for name, check in CHECKS.items()},
-            refusals=refusal_figure(night),
-            known=known_figure(night, rates),
+            refusals=refusal_figure(campaign),
+            known=known_figure(campaign, rates),
             changes=change_figure(rates),
         )
     )
 
 
-def _promises(shown: Sequence[Card]) -> dict[str, str]:
+def _promises(shown: Sequence[DisplayedFinding]) -> dict[str, str]:
     """Return what each path promises on which a finding of the page shows; of those that still exist."""
     names = sorted({path for card in shown for path in card.paths})
     found = {}
@@ -130,8 +130,8 @@ def _python(text: str) -> Markup:
     return Markup(highlight(text, PythonLexer(), HtmlFormatter(nowrap=True)))
 
 
-def _unexplained(night: CampaignReport) -> Estimate | None:
-    found = night.course.unexplained(night.tally)
+def _unexplained(campaign: CampaignReport) -> Estimate | None:
+    found = campaign.timeline.unexplained(campaign.tally)
     if not found.found:
         return None
     drawn = growth_figure(
@@ -140,8 +140,8 @@ def _unexplained(night: CampaignReport) -> Estimate | None:
     return Estimate(found.found, _left(found), _sentence(found, "finding"), drawn)
 
 
-def _known(night: CampaignReport) -> Estimate | None:
-    found = night.course.known()
+def _known(campaign: CampaignReport) -> Estimate | None:
+    found = campaign.timeline.known()
     if not found.found:
         return None
     drawn = growth_figure("corpus", found, "programs on which they were counted", "known bugs")

@@ -33,7 +33,7 @@ class Bar:
     label: str = ""
     """What stands at the end of the bar; of its last part."""
     before: float | None = None
-    """The number of the night before: a thin line across the bar."""
+    """The number of the campaign before: a thin line across the bar."""
 
 
 def bars(rows: Sequence[Bar], width: int, names: int, columns: int = 3) -> Spec:

@@ -14,18 +14,18 @@ CELL = 17
 """Pixels."""
 
 
-def heat(course: Timeline, rows: int, columns: int, width: int, angle: int) -> Spec | None:
+def heat(timeline: Timeline, rows: int, columns: int, width: int, angle: int) -> Spec | None:
     """Return the plot of the features and paths with most findings; None: nothing ran.
 
     A cell of a stronger colour ran more often; a larger circle has more findings. ``angle``: of the names of
     the paths, in degrees.
     """
-    tags, paths = shown(course, rows, columns)
+    tags, paths = shown(timeline, rows, columns)
     cells: list[Spec] = []
     for path in paths:
         short = path.partition("@")[0]
         for tag in tags:
-            runs, bad = course.runs[path][tag], course.findings[path][tag]
+            runs, bad = timeline.runs[path][tag], timeline.findings[path][tag]
             says = f"{tag} on {short}: {runs:,} programs, {bad:,} with a finding"
             if runs:
                 cells.append({"tag": tag, "path": short, "runs": runs, "findings": bad, "says": says})
@@ -84,18 +84,18 @@ def _legend(most: int) -> Spec:
     }
 
 
-def shown(course: Timeline, rows: int, columns: int) -> tuple[list[str], list[str]]:
+def shown(timeline: Timeline, rows: int, columns: int) -> tuple[list[str], list[str]]:
     """Return the features and the paths with most findings, then those that ran most often."""
     tags: Counter[str] = Counter()
     found: Counter[str] = Counter()
-    for path, counts in course.runs.items():
+    for path, counts in timeline.runs.items():
         tags.update(counts)
-        found.update(course.findings[path])
+        found.update(timeline.findings[path])
     paths = sorted(
-        course.runs,
+        timeline.runs,
         key=lambda path: (
-            -max(course.findings[path].values(), default=0),
-            -max(course.runs[path].values(), default=0),
+            -max(timeline.findings[path].values(), default=0),
+            -max(timeline.runs[path].values(), default=0),
             path,
         ),
     )

@@ -14,7 +14,7 @@ _ID = re.compile(r'(\bid="|url\(#)(\w+)')
 _ROLE = re.compile(r' role="[^"]*"| aria-roledescription="(?!axis)[^"]*"')
 """The plot is one picture to screen readers; only its axes are told apart, by the script of the page."""
 _DIGITS = re.compile(r"(?<=\d\.\d\d)\d+")
-"""More digits than a screen has pixels. Numbers in texts have fewer."""
+"""More digits than a screen has pixels. CampaignNumbers in texts have fewer."""
 
 
 def drawn(spec: Spec, name: str) -> str:

@@ -1,0 +1,57 @@
+"""Runs a campaign with everybody who listens to it: the screen and the files of its folder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exportdiff.cli.interrupting import interruptible
+from exportdiff.fuzzing.campaign.campaign import Campaign
+from exportdiff.fuzzing.campaign.engines import local_workers
+from exportdiff.interfaces.reports.campaign_report import CampaignReport
+from exportdiff.interfaces.reports.ci_files import CiFiles
+from exportdiff.interfaces.reports.console import ConsoleReport
+from exportdiff.interfaces.reports.ndjson import NdjsonLog
+from exportdiff.interfaces.reports.repro_files import ReproFiles
+from exportdiff.interfaces.reports.summary import SummaryFile
+from exportdiff.interfaces.reports.tally import Tally
+from exportdiff.interfaces.reports.text import make_console
+from exportdiff.known.corpus.entry import CORPORA
+from exportdiff.runtime.processes.limits import limited
+
+if TYPE_CHECKING:
+    import pathlib
+
+    from exportdiff.fuzzing.campaign.engines import Start
+    from exportdiff.fuzzing.campaign.journal import Journal
+    from exportdiff.fuzzing.campaign.settings import Settings
+    from exportdiff.interfaces.reports.folder import Folder
+
+
+def run_campaign(
+    settings: Settings,
+    journal: Journal,
+    folder: Folder,
+    summary: pathlib.Path | None = None,
+    junit: pathlib.Path | None = None,
+    start: Start = local_workers,
+) -> int:
+    """Run a campaign, from what its journal holds on; return the exit code of the command.
+
+    ``summary`` and ``junit``: files to write at the end. ``start`` says where programs run.
+    """
+    campaign = CampaignReport(Tally(folder.root, settings.corpora or CORPORA))
+    tally = campaign.tally
+    named = CiFiles(campaign, folder, summary, junit)
+    with (
+        NdjsonLog(folder.log) as log,
+        ConsoleReport(make_console(), folder, tally) as console,
+        interruptible() as stop,
+        limited(memory=settings.memory),
+    ):
+        listeners = (campaign, log, ReproFiles(folder), SummaryFile(folder, tally), console, named)
+        for event in Campaign(settings, stop=stop, journal=journal, start=start).run():
+            for listener in listeners:
+                listener(event)
+    if tally.harness_errors:
+        return 3
+    return 1 if tally.shown or tally.changed("torch regression") else 0

@@ -1,0 +1,127 @@
+"""Minimizing at the end of a campaign: its order, its time, and what it leaves out."""
+
+from __future__ import annotations
+
+import pathlib
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from test_campaign import NONSTRICT, UNFLATTEN, calm, found, halved, no, source_of, with_a_fix, yes
+
+from exportdiff.core.finding import Finding
+from exportdiff.fuzzing.campaign.campaign import Campaign
+from exportdiff.fuzzing.campaign.events import (
+    FindingMinimized,
+    FindingUnconfirmed,
+    HarnessError,
+    MinimizingStarted,
+    NotMinimized,
+)
+from exportdiff.fuzzing.campaign.final_minimizing import NO_TIME
+from exportdiff.fuzzing.campaign.settings import Settings
+from exportdiff.fuzzing.campaign.triage import Cause, Witness, by_importance
+from exportdiff.fuzzing.campaign.worker import ExampleResult, Job
+from exportdiff.fuzzing.minimizing import Minimized, NotShownError
+from exportdiff.judging.results import Verdict
+from exportdiff.known.attribution.classification import NEW, Classification
+from exportdiff.repro.confirm import Confirmation
+
+
+def three(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
+    """Show one finding in every program, and two others, one of them masked, in fewer."""
+    results = []
+    for index in indices:
+        shown = [found("often")]
+        shown += [found("masked")] * (index > 0) + [found("rare")] * (index > 1)
+        standings = {found("masked").fingerprint: Classification("masked", ("mend_it",))}
+        verdict = Verdict(True, "", (), tuple(shown), 0.001)
+        source = source_of(job, index)[0]
+        results.append(ExampleResult(index, verdict, (), source, 0.01, standings=standings))
+    return tuple(results)
+
+
+def test_masked_findings_are_minimized_last_and_their_files_name_the_fixes(tmp_path: pathlib.Path) -> None:
+    within: list[tuple[str, ...]] = []
+
+    def confirm(source: str, **given: Any) -> Confirmation:
+        fixes = tuple(fix.name for fix in given["within"].args[0]) if given else ()
+        within.append(fixes)
+        assert ('# unmasked-by = ["mend_it"]' in source) == bool(fixes)
+        return Confirmation(True, "BUG")
+
+    settings = Settings(NONSTRICT, examples=4, minimize_seconds=1.0, corpora=with_a_fix(tmp_path))
+    run = Campaign(settings, work=three, source=source_of, confirm=confirm, minimize=halved).run()
+    *_, often, rare, masked, _ = [event for event in run if not isinstance(event, MinimizingStarted)]
+    minimized = [event for event in (often, rare, masked) if isinstance(event, FindingMinimized)]
+    assert [event.finding.evidence.words() for event in minimized] == [("often",), ("rare",), ("masked",)]
+    assert [event.standing.kind for event in minimized] == ["new", "new", "masked"]
+    assert within[-1] == ("mend_it",) and within[-2] == ()
+
+
+def test_minimizing_ends_in_time_and_says_what_it_left_out(tmp_path: pathlib.Path) -> None:
+    limits: list[float] = []
+
+    def slow(source: str, finding: Finding, *, seconds: float, **how: object) -> Minimized:
+        limits.append(seconds)
+        time.sleep(seconds)
+        return halved(source, finding)
+
+    settings = Settings(
+        NONSTRICT,
+        examples=4,
+        minimize_seconds=1.0,
+        minimize_total_seconds=1.5,
+        corpora=with_a_fix(tmp_path),
+    )
+    events = list(Campaign(settings, work=three, source=source_of, confirm=yes, minimize=slow).run())
+    started = [event for event in events if isinstance(event, MinimizingStarted)]
+    assert [(event.number, event.total) for event in started] == [(1, 3), (2, 3)]
+    assert started[0].fingerprint == found("often").fingerprint
+    # The second has what is left.
+    assert limits[0] == started[0].limit == 1.0 and 0.1 <= limits[1] <= 0.5
+    left = [event for event in events if isinstance(event, NotMinimized)]
+    assert [(event.fingerprint, event.reason) for event in left] == [(found("masked").fingerprint, NO_TIME)]
+    assert Settings(NONSTRICT, minimize_seconds=20.0).minimize_total == 60.0
+
+
+def test_a_program_that_cannot_be_minimized_is_no_error_of_exportdiff() -> None:
+    def never(source: str, finding: Finding, **how: object) -> Minimized:
+        raise NotShownError("the program does not show it")
+
+    settings = Settings(NONSTRICT, examples=4, minimize_seconds=1.0)
+    events = list(Campaign(settings, work=calm, source=source_of, confirm=yes, minimize=never).run())
+    (left,) = [event for event in events if isinstance(event, NotMinimized)]
+    assert (left.fingerprint, left.reason) == (found("third").fingerprint, "the program does not show it")
+    assert not any(isinstance(event, HarnessError | FindingMinimized) for event in events)
+
+
+def test_an_unconfirmed_finding_says_what_it_would_have_been(tmp_path: pathlib.Path) -> None:
+    settings = Settings(NONSTRICT, examples=2, corpora=with_a_fix(tmp_path))
+    run = Campaign(settings, work=three, source=source_of, confirm=no).run()
+    tried = [event for event in run if isinstance(event, FindingUnconfirmed)]
+    assert [event.standing.kind for event in tried] == ["new", "masked", "new"]
+
+
+def test_what_most_programs_show_comes_first_and_the_same_on_another_path_last() -> None:
+    masked = Classification("masked", ("mend_it",))
+
+    def cause(finding: Finding, programs: int, standing: Classification = NEW) -> Cause:
+        witness = Witness(finding, 7, "x\n", standing)
+        return Cause(programs=programs, shown=witness)
+
+    module = "nonstrict:module@cpu"
+    causes = [
+        cause(found("masked"), 9, masked),
+        cause(found("rare"), 1),
+        cause(found("often", module), 2),
+        cause(found("often"), 3),
+        Cause(programs=4),
+    ]
+    shown = [(each.finding.evidence.words()[0], str(each.finding.path)) for each in by_importance(causes)]
+    assert shown == [
+        ("often", UNFLATTEN),
+        ("rare", UNFLATTEN),
+        ("masked", UNFLATTEN),
+        ("often", module),
+    ]

@@ -1,0 +1,91 @@
+"""What every file of the corpus says of itself, as far as a machine can check it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter, defaultdict
+
+import pytest
+
+from exportdiff.cli.corpus_listing import markdown
+from exportdiff.known.corpus.entry import FIXES, OPEN, VARIANTS, Entry, find_files, read_entry
+from exportdiff.known.corpus.ranking import read_root_causes
+from exportdiff.runtime.patching.fixes import read_candidates
+from support.folders import CORPORA
+
+ROOTS = {entry.name: entry for entry in map(read_entry, find_files([CORPORA / OPEN]))}
+OTHERS = {entry.name: entry for entry in map(read_entry, find_files([CORPORA / VARIANTS]))}
+ALL = {**ROOTS, **OTHERS}
+CANDIDATES = read_candidates(CORPORA / FIXES)
+
+
+def explanation(entry: Entry) -> str:
+    return ast.get_docstring(ast.parse(entry.file.read_text(encoding="utf-8"))) or ""
+
+
+def test_an_entry_says_how_severe_its_root_cause_is() -> None:
+    assert [name for name, entry in ROOTS.items() if not entry.severity or not entry.severity_because] == []
+    assert [name for name, entry in ROOTS.items() if entry.variant_of] == []
+    assert [name for name, entry in ROOTS.items() if not entry.cause.endswith((".", ".)"))] == []
+    long = [name for name, entry in ROOTS.items() if len(entry.severity_because.split()) > 20]
+    assert long == []
+
+
+def test_a_variant_names_the_entry_of_its_root_cause() -> None:
+    assert {name: entry.variant_of for name, entry in OTHERS.items() if entry.variant_of not in ROOTS} == {}
+    assert [name for name, entry in OTHERS.items() if entry.severity or entry.severity_because] == []
+    assert not ROOTS.keys() & OTHERS.keys()
+
+
+def test_a_fix_belongs_to_one_root_cause() -> None:
+    """Else nobody could tell which cause a finding has that is gone with the fix."""
+    causes: dict[str, set[str]] = defaultdict(set)
+    for entry in ALL.values():
+        if entry.fix:
+            causes[entry.fix].add(entry.root)
+    assert {fix: names for fix, names in causes.items() if len(names) > 1} == {}
+
+
+def test_a_variant_with_the_fix_of_its_entry_shows_otherwise() -> None:
+    """What shows alike on the same path and versions, with the same fix, needs no file of its own."""
+    shown = Counter(
+        (entry.fix, entry.path, entry.signatures, entry.affected)
+        for entry in ALL.values()
+        if entry.fix and entry.signatures
+    )
+    assert [key for key, count in shown.items() if count > 1] == []
+
+
+def test_the_readme_shows_the_most_severe_root_causes() -> None:
+    readme = (CORPORA.parent / "README.md").read_text(encoding="utf-8")
+    shown = readme.partition("<!-- corpus: begin -->\n")[2].partition("\n<!-- corpus: end -->")[0]
+    made = markdown(read_root_causes(CORPORA)[:15])
+    assert shown == made, "run: exportdiff corpus list --first 15 --markdown, and paste what it prints"
+
+
+def test_root_causes_are_ordered_by_severity_and_silence() -> None:
+    causes = read_root_causes(CORPORA)
+    order = [(cause.entry.severity, not cause.entry.silent) for cause in causes]
+    assert order == sorted(order)
+    assert {cause.entry.name for cause in causes} == ROOTS.keys()
+    assert {each.name for cause in causes for each in cause.variants} == OTHERS.keys()
+
+
+@pytest.mark.parametrize("name", CANDIDATES)
+def test_a_patch_says_of_which_kind_it_is(name: str) -> None:
+    kinds = {fix.kind for fix in CANDIDATES[name]}
+    assert len(kinds) == 1
+    for fix in CANDIDATES[name]:
+        assert re.search(r"^Kind: (mend|refuse|workaround)$", fix.message, re.MULTILINE), fix.patch
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_an_explanation_stands_alone(name: str) -> None:
+    """Who reads a report has one file, and no other entry at hand."""
+    text = explanation(ALL[name])
+    assert [word for word in re.findall(r"\w+", text) if word in ALL] == []
+    claims = re.findall(
+        r"\b(?:cause is that of|[Ll]ikewise|do(?:es)? the same|so it is with|as well works)\b", text
+    )
+    assert claims == [], "name what the file shows; what it does not run may be wrong"

@@ -1,0 +1,137 @@
+"""Planted faults: each is reported by its check alone, and a repro file shows it. Judged once for both."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import pytest
+from torch._dynamo.exc import TorchDynamoException
+
+from exportdiff.core.case import case_from_source
+from exportdiff.judging.checks import CHECKS
+from exportdiff.judging.results import Verdict
+from exportdiff.judging.verdict import judge
+from exportdiff.lab.faults import FAULTS, Fault, reusing, transforming
+from exportdiff.lab.faults.detection import shown_by
+from exportdiff.repro import repro_source
+from exportdiff.runtime.paths import EXPENSIVE, Path, all_paths, core_paths, cost, is_core, select_paths
+from exportdiff.runtime.paths.catalog import narrows
+from exportdiff.runtime.paths.transforms import TRANSFORMS
+from support.in_process import run_script
+from support.new_findings import new_findings
+from support.of_this_torch import HERE, PINNED
+
+EVERY = pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+
+
+def test_every_check_has_a_fault_that_it_reports() -> None:
+    assert {fault.check for fault in FAULTS.values()} == set(CHECKS)
+
+
+@EVERY
+def test_a_fault_says_what_it_breaks(fault: Fault) -> None:
+    assert fault.why.endswith(".") and select_paths([fault.paths]) and "def make()" in fault.source
+
+
+ROWS = {name: fault for name, fault in FAULTS.items() if name in {**vars(transforming), **vars(reusing)}}
+
+
+def test_every_row_of_the_table_has_a_fault_of_its_own() -> None:
+    broken = {path for fault in ROWS.values() for path in select_paths([fault.paths])}
+    transforms = {name for path in broken for name in path.transforms}
+    assert set(TRANSFORMS) - transforms == {"pickle"}  # nothing that torch makes today can be pickled
+    runners = {path.runner for path in broken if not path.transforms and path.mode != "draft"}
+    assert runners == {"stages", "aot_eager", "inductor", "package"}
+    assert "draft" in {path.mode for path in broken}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a fault's own model shows while the fault is planted, and afterwards."""
+
+    fault: Fault
+    paths: tuple[Path, ...]
+    planted: Verdict
+    after: Verdict
+
+
+def skip_unless_it_can_be_planted(fault: Fault) -> None:
+    """Skip a fault that replaces text which another torch than the pinned one does not have."""
+    try:
+        with fault.plant():
+            pass
+    except LookupError as error:
+        if HERE == PINNED:
+            raise
+        pytest.skip(f"torch {HERE} has other code in its place: {error}")
+
+
+@pytest.fixture(scope="module", params=FAULTS.values(), ids=list(FAULTS))
+def judged(request: pytest.FixtureRequest) -> Iterator[Judged]:
+    """Judge along the core paths of the fault's modes, and what breaks a transform on paths through it."""
+    fault: Fault = request.param
+    named = select_paths([fault.paths])
+    modes = {path.mode for path in named}
+    paths = [path for path in core_paths() if path.mode in modes]
+    if fault.name in ROWS:
+        paths += [path for path in named if path not in paths]
+    # Each further call that leaves the spec may be one more compilation, which takes seconds there.
+    case = replace(case_from_source(fault.source, fault.name), thorough=max(map(cost, named)) < EXPENSIVE)
+    skip_unless_it_can_be_planted(fault)
+    with fault.plant():
+        planted = judge(case, paths)
+    yield Judged(fault, tuple(paths), planted, judge(case, paths))
+
+
+def test_reported_while_planted_and_never_else(judged: Judged) -> None:
+    fault, planted, after = judged.fault, judged.planted, judged.after
+    assert planted.valid
+    # One check reports it, and where it breaks both paths in a way of its own, each once.
+    assert {finding.check for finding in planted.findings} == {fault.check}
+    assert len(planted.findings) <= len(judged.paths)
+    for finding in planted.findings:
+        assert finding.path.matches(fault.paths)
+        assert len(finding.message.splitlines()) <= 10
+    # A model in train mode shows that unflattened modules ignore eval().
+    assert after.valid and new_findings(case_from_source(fault.source), after) == []
+
+
+def test_file_shows_the_bug_only_while_it_is_there(judged: Judged, tmp_path: pathlib.Path) -> None:
+    fault = judged.fault
+    finding = next(f for f in judged.planted.findings if f.check == fault.check)
+    file = tmp_path / "repro.py"
+    file.write_text(repro_source(finding, fault.source))
+
+    with fault.plant():
+        code, printed = run_script(file)
+    assert code == 1
+    assert re.fullmatch(r"BUG: .+\n", printed)
+    named = set(select_paths([fault.paths]))
+    named = {path for path in named if is_core(path)} or named
+    mended = [result for result in judged.after.paths if result.path in named]
+    if all(result.status == "unsupported" for result in mended) and finding.check != "purity":
+        # It is right to refuse this model.
+        with pytest.raises(TorchDynamoException):
+            run_script(file)
+    elif narrows(finding.path):
+        # It is right to refuse this size, when the program runs.
+        with pytest.raises(RuntimeError, match="Runtime assertion failed"):
+            run_script(file)
+    else:
+        code, printed = run_script(file)
+        assert code == 0
+        assert re.fullmatch(r"ok: .+\n", printed)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("fault", ROWS.values(), ids=ROWS.keys())
+def test_what_breaks_one_transform_shows_on_the_paths_through_it_alone(fault: Fault) -> None:
+    """On all paths but the expensive ones; the test of every fault has the core paths and its own."""
+    named = select_paths([fault.paths])
+    paths = [path for path in all_paths() if cost(path) < EXPENSIVE or path in named]
+    found = shown_by(fault, case_from_source(fault.source, fault.name), paths)
+    assert {finding.check for finding in found} == {fault.check}
+    assert all(finding.path in named for finding in found)

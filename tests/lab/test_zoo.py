@@ -1,0 +1,188 @@
+"""The zoo: judging real models, the recorded table, what is printed where a row differs."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+from importlib.util import find_spec
+
+import pytest
+
+from exportdiff.cli import main
+from exportdiff.core.errors import UsageError
+from exportdiff.interfaces.checking.default_paths import DEPLOYED, deployed_paths
+from exportdiff.lab.zoo import record as recording
+from exportdiff.lab.zoo import sources
+from exportdiff.lab.zoo.differences import differences
+from exportdiff.lab.zoo.families import FAMILIES
+from exportdiff.lab.zoo.record import JSON, MARKDOWN, RecordedTable, read, write
+from exportdiff.lab.zoo.row import Cell, ModelRow, ShownFinding
+from exportdiff.lab.zoo.run import ZooSettings, judge_all
+from exportdiff.lab.zoo.sources import SOURCES, ModelSource, model_named, names
+from exportdiff.lab.zoo.table import markdown
+from support.folders import CORPORA
+
+SHOWN = ShownFinding("outputs", "crash", "run", ("outputs", "crash"), ("graph_copies_keep_names",))
+FINE = ModelRow(
+    "export_db/a", {"strict:module": Cell("ok"), "strict:unflatten": Cell("ok", "", ("a-limit",))}
+)
+BAD = ModelRow(
+    "transformers/b",
+    {"strict:module": Cell("refused", "user-error"), "strict:unflatten": Cell("finding", findings=(SHOWN,))},
+)
+NEW = ModelRow(
+    "transformers/c",
+    {"strict:module": Cell("finding", findings=(ShownFinding("state", "mismatch", "run", ("state",)),))},
+)
+LOST = ModelRow("module_db/d", not_judged="cannot be built: KeyError: 'd'")
+
+
+def test_rows_survive_json(tmp_path: pathlib.Path) -> None:
+    record = RecordedTable({"torch": "2.13.0"}, (FINE, BAD, NEW, LOST))
+    write(record, tmp_path / "table.json")
+    assert read(tmp_path / "table.json") == record
+
+
+def test_a_broken_record_is_named(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "table.json").write_text('{"rows": [{}], "versions": {}}')
+    with pytest.raises(UsageError, match=r"table\.json is no table of the zoo .*--write"):
+        read(tmp_path / "table.json")
+
+
+def test_no_difference_between_equal_rows() -> None:
+    assert not [*differences([FINE, BAD, LOST], [LOST, BAD, FINE])]
+
+
+def test_each_kind_of_difference_is_a_line() -> None:
+    changed = ModelRow(FINE.model, {**FINE.cells, "strict:module": Cell("refused", "user-error")})
+    assert [*differences([FINE], [changed])] == [
+        "export_db/a strict:module: recorded: ok; now: refused (user-error)"
+    ]
+    explained = ModelRow(NEW.model, {"strict:module": Cell("finding", findings=(SHOWN,))})
+    (line,) = differences([NEW], [explained])
+    assert "state mismatch (unexplained)" in line
+    assert "outputs crash (graph_copies_keep_names)" in line
+    judged = ModelRow(LOST.model, FINE.cells)
+    assert [*differences([LOST], [judged])] == [
+        "module_db/d: recorded: not judged (cannot be built: KeyError: 'd'); now: ok"
+    ]
+    (line,) = differences([], [BAD])
+    assert line.startswith("transformers/b: not recorded yet; now: strict:module refused (user-error)")
+    (line,) = differences([FINE], [])
+    assert line == "export_db/a: recorded: ok; now: there is no such model"
+
+
+def test_rows_judged_now_replace_the_old_ones() -> None:
+    record = RecordedTable({}, (NEW, BAD, LOST, FINE))
+    fresh = ModelRow("transformers/b", {"strict:module": Cell("ok")})
+    rows = record.merged([fresh], {"transformers": ("transformers/b", "transformers/z")})
+    # transformers/c is in its source no more; transformers/z was not judged; the others were not listed.
+    assert rows == (fresh, LOST, FINE)
+
+
+def test_the_table_names_every_cell_and_cause() -> None:
+    text = markdown(RecordedTable({"torch": "2.13.0"}, (FINE, BAD, NEW, LOST)), CORPORA)
+    assert "Made with torch 2.13.0." in text
+    rows = {line.split(" | ")[0]: line for line in text.splitlines() if line.startswith("| ")}
+    assert rows["| a"].endswith("| ok | ok* |")
+    assert rows["| b"].endswith("| refused: user-error | outputs crash[^graph_copies_keep_names] |")
+    assert "state mismatch[^unexplained]" in rows["| c"]
+    assert "- module_db/d: cannot be built" in text
+    assert rows["| transformers"] == "| transformers | 2 | 0 | 0 | 1 | 2 | 1 |"
+    notes = re.findall(r"^\[\^(\w+)\]: (.+)", text, re.MULTILINE)
+    assert [name for name, _ in notes] == ["graph_copies_keep_names", "unexplained"]
+    (link,) = re.findall(r"\]\((\S+?)\)", notes[0][1])
+    assert (MARKDOWN.parent / link).is_file()
+
+
+def test_an_example_of_export_db_is_judged(tmp_path: pathlib.Path) -> None:
+    settings = ZooSettings(CORPORA, 120.0, paths=deployed_paths()[:1])
+    (judged,) = judge_all(["export_db/list_contains"], settings)
+    assert judged.row == ModelRow("export_db/list_contains", {"nonstrict:module": Cell("ok")})
+
+
+def test_models_build_the_same_inputs_each_time() -> None:
+    case = model_named("export_db/dynamic_shape_slicing").case()
+    first, second = case.build(), case.build()
+    assert first.model is not second.model
+    assert all(map(lambda a, b: a is not b and a.equal(b), first.args, second.args))
+
+
+@pytest.mark.skipif(find_spec("expecttest") is None, reason="PyTorch's module database needs expecttest")
+def test_a_module_of_the_database_is_judged() -> None:
+    (judged,) = judge_all(["module_db/nn.Linear"], ZooSettings(CORPORA, 120.0, paths=deployed_paths()[:1]))
+    assert judged.row == ModelRow("module_db/nn.Linear", {"nonstrict:module": Cell("ok")})
+
+
+@pytest.mark.skipif(find_spec("transformers") is None, reason="transformers is not installed")
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+def test_a_family_can_be_built_and_run(family: object) -> None:
+    model = model_named(f"transformers/{family.name}")  # type: ignore[attr-defined]
+    built = model.case().build()
+    assert built.model(*built.args, **built.kwargs) is not None
+
+
+def test_names_are_unique_and_sources_listed() -> None:
+    for source in SOURCES:
+        if source.name != "module_db":  # what it imports changes this process
+            listed = names(source.name)
+            assert len(set(listed)) == len(listed)
+            assert all(name.startswith(f"{source.name}/") for name in listed)
+    assert len(FAMILIES) >= 25
+
+
+class TestCommand:
+    @pytest.fixture(autouse=True)
+    def checkout(self, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Run in a folder with an empty corpus, and record there."""
+        (tmp_path / "corpora").mkdir()
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(recording, "JSON", tmp_path / "recorded.json")
+        monkeypatch.setattr(recording, "MARKDOWN", tmp_path / "README.md")
+
+    def test_write_then_compare(self, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+        command = ["zoo", "--models", "export_db/list_unpack", "--workers", "1"]
+        assert main(command) == 1
+        assert "export_db/list_unpack: not recorded yet" in capsys.readouterr().out
+        assert main([*command, "--write"]) == 0
+        assert "wrote 1 rows" in capsys.readouterr().out
+        assert "| list_unpack | ok |" in (tmp_path / "README.md").read_text()
+        assert main(command) == 0
+        assert capsys.readouterr().out == "1 models are as recorded\n"
+        document = json.loads((tmp_path / "recorded.json").read_text())
+        document["rows"][0]["cells"]["strict:module"] = {"status": "refused", "reason": "user-error"}
+        (tmp_path / "recorded.json").write_text(json.dumps(document))
+        assert main(command) == 1
+        wanted = "export_db/list_unpack strict:module: recorded: refused (user-error); now: ok\n"
+        assert capsys.readouterr().out == wanted
+
+    def test_a_missing_package_is_named(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        absent = ModelSource("absent", "", ("no_such_package",), SOURCES[0].models)
+        monkeypatch.setattr(sources, "SOURCES", (absent,))
+        assert main(["zoo"]) == 2
+        wanted = "exportdiff zoo: no_such_package not installed; pip install 'exportdiff[zoo]'\n"
+        assert capsys.readouterr().err == wanted
+
+    def test_a_pattern_that_matches_nothing_is_named(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["zoo", "--models", "export_db/nothing"]) == 2
+        assert "--models export_db/nothing: no model matches" in capsys.readouterr().err
+
+    def test_without_a_corpus_it_says_where_to_run(
+        self, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        (tmp_path / "corpora").rmdir()
+        assert main(["zoo"]) == 2
+        assert "run it in a checkout" in capsys.readouterr().err
+
+
+def test_what_is_committed_is_one_table() -> None:
+    """The JSON and the Markdown beside it say the same, a column is there for every path, and each finding
+    has a cause.
+    """
+    record = read(JSON)
+    assert not [row.model for row in record.rows if row.unexplained or row.not_judged]
+    assert MARKDOWN.read_text(encoding="utf-8") == markdown(record, CORPORA)
+    assert {path for row in record.rows for path in row.cells} == set(DEPLOYED)

@@ -1,0 +1,935 @@
+"""Candidate fixes: a patch changes functions everywhere in the process, and only while its block runs."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import pathlib
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from exportdiff.known.corpus.entry import FIXES
+from exportdiff.known.corpus.needed_fixes import fixes_named
+from exportdiff.runtime.patching.aligning import aligned
+from exportdiff.runtime.patching.fix import Edit, Hunk
+from exportdiff.runtime.patching.fixes import (
+    Fix,
+    FixError,
+    applied,
+    blamed,
+    find_functions,
+    misfit,
+    read_candidates,
+    read_fix,
+    read_fixes,
+)
+from exportdiff.runtime.patching.placing import chunks_of
+from support.folders import CORPORA
+from support.of_this_torch import HERE, PINNED, held
+
+SOURCE = """
+import functools
+
+TABLE = {}
+LIMIT = 3
+
+
+def register(function):
+    TABLE[function.__name__] = function
+
+    @functools.wraps(function)
+    def wrapper(*args):
+        return function(*args)
+
+    return wrapper
+
+
+def one(x):
+    y = x + 1
+    return y
+
+
+@register
+def two(x):
+    def inner(y):
+        return y * 2
+
+    return inner(x)
+
+
+def three(
+    x,
+):
+    return x
+
+
+class Thing:
+    def method(self, x):
+        total = 0
+        for each in range(x):
+            total += each
+        return total
+""".lstrip()
+
+Patch = Callable[..., Fix]
+
+
+@pytest.fixture
+def module(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    """Write a new module for each test, because a process searches the functions of a file only once."""
+    package = f"patched_{tmp_path.name}"
+    (tmp_path / package).mkdir()
+    (tmp_path / package / "__init__.py").write_text("")
+    (tmp_path / package / "code.py").write_text(SOURCE)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield importlib.import_module(f"{package}.code")
+    for name in (package, f"{package}.code"):
+        del sys.modules[name]
+
+
+@pytest.fixture
+def patch(tmp_path: pathlib.Path, module: ModuleType) -> Patch:
+    """Return a function that makes a fix from replacements in the text of the module."""
+
+    def make(*changes: tuple[str, str], name: str = "fix", base: str = SOURCE) -> Fix:
+        text = base
+        for old, new in changes:
+            assert old in text
+            text = text.replace(old, new)
+        path = module.__name__.replace(".", "/") + ".py"
+        before, after = (t.splitlines(keepends=True) for t in (base, text))
+        diff = "".join(difflib.unified_diff(before, after, f"a/{path}", f"b/{path}"))
+        file = tmp_path / f"{name}.patch"
+        file.write_text(f"Correct it\n\nIt was wrong.\n\nFits: 2.13.0, 2.14.0\n---\n{diff}")
+        return read_fix(file)
+
+    return make
+
+
+def test_a_function_that_is_added_stands_below_the_imports_that_its_annotations_name(
+    patch: Patch, module: ModuleType
+) -> None:
+    added = "def added(x: functools.partial[int]) -> None: ...\n"
+    here = module.__name__.replace(".", "/") + ".py"
+    elsewhere = patch(("import this\n", f"{added}import this\n"), base="import antigravity\nimport this\n")
+    (chunk,) = chunks_of(here, str(module.__file__), [elsewhere])
+    (edit,) = chunk.edits
+    lines = SOURCE.splitlines(keepends=True)
+    assert edit.lines == (added.strip(),)
+    exec("".join((*lines[: edit.start], added, *lines[edit.start :])), {})
+
+
+def test_a_fix_has_the_name_message_and_versions_of_its_patch(patch: Patch) -> None:
+    fix = patch(("x + 1", "x + 5"))
+    assert fix.name == "fix"
+    assert fix.message.startswith("Correct it\n\nIt was wrong.")
+    assert fix.fits == ("2.13.0", "2.14.0")
+
+
+def test_all_references_to_a_function_run_the_fix_only_inside_the_block(
+    module: ModuleType, patch: Patch
+) -> None:
+    held = module.one
+    with applied([patch(("x + 1", "x + 5"))]):
+        assert held(1) == module.one(1) == 6
+    assert held(1) == 2
+
+
+def test_functions_in_wrappers_tables_and_classes_run_the_fix(module: ModuleType, patch: Patch) -> None:
+    thing = module.Thing()
+    with applied([patch(("y * 2", "y * 3"), ("total += each", "total += each + LIMIT"))]):
+        assert module.two(2) == module.TABLE["two"](2) == 6
+        assert thing.method(3) == 12
+    assert (module.two(2), thing.method(3)) == (4, 3)
+
+
+def test_a_removed_line_does_not_run(module: ModuleType, patch: Patch) -> None:
+    with applied([patch(("            total += each\n", "            pass\n"))]):
+        assert module.Thing().method(3) == 0
+    with applied([patch(("    y = x + 1\n    return y\n", "    return x\n"))]):
+        assert module.one(3) == 3
+
+
+def test_a_patch_may_add_functions_and_imports(module: ModuleType, patch: Patch) -> None:
+    helper = "import math\n\n\ndef helper(x, *, more=LIMIT):\n    return one(x) + math.floor(more)\n\n\n"
+    fix = patch(("def one", helper + "def one"), ("inner(x)", "inner(helper(x))"))
+    with applied([fix]):
+        assert module.two(1) == 10
+    assert module.two(1) == 2
+
+
+def test_what_a_fix_has_made_finds_the_names_of_the_fix_after_the_block(
+    module: ModuleType, patch: Patch
+) -> None:
+    helper = "def helper(x):\n    return x + LIMIT\n\n\n"
+    fix = patch(("def one", helper + "def one"), ("y * 2", "helper(y)"), ("return inner(x)", "return inner"))
+    with applied([fix]):
+        made = module.two(1)  # torch keeps such a function if an export fails: a hook that nobody removes
+    assert made(1) == 4
+    # But no other fix may read the name.
+    assert "no name 'helper'" in misfit(patch(("x + 1", "helper(x)"), name="other"))
+
+
+def test_an_error_in_the_function_of_a_fix_is_blamed_on_it(module: ModuleType, patch: Patch) -> None:
+    fixes = [
+        patch(("y * 2", "y.gone"), name="inner"),
+        patch(("total += each", "total += one(None)"), name="caller"),
+        patch(("def one", "def more(x):\n    return x.lost\n\n\ndef one"), name="adds"),
+    ]
+    with applied(fixes):
+        with pytest.raises(AttributeError) as raised:
+            module.two(1)
+        assert blamed(raised.value, fixes) == ("inner",)
+        with pytest.raises(TypeError) as wrong:
+            module.Thing().method(1)
+        assert blamed(wrong.value, fixes) == ("caller",)
+        with pytest.raises(AttributeError) as lost:
+            module.more(1)
+        assert blamed(lost.value, fixes) == ("adds",)
+        with pytest.raises(TypeError) as own:
+            module.one(None)
+        assert blamed(own.value, fixes) == ()
+
+
+def test_several_fixes_of_one_function_work_together(module: ModuleType, patch: Patch) -> None:
+    fixes = [
+        patch(("total = 0", "total = 100"), name="a"),
+        patch(("return total", "return -total"), name="b"),
+        patch(("return total", "return -total"), name="same"),
+    ]
+    with applied(fixes):
+        assert module.Thing().method(3) == -103
+    with applied(fixes[:1]), applied(fixes[1:2]):
+        assert module.Thing().method(3) == -3
+
+
+def test_an_error_names_the_fixes_that_conflict(patch: Patch) -> None:
+    fixes = [patch(("x + 1", "x + 5"), name="a"), patch(("x + 1", "x + 6"), name="b")]
+    with pytest.raises(FixError, match="a and b change the same line"), applied(fixes):
+        pass
+
+
+def test_an_exception_in_the_block_removes_the_fix(module: ModuleType, patch: Patch) -> None:
+    with pytest.raises(ZeroDivisionError), applied([patch(("x + 1", "x / 0"))]):
+        module.one(1)
+    assert module.one(1) == 2
+
+
+def test_a_patch_fits_a_file_with_other_lines_above(module: ModuleType, patch: Patch) -> None:
+    other = SOURCE.replace("LIMIT = 3\n", "LIMIT = 3\nMORE = 4\nMOST = 5\n")
+    with applied([patch(("x + 1", "x + 5"), base=other)]):
+        assert module.one(1) == 6
+
+
+REWRITTEN = (
+    SOURCE.replace("def one(x):\n", 'def one(x: int) -> int:\n    """Add."""\n    # pyrefly: ignore\n')
+    .replace("y = x + 1", "y: int = x + 1  # more")
+    .replace("def three(\n    x,\n)", "def three(x)")
+    .replace("total = 0", "total: int = (0)")
+)
+"""The module as another version of torch writes it."""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "call", "wanted"),
+    [
+        ("    return y\n", "    return -y\n", "one(1)", -2),
+        ("    y: int = x + 1  # more\n", "    x *= 10\n    y: int = x + 1\n", "one(1)", 11),
+        ("total: int = (0)\n", "total: int = (5)\n", "Thing().method(1)", 5),
+        ("            total += each\n", "            total += 2\n", "Thing().method(3)", 6),
+        ("def three", "def more(x):\n    return x\n\n\ndef three", "more(4)", 4),
+        ("def three(x):\n    return x\n", "def three(x):\n    return x and 7\n", "three(1)", 7),
+    ],
+)
+def test_a_patch_fits_a_function_that_is_written_in_another_way(
+    module: ModuleType, patch: Patch, old: str, new: str, call: str, wanted: int
+) -> None:
+    """Annotations, docstrings, comments, line breaks and trailing commas make no difference."""
+    with applied([patch((old, new), base=REWRITTEN)]):
+        assert eval(call, vars(module)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("old", "other"), [("x + 1", "x + 2"), ("return y", "return x"), ("    y = x", "    x = 0\n    y = x")]
+)
+def test_a_patch_does_not_fit_a_function_that_does_something_else(patch: Patch, old: str, other: str) -> None:
+    base = REWRITTEN.replace("y: int = x", "y = x").replace(old, other, 1)
+    fix = patch(("    # pyrefly: ignore\n", "    x = 3\n"), base=base)
+    with pytest.raises(FixError, match="does not fit"), applied([fix]):
+        pass
+
+
+def test_statements_that_are_there_twice_are_no_place(patch: Patch) -> None:
+    # Two functions of the same body; the hunk shows the body alone, and written in another way.
+    base = "    for a in x:\n        b = (a)\n        c = b\n        d = c\n    return d\n"
+    twin = f"def p(x):\n{base}\n\ndef q(x):\n{base}"
+    text = twin.replace("(a)", "a")
+    lines = tuple(text.splitlines())
+    source = tuple(twin.splitlines()[1:5])
+    hunk = Hunk(0, source, (Edit(2, 3, ("        c = -b",)),))
+    assert aligned(lines, hunk) is None
+    (edit,) = aligned(lines, replace(hunk, within="def q(x):")) or ()
+    assert (edit.start, edit.stop, edit.lines) == (11, 12, ("        c = -b",))
+
+
+def test_a_fix_that_reads_a_name_which_this_torch_lacks_does_not_fit(patch: Patch) -> None:
+    assert "one of this torch has no name 'is_fake'" in misfit(patch(("x + 1", "x + is_fake(x)")))
+    helper = "def helper(x):\n    return [gone(y) for y in x]\n\n\n"
+    fix = patch(("def one", helper + "def one"), ("inner(x)", "inner(helper(x))"))
+    assert "no name 'gone'" in misfit(fix)
+    with applied([patch(("x + 1", "len(str(x)) + LIMIT"))]):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("text", "gone"),
+    [
+        ("functools.reduced(x)", "functools.reduced"),
+        ("[functools.partial.gone, functools.lost(x)][1]", "functools.lost"),
+        ("importlib.nowhere", "importlib"),
+        ("more(x)\n    from collections import Countre as more", "collections:Countre"),
+        ("more(x)\n    from collections.gone import more", "collections.gone:"),
+        # A variable of the enclosing function, which this torch does not have.
+        ("(lambda: seen)()", "seen"),
+    ],
+)
+def test_a_fix_that_reads_a_member_which_a_module_lacks_does_not_fit(
+    patch: Patch, text: str, gone: str
+) -> None:
+    assert f"one of this torch has no name {gone!r}" in misfit(patch(("x + 1", text)))
+
+
+@pytest.mark.parametrize(
+    "text", ["functools.partial.any", "x.nobody.knows", "LIMIT.real", "more\n    from os import path as more"]
+)
+def test_a_fix_may_read_what_may_be_there(patch: Patch, text: str) -> None:
+    assert not misfit(patch(("x + 1", text)))
+
+
+def test_of_several_patches_of_a_fix_the_first_that_fits_is_chosen(
+    module: ModuleType, patch: Patch, tmp_path: pathlib.Path
+) -> None:
+    other = SOURCE.replace("y = x + 1", "y = x + 2 - 1")
+    patch(("x + 2 - 1", "x + 100"), base=other)  # fits another torch
+    patch(("x + 1", "x + 5"), name="fix@2.5")
+    patch(("x + 1", "x + 6"), name="fix@99.1")
+    (candidates,) = read_candidates(tmp_path).values()
+    assert {fix.patch for fix in candidates} == {"fix.patch", "fix@2.5.patch", "fix@99.1.patch"}
+    assert {fix.name for fix in candidates} == {"fix"}
+    # That for an older torch, before that for one which there is not yet.
+    (fix,) = read_fixes(tmp_path).values()
+    assert fix.version == "2.5"
+    with applied([fix]):
+        assert module.one(1) == 6
+    patch(("x + 1", "x + 7"), name="fix@2.5.1")
+    (tmp_path / "fixes").mkdir()
+    for file in tmp_path.glob("*.patch"):
+        file.rename(tmp_path / "fixes" / file.name)
+    (named,) = fixes_named(["fix"], tmp_path)
+    assert named.version == "2.5.1"
+    (tmp_path / "fixes" / "fix@new.patch").write_text((tmp_path / "fixes" / "fix.patch").read_text())
+    with pytest.raises(FixError, match=r"name it fix@2\.14\.patch"):
+        read_candidates(tmp_path / "fixes")
+
+
+@pytest.mark.parametrize(
+    ("changes", "base", "what"),
+    [
+        ([("x + 1", "x + 5")], SOURCE.replace("x + 1", "x + 1 + 0"), "not fit"),
+        ([("LIMIT = 3", "LIMIT = 4")], SOURCE, "in no function: LIMIT = 4"),
+        ([("def one(x)", "def one(x, z=0)")], SOURCE, "in no function"),
+        ([("    x,\n", "    x,\n    z=0,\n")], SOURCE, "arguments"),
+        ([("x + 1", "x +")], SOURCE, "does not compile"),
+        ([("return function(*args)", "return None")], SOURCE, "which variables a function captures"),
+    ],
+)
+def test_a_fix_that_cannot_be_applied_is_refused(
+    patch: Patch, changes: list[tuple[str, str]], base: str, what: str
+) -> None:
+    fix = patch(*changes, base=base)
+    with pytest.raises(FixError, match=what), applied([fix]):
+        pass
+
+
+def test_a_file_that_is_not_a_patch_is_refused(tmp_path: pathlib.Path) -> None:
+    for text in ("", "hello", "--- a/x.py\n+++ b/x.py\n@@ -1 +1,9 @@\n-a\n+b\n"):
+        (tmp_path / "bad.patch").write_text(text)
+        with pytest.raises(FixError, match=r"bad\.patch"):
+            read_fix(tmp_path / "bad.patch")
+
+
+COMMITTED = read_fixes(CORPORA / FIXES)
+
+RELEASE = version("torch").partition("+")[0]
+
+
+@pytest.fixture(scope="module")
+def functions_found() -> None:
+    """Find the functions that all fixes change: that takes as long as to find those of one fix."""
+    find_functions(COMMITTED.values())
+
+
+@pytest.mark.usefixtures("functions_found")
+@pytest.mark.parametrize("fix", COMMITTED.values(), ids=COMMITTED.keys())
+def test_a_committed_fix_fits_the_torch_that_it_names(fix: Fix) -> None:
+    """On another torch it may not fit; then it says so, and leaves torch as it was."""
+    problem = misfit(fix)
+    if RELEASE in fix.fits:
+        assert not problem
+    assert not problem or fix.name in problem
+    if not problem:
+        with applied([fix]):
+            pass
+
+
+def test_every_fix_has_a_patch_that_was_tried_on_the_pinned_torch() -> None:
+    for name, candidates in read_candidates(CORPORA / FIXES).items():
+        assert any(PINNED in fix.fits for fix in candidates), name
+        assert all(fix.fits for fix in candidates), name
+
+
+def test_all_committed_fixes_that_fit_work_together() -> None:
+    assert HERE != PINNED or set(held()) == set(COMMITTED.values())
+    with applied(held()):
+        pass
+
+
+def test_with_its_fix_a_preserved_call_with_a_size_records_the_size_that_the_module_gets() -> None:
+    import torch
+    from torch import nn
+
+    class Child(nn.Module):
+        def forward(self, x: torch.Tensor, size: torch.Size) -> torch.Tensor:
+            return x.expand(size)
+
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.child = Child()
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            expanded: torch.Tensor = self.child(x, torch.Size([2, 3]))
+            return expanded + 1
+
+    x = torch.ones(1, 3)
+    with applied([COMMITTED["preserved_call_before_pre_hooks"]]):
+        program = torch.export.export(Model(), (x,), preserve_module_call_signature=("child",))
+        assert torch.equal(torch.export.unflatten(program)(x), Model()(x))
+
+
+def test_with_all_fixes_a_caller_reads_what_a_preserved_call_wrote_to_its_own_state() -> None:
+    import torch
+    from torch import nn
+
+    class Child(nn.Module):
+        total: torch.Tensor
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("total", torch.ones(1))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            self.total.add_(1)
+            return x + 1
+
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.child = Child()
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            self.child.total = self.child.total * 3
+            result: torch.Tensor = self.child(x)
+            return result
+
+    x = torch.ones(1)
+    with applied(held()):
+        program = torch.export.export(Model(), (x,), preserve_module_call_signature=("child",))
+        unflattened = torch.export.unflatten(program)
+        unflattened(x)
+    assert torch.equal(dict(unflattened.named_buffers())["child.total"], torch.tensor([4.0]))
+
+
+def _buffer_of_a_preserved_child(use: Callable[[Any, Any], None], assign: Callable[[Any, Any], Any]) -> Any:
+    """Return a model whose child has a buffer: the child assigns to it, the model, or both."""
+    import torch
+    from torch import nn
+
+    class Child(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("total", torch.ones(1, 2))
+
+        def forward(self, x: torch.Tensor, given: torch.Tensor | None = None) -> Any:
+            return assign(self, x)
+
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.child = Child()
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            use(self.child, x)
+            return x * 2
+
+    return Model()
+
+
+def _negates(child: Any, x: Any) -> Any:
+    child.total = -child.total
+    return x + 1
+
+
+def _detaches(child: Any, x: Any) -> Any:
+    child.total = (child.total * x).detach()
+    return x + 1
+
+
+def _reads(child: Any, x: Any) -> Any:
+    return x + child.total
+
+
+def _adds(child: Any, x: Any) -> Any:
+    child.total.add_(1)
+    return child.total
+
+
+def _gives_it_to_itself(child: Any, x: Any) -> None:
+    child(x, child.total)
+    child(x)
+
+
+def _assigns_a_value_made_from_a_view(child: Any, x: Any) -> None:
+    child.total = (child.total * 2).view(2).view(1, 2) * 3
+    child(x)
+
+
+def _changes_the_result(child: Any, x: Any) -> None:
+    child.total = x - 3
+    child(x).mul_(5)
+
+
+def _assigns_given_a_matrix(child: Any, x: Any) -> Any:
+    if x.dim() == 2:
+        child.total = child.total.clone()
+    child.total.add_(1)
+    return child.total
+
+
+def _changes_the_result_and_adds_again(child: Any, x: Any) -> None:
+    result = child(x)
+    result.mul_(2)
+    child(x.flatten()).sub_(3)
+    x.copy_(result + 7 - child.total)
+
+
+def _adds_to_the_new_one_and_returns_the_old_one(child: Any, x: Any) -> Any:
+    old = child.total
+    child.total = old + 1
+    return old
+
+
+def _adds_to_the_new_one_and_multiplies_the_old_one(child: Any, x: Any) -> Any:
+    return _adds_to_the_new_one_and_returns_the_old_one(child, x) * 1
+
+
+def _keeps_three_results(child: Any, x: Any) -> None:
+    first, _, third = child(x), child(x), child(x)
+    x.copy_(first * 4 + third)
+
+
+@pytest.mark.parametrize(
+    ("use", "assign"),
+    [
+        (_keeps_three_results, _adds_to_the_new_one_and_returns_the_old_one),
+        (_keeps_three_results, _adds_to_the_new_one_and_multiplies_the_old_one),
+        (_changes_the_result_and_adds_again, _assigns_given_a_matrix),
+        (_gives_it_to_itself, _negates),
+        (_assigns_a_value_made_from_a_view, _reads),
+        (_changes_the_result, _adds),
+        (_gives_it_to_itself, _detaches),
+    ],
+)
+def test_with_all_fixes_a_buffer_that_is_assigned_is_written_where_its_owner_is_preserved(
+    use: Callable[[Any, Any], None], assign: Callable[[Any, Any], Any]
+) -> None:
+    import torch
+
+    x = torch.full((1, 2), 7.0, requires_grad=assign is _detaches)
+    eager = _buffer_of_a_preserved_child(use, assign)
+    expected = eager(x)
+    with applied(held()):
+        model = _buffer_of_a_preserved_child(use, assign)
+        program = torch.export.export(model, (x,), preserve_module_call_signature=("child",))
+        unflattened = torch.export.unflatten(program)
+        seen = unflattened(x)
+    assert torch.equal(seen, expected)
+    assert x.tolist() == [[7, 7]]
+    total = dict(unflattened.named_buffers())["child.total"]
+    assert torch.equal(total, eager.child.total)
+    assert total.requires_grad == eager.child.total.requires_grad
+
+
+def test_with_all_fixes_a_preserved_module_does_not_read_another_value_for_the_state_of_a_dead_call() -> None:
+    """What one call of spectral_norm leaves to the next has no caller: that read a view of the weight."""
+    import torch
+
+    model = torch.nn.LSTM(2, 2)
+    torch.nn.utils.parametrizations.spectral_norm(model, "weight_ih_l0")
+    names = tuple(name for name, _ in model.named_modules() if name)
+    with applied(held()):
+        program = torch.export.export(model, (torch.ones(2, 2),), preserve_module_call_signature=names)
+        with pytest.raises(RuntimeError, match="in another module whose call signature is preserved"):
+            torch.export.unflatten(program.run_decompositions())
+
+
+def test_with_all_fixes_a_preserved_call_may_lose_fields_of_dataclasses() -> None:
+    """A dataclass flattens None away: the caller refused what its own child returned."""
+    import torch
+
+    @dataclass
+    class Parts:
+        left: torch.Tensor
+        right: torch.Tensor
+
+    class Child(torch.nn.Module):
+        def forward(self, parts: Parts) -> Parts:
+            changed = parts.right.clone()
+            changed[0] = 1
+            return Parts(parts.right + 1, changed)
+
+    class Model(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.child = Child()
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            unread = x.clone()
+            unread[0] = 2
+            left: torch.Tensor = self.child(Parts(unread, x)).left
+            return left
+
+    torch.export.register_dataclass(Parts)
+    with applied(held()):
+        program = torch.export.export(Model(), (torch.ones(2),), preserve_module_call_signature=("child",))
+        seen = torch.export.unflatten(program.run_decompositions())(torch.ones(2))
+    assert seen.tolist() == [2, 2]
+
+
+def test_with_all_fixes_a_field_of_a_dataclass_may_leave_a_check_of_its_input() -> None:
+    """Nobody reads the field. one_hot leaves assertions, which were taken for its result."""
+    import torch
+
+    @dataclass
+    class Parts:
+        left: torch.Tensor
+        right: torch.Tensor
+
+    class Child(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> Parts:
+            return Parts(x + 1, torch.nn.functional.one_hot(x.long(), 3))
+
+    class Model(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.child = Child()
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            left: torch.Tensor = self.child(x).left
+            return left
+
+    torch.export.register_dataclass(Parts)
+    with applied(held()):
+        program = torch.export.export(Model(), (torch.ones(2),), preserve_module_call_signature=("child",))
+        seen = torch.export.unflatten(program.run_decompositions())(torch.ones(2))
+    assert seen.tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("how", ["clip_", "matmul"])
+def test_with_all_fixes_a_branch_may_write_by_operators_that_functionalize_does_not_know(how: str) -> None:
+    import torch
+
+    class Model(torch.nn.Module):
+        total: torch.Tensor
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("total", torch.full((2, 2), 3.0))
+
+        def written(self, x: torch.Tensor) -> torch.Tensor:
+            if how == "clip_":
+                self.total.clip_(max=1)
+            else:
+                torch.matmul(x, x, out=self.total)
+            return x + 1
+
+        @torch.no_grad()
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            result: torch.Tensor = torch.cond(x.sum() > 0, self.written, torch.neg, (x,))
+            return result
+
+    model, x = Model(), torch.ones(2, 2)
+    with applied(held()):
+        module = torch.export.export(model, (x,)).run_decompositions().module()
+        assert torch.equal(module(x), model(x))
+    assert torch.equal(dict(module.named_buffers())["total"], model.total)
+
+
+def test_with_all_fixes_a_buffer_may_be_assigned_beside_vmap() -> None:
+    """What vmap batches has no storage to compare with that of the buffer."""
+    import torch
+
+    class Model(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.mean: torch.Tensor
+            self.last: torch.Tensor
+            self.register_buffer("mean", torch.ones(2))
+            self.register_buffer("last", torch.zeros(2))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            y: torch.Tensor = torch.vmap(torch.neg)(x)
+            self.last = self.mean
+            self.mean.sub_(1)
+            return y - self.last
+
+    with applied(held()):
+        seen = torch.export.export(Model(), (torch.ones(2),)).module()(torch.ones(2))
+    assert seen.tolist() == Model()(torch.ones(2)).tolist()
+
+
+def test_with_its_fix_what_is_given_twice_is_one_tensor_for_the_model() -> None:
+    """The guards of the program say so; what the example alone decides holds for calls like the example."""
+    import torch
+
+    class Model(torch.nn.Module):
+        def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            return x.clone() if x is y else x + y
+
+    x = torch.ones(2, requires_grad=True) * 1
+    with applied(held()):
+        for program in (first := torch.export.export(Model(), (x, x)), first.run_decompositions()):
+            for run in (program.module(), torch.export.unflatten(program)):
+                assert torch.equal(run(x, x), x)
+                with pytest.raises(AssertionError, match="Guard failed: x is y"):
+                    run(x, x.clone())
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+def test_with_its_fix_a_program_of_a_computed_example_can_be_exported_again(in_place: bool) -> None:
+    """A leaf that requires a gradient could not be written to in place."""
+    import torch
+
+    class Model(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x.mul_(2) if in_place else x * 2
+
+    x = torch.ones(2, requires_grad=True) * 1
+    with applied([read_fix(CORPORA / FIXES / "program_keeps_no_history_of_its_example.patch")]):
+        program = torch.export.export(Model(), (x,))
+        (example,), _ = program.example_inputs
+        again = torch.export.export(program.module(), (example,))
+    assert example.is_leaf and example.requires_grad is not in_place
+    assert torch.equal(again.module()(torch.ones(2)), torch.full((2,), 2.0))
+
+
+def test_with_its_fix_a_constant_of_a_body_says_nothing_of_where_its_operator_was_called() -> None:
+    """It said what torch notes of its own functions; of two calls, the next export saw a contradiction."""
+    import torch
+    from torch._higher_order_ops.scan import scan
+
+    class Child(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            def step(carry: torch.Tensor, row: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+                return carry + row, row + torch.tensor(1.0)
+
+            rows: torch.Tensor = scan(step, torch.zeros(2), x)[1]
+            return rows
+
+    class Model(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.child = Child()
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            first, second = (self.child(x) for _ in range(2))
+            return torch.add(first, second)
+
+    class Tracer(torch.fx.Tracer):
+        def is_leaf_module(self, m: torch.nn.Module, module_qualified_name: str) -> bool:
+            return True
+
+    names = ("export_takes_constants_out_of_bodies", "clone_constants_under_fake_mode")
+    x = torch.ones(3, 2)
+    with applied([read_fix(CORPORA / FIXES / f"{name}.patch") for name in names]):
+        model = torch.fx.GraphModule(root := Model(), Tracer().trace(root))
+        program = torch.export.export(model, (x,))
+        again = torch.export.export(program.module(), (x,))
+        assert again.module()(x).tolist() == model(x).tolist()
+
+
+def test_with_its_fix_no_constant_with_the_name_of_a_method_is_written_when_a_program_is_decomposed() -> None:
+    import torch
+
+    class Model(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.type = torch.ones(1)  # type: ignore[assignment]
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            self.type.zero_()  # type: ignore[attr-defined]
+            return x * 1
+
+    model = Model()
+    with applied([read_fix(CORPORA / FIXES / "graph_module_copies_attributes_named_as_methods.patch")]):
+        program = torch.export.export(model, (torch.ones(1),))
+        with pytest.raises(RuntimeError, match="Constant type is mutated in the forward method"):
+            program.run_decompositions()
+    assert model.type.tolist() == [1.0]  # type: ignore[attr-defined]
+
+
+def test_with_its_fix_a_pipeline_tells_nested_inputs_with_one_tensor_each() -> None:
+    import torch
+    from torch.distributed.pipelining import pipeline
+
+    class Model(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(2, 2)
+
+        def forward(self, x: torch.Tensor, rest: list[torch.Tensor]) -> torch.Tensor:
+            result: torch.Tensor = self.layer(x) + rest[0]
+            return result
+
+    args = (torch.ones(2, 2), [torch.arange(4.0).view(2, 2)])
+    model = Model()
+    with applied([read_fix(CORPORA / FIXES / "pipeline_flattens_inputs.patch")]):
+        (seen,) = pipeline(model, args)(*args)
+    assert torch.equal(seen, model(*args))
+
+
+@pytest.mark.parametrize(("size", "step"), [(1, 1), (2, 2), (3, 3), (1, 2), (2, 4)])
+def test_with_its_fix_windows_are_written_where_they_are(size: int, step: int) -> None:
+    """The windows have the strides that they have in eager, too."""
+    import torch
+
+    class Model(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, tuple[int, ...]]:
+            x = x.clone()
+            windows = x.unfold(1, size, step).mul_(2)
+            return x, windows.stride()
+
+    x = torch.arange(16.0).view(2, 8)
+    with applied([read_fix(CORPORA / FIXES / "windows_are_written_as_blocks.patch")]):
+        seen = torch.export.export(Model(), (x,)).run_decompositions().module()(x)
+    expected = Model()(x)
+    assert seen[0].tolist() == expected[0].tolist()
+    assert seen[1] == expected[1]
+
+
+def test_with_all_fixes_a_result_stays_where_its_state_is_assigned_once_more() -> None:
+    import torch
+
+    class Child(torch.nn.Module):
+        k: torch.Tensor
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("k", torch.tensor([-1.0]))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            before = self.k.add_(1)
+            self.k = self.k - x
+            return before
+
+    class Model(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.child = Child()
+
+        def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            return self.child(x), self.child.forward(x)
+
+    x = torch.ones(1)
+    with applied(held()):
+        program = torch.export.export(Model(), (x,), preserve_module_call_signature=("child",))
+        seen = torch.export.unflatten(program)(x)
+    assert [each.tolist() for each in seen] == [each.tolist() for each in Model()(x)]
+
+
+def test_with_all_fixes_what_a_caller_does_to_a_result_gives_the_state_no_history() -> None:
+    import torch
+
+    class Reader(torch.nn.Module):
+        k: torch.Tensor
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("k", torch.tensor(2.0))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + self.k
+
+    class Child(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.reader = Reader()
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            self.reader(x)
+            before = self.reader.k
+            self.reader.k = self.reader.k + 1
+            return before
+
+    class Model(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.child = Child()
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            factor: torch.Tensor = self.child(x)
+            return x * factor.requires_grad_()
+
+    x, calls = torch.ones(3), ("child", "child.reader")
+    with applied(held()):
+        program = torch.export.export(Model(), (x,), preserve_module_call_signature=calls)
+        unflattened = torch.export.unflatten(program)
+        unflattened(x)
+    assert [(each.item(), each.requires_grad) for each in unflattened.buffers()] == [(3.0, False)]
+
+
+def test_a_refuses_line_names_an_exception_that_the_fix_raises_on_purpose(tmp_path: pathlib.Path) -> None:
+    diff = "--- a/torch/x.py\n+++ b/torch/x.py\n@@ -1,1 +1,1 @@\n-a\n+b\n"
+    file = tmp_path / "one.patch"
+    file.write_text(f"Refuse it\n\nFits: 2.13.0\nRefuses: UserError: cannot: hold\n---\n{diff}")
+    assert [(each.type, each.text) for each in read_fix(file).refuses] == [("UserError", "cannot: hold")]
+    file.write_text(f"Refuse it\n\nRefuses: no exception\n---\n{diff}")
+    with pytest.raises(FixError, match=r"one\.patch: write 'Refuses: EXCEPTION: text of its message'"):
+        read_fix(file)
+
+
+def test_with_its_fix_strict_export_returns_the_buffer_that_it_updates_in_place() -> None:
+    """Python assigns to the attribute what the operator returns, which is the buffer."""
+    import torch
+
+    class Model(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.total: torch.Tensor
+            self.register_buffer("total", torch.zeros(2))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            self.total += x
+            return self.total
+
+    with applied([COMMITTED["strict_writes_back_assigned_buffers"]]):
+        module = torch.export.export(Model(), (torch.ones(2),), strict=True).module()
+    seen = module(torch.ones(2))
+    assert seen is dict(module.named_buffers())["total"]
+    assert seen.tolist() == [1, 1]
