@@ -38,10 +38,10 @@ class Analysis:
         self.called = [event for event in self.events if isinstance(event, CallEvent)]
         self.writes = [event for event in self.events if isinstance(event, WriteEvent)]
         assert self.trace.model is not None
-        self.places = list(places(self.trace.model))
+        self.occurrences = list(occurrences(self.trace.model))
         self.outputs = list(self._outputs())
 
-    def has(self, kind: type, test: Callable[..., bool] = lambda node: True) -> bool:
+    def has(self, kind: type, test: Callable[..., object] = lambda node: True) -> bool:
         """Whether the code has a node of a type that passes a test."""
         return kind in self.kinds and any(isinstance(n, kind) and test(n) for n in self.nodes)
 
@@ -50,8 +50,8 @@ class Analysis:
         for given, result in self.trace.results[:1]:
             objects = {id(leaf): "input" for leaf in leaves(given) if isinstance(leaf, TensorValue)}
             storages = {leaf.storage: "input" for leaf in leaves(given) if isinstance(leaf, TensorValue)}
-            for place in self.places:
-                for value in place.module.attrs.values():
+            for each in self.occurrences:
+                for value in each.module.attrs.values():
                     if isinstance(value, TensorValue):
                         objects.setdefault(id(value), value.storage.kind)
                         storages.setdefault(value.storage, value.storage.kind)
@@ -66,7 +66,7 @@ class Analysis:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Occurrence:
     """One way to reach a module: its parent, its name there, and its depth."""
 
     module: Instance
@@ -75,11 +75,11 @@ class Place:
     depth: int
 
 
-def places(
+def occurrences(
     root: Instance, parent: Instance | None = None, step: ir.Step = "", depth: int = 0
-) -> Iterator[Place]:
+) -> Iterator[Occurrence]:
     """Every way to reach every module below ``root``; containers do not count as a level."""
-    yield Place(root, parent, step, depth)
+    yield Occurrence(root, parent, step, depth)
     for name, value in root.attrs.items():
         if isinstance(value, Instance):
-            yield from places(value, root, name, depth if isinstance(value.kind, str) else depth + 1)
+            yield from occurrences(value, root, name, depth if isinstance(value.kind, str) else depth + 1)
