@@ -97,7 +97,7 @@ class Operators:
         if spec.form and form != spec.form:
             raise Rejected("this layer returns several results")
         x = args[0]
-        outcome = spec.rule(x, new.params, self.training)
+        outcome = spec.outcome(x, new.params, self.training)
         if self._autocast:
             if spec.form or (spec.tensors(new.params) and not spec.lowers):
                 raise Rejected("the effect of autocast on this layer is not modelled")

@@ -120,6 +120,6 @@ TABLE: dict[str, Tag] = {
     "input.other_type": Tag(
         "a Python number of another type than the argument is meant for", _takes_other_type
     ),
-    "input.keyword": Tag("an input by keyword", lambda p: p.program.kwargs),
+    "input.keyword": Tag("an input by keyword", lambda p: bool(p.program.kwargs)),
     "model.training": Tag("exported in train mode", lambda p: p.program.training),
 }

@@ -20,7 +20,7 @@ class Tag:
     detect: Detector
 
 
-def has_node(kind: type, test: Callable[..., object] = lambda node: True, **fields: object) -> Detector:
+def has_node(kind: type, test: Callable[..., object] = lambda node: True, /, **fields: object) -> Detector:
     """Detect a node of this type that passes the test and has these values in its fields."""
     wanted = fields.items()
     return lambda p: p.has(kind, lambda node: test(node) and all(getattr(node, f) == v for f, v in wanted))
