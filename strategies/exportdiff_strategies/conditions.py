@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from exportdiff_strategies import program as ir
-from exportdiff_strategies.ops import Rejected
+from exportdiff_strategies.ops import Rejected, forbid, require
 from exportdiff_strategies.types import TensorType
 from exportdiff_strategies.values import CollectionValue, TensorValue, Value
 
@@ -45,8 +45,7 @@ def _is_contiguous(value: Value, params: Sequence[object]) -> bool:
 
 def _first_size(value: Value) -> int:
     shape = _tensor(value).shape
-    if not shape:
-        raise Rejected("no dimension")
+    require(shape, "no dimension")
     return shape[0]
 
 
@@ -191,15 +190,13 @@ class MeasureSpec:
 
 
 def _size(kind: TensorType, dim: int) -> int:
-    if not kind.shape:
-        raise Rejected("no dimension")
+    require(kind.shape, "no dimension")
     return kind.shape[dim]
 
 
 def _counted(kind: TensorType) -> int:
     count = _size(kind, 0)
-    if count < 2:
-        raise Rejected("export takes a number of data for neither 0 nor 1")
+    forbid(count < 2, "export takes a number of data for neither 0 nor 1")
     return count
 
 

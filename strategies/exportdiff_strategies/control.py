@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from exportdiff_strategies import program as ir
-from exportdiff_strategies.ops import OPS, Rejected
+from exportdiff_strategies.ops import OPS, Rejected, forbid, require
 from exportdiff_strategies.types import TensorType, dense, drop, fresh
 from exportdiff_strategies.values import CollectionValue, Storage, TensorValue, Value, ViewFamily
 
@@ -47,8 +47,7 @@ class ControlSpec:
 
 
 def _real(x: TensorValue) -> TensorType:
-    if not x.type.dtype.startswith(("float", "bfloat")) or 0 in x.type.shape:
-        raise Rejected("only floating point")
+    forbid(not x.type.dtype.startswith(("float", "bfloat")) or 0 in x.type.shape, "only floating point")
     return x.type
 
 
@@ -73,8 +72,7 @@ def _made(kind: TensorType, bound: float, grad: bool) -> TensorValue:
 def _cond(operands: Sequence[TensorValue], functions: Sequence[ir.LocalFunction], run: Run) -> TensorValue:
     _real(operands[0])
     then, orelse = (_tensor(run(function, operands)) for function in functions)
-    if then.type != orelse.type:
-        raise Rejected("the branches differ")
+    require(then.type == orelse.type, "the branches differ")
     return _made(then.type, max(then.bound, orelse.bound), then.grad or orelse.grad)
 
 
@@ -87,8 +85,7 @@ also the Storage.kind of its memory.
 def _while(operands: Sequence[TensorValue], functions: Sequence[ir.LocalFunction], run: Run) -> TensorValue:
     _real(operands[0])
     x = operands[0]
-    if not x.type.contiguous or x.grad:
-        raise Rejected("while_loop keeps the layout of what it carries")
+    forbid(not x.type.contiguous or x.grad, "while_loop keeps the layout of what it carries")
     if any(getattr(node, "target", "") == COUNTER for node in ir.nodes(functions[0].body)):
         raise Rejected("a loop that sets its counter may never end")
     counter = _made(dense((), "int64"), 4.0, False)
@@ -96,16 +93,14 @@ def _while(operands: Sequence[TensorValue], functions: Sequence[ir.LocalFunction
     for _ in range(2):
         carried = _made(x.type, x.bound, x.grad)
         counter, result = _pair(run(functions[0], (counter, carried)))
-        if result.type != operands[0].type or result.grad:
-            raise Rejected("while_loop keeps the type of what it carries")
+        forbid(result.type != operands[0].type or result.grad, "while_loop keeps the type of what it carries")
         x = result
     return _made(x.type, x.bound, x.grad)
 
 
 def _row(x: TensorValue) -> TensorType:
     kind = _real(x)
-    if not kind.shape or not kind.contiguous:
-        raise Rejected("only rows of a contiguous tensor")
+    forbid(not kind.shape or not kind.contiguous, "only rows of a contiguous tensor")
     return drop(kind, 0)
 
 
@@ -122,13 +117,11 @@ def _map(operands: Sequence[TensorValue], functions: Sequence[ir.LocalFunction],
 def _scan(operands: Sequence[TensorValue], functions: Sequence[ir.LocalFunction], run: Run) -> TensorValue:
     x = operands[0]
     row = _row(x)
-    if x.grad:
-        raise Rejected("scan with gradients compiles a backward pass")
+    forbid(x.grad, "scan with gradients compiles a backward pass")
     carry = _made(row, x.bound, False)
     for _ in range(x.type.shape[0]):
         after, result = _pair(run(functions[0], (carry, _made(row, x.bound, False))))
-        if after.type != row or after.grad:
-            raise Rejected("scan keeps the type of what it carries")
+        forbid(after.type != row or after.grad, "scan keeps the type of what it carries")
         carry = _made(row, after.bound, False)
     return _stacked(x.type.shape[0], result)
 
@@ -150,8 +143,7 @@ def _gradient(
 ) -> TensorValue:
     x = operands[0]
     _real(x)
-    if x.grad:
-        raise Rejected("whether the gradient requires grad depends on the function")
+    forbid(x.grad, "whether the gradient requires grad depends on the function")
     _real(_tensor(run(functions[0], (TensorValue(x.type, Storage(x.bound), ViewFamily()),))))
     return TensorValue(fresh(x.type.shape, x.type.dtype), Storage(_STEEPEST), ViewFamily())
 

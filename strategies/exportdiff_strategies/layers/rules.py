@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
-from exportdiff_strategies.layers.spec import LayerParams, require, size_of
-from exportdiff_strategies.ops import Operand, Outcome
+from exportdiff_strategies.layers.spec import LayerParams, size_of
+from exportdiff_strategies.ops import Operand, Outcome, require
 from exportdiff_strategies.types import TensorType, dense, fresh, numel, pointwise
 
 Rule = Callable[[Operand, LayerParams, bool], Outcome]
@@ -70,7 +70,7 @@ def flatten(x: Operand, params: LayerParams, training: bool) -> Outcome:
     require(kind.contiguous is not None)
     if len(kind.shape) == 2:
         return identity(x, params, training)
-    require(bool(kind.contiguous) and kind.numel > 0)
+    require(kind.contiguous and kind.numel > 0)
     shape = (kind.shape[0], numel(kind.shape[1:]))
     return Outcome(dense(shape, kind.dtype), x.bound, alias=True)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from exportdiff_strategies.ops import Operand, Outcome, Rejected
+from exportdiff_strategies.ops import Operand, Outcome, require
 from exportdiff_strategies.types import TensorType
 
 LayerParams = tuple[int | str, ...]
@@ -76,9 +76,3 @@ def with_dtype(x: Operand, *sizes: int) -> list[LayerParams]:
     """These sizes together with the input's dtype; no choice at all if layers do not support that dtype."""
     suffix = SUFFIXES.get(x.type.dtype)
     return [] if suffix is None else [(*sizes, suffix)]
-
-
-def require(fits: bool) -> None:
-    """Raise Rejected unless the input fits the layer."""
-    if not fits:
-        raise Rejected("does not fit the layer")

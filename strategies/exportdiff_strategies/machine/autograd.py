@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from exportdiff_strategies.ops import OpSpec, Outcome, Rejected
+from exportdiff_strategies.ops import OpSpec, Outcome, Rejected, forbid
 from exportdiff_strategies.types import inexact
 from exportdiff_strategies.values import Storage, TensorValue, ViewFamily
 
@@ -13,22 +13,18 @@ def check_write(target: TensorValue, others: Sequence[TensorValue], grad_on: boo
     """Raise Rejected if autograd forbids an in-place op on ``target`` that reads ``others``."""
     if not grad_on:
         return
-    if not inexact(target.type.dtype) and any(other.grad for other in others):
-        raise Rejected("integers have no history")
-    if target.family.leaf:
-        raise Rejected("a leaf that requires grad")
+    forbid(not inexact(target.type.dtype) and any(other.grad for other in others), "integers have no history")
+    forbid(target.family.leaf, "a leaf that requires grad")
     if not (target.grad or any(other.grad for other in others)):
         return
     if target.restriction or (target.view and target.family.gained):
         raise Rejected("a view that autograd does not allow to change")
-    if target.storage.seen_without_grad:
-        raise Rejected("a view from no_grad would lose its history")
+    forbid(target.storage.seen_without_grad, "a view from no_grad would lose its history")
 
 
 def check_out(requires_grad: bool, grad_on: bool) -> None:
     """Raise Rejected if an ``out=`` form would need gradients."""
-    if requires_grad and grad_on:
-        raise Rejected("out= does not support gradients")
+    forbid(requires_grad and grad_on, "out= does not support gradients")
 
 
 def note_write(target: TensorValue, requires_grad: bool, grad_on: bool) -> None:
@@ -41,8 +37,7 @@ def note_write(target: TensorValue, requires_grad: bool, grad_on: bool) -> None:
 def check_storage_change(spec: OpSpec, target: TensorValue, adopted: TensorValue | None) -> None:
     """Raise Rejected if a tensor that requires grad would get another storage, or other sizes by resizing."""
     if adopted is not None:
-        if target.grad or adopted.grad:
-            raise Rejected("gradients and exchanged storages do not go together")
+        forbid(target.grad or adopted.grad, "gradients and exchanged storages do not go together")
     elif spec.group == "inplace.storage" and target.grad:
         raise Rejected("gradients and resizing do not go together")
 
@@ -52,8 +47,7 @@ def switch_grad(spec: OpSpec, target: TensorValue) -> None:
     if not (spec.stops_grad or spec.starts_grad):
         return
     # The machine does not know how state and inputs were made: they may be views.
-    if target.view or (spec.stops_grad and target.storage.kind):
-        raise Rejected("views keep their history")
+    forbid(target.view or (spec.stops_grad and target.storage.kind), "views keep their history")
     if spec.starts_grad and target.grad:
         return
     target.family = ViewFamily(spec.starts_grad, spec.starts_grad)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from exportdiff_strategies import program as ir
-from exportdiff_strategies.ops import Rejected
+from exportdiff_strategies.ops import Rejected, forbid
 from exportdiff_strategies.values import CollectionValue, Value
 
 
@@ -34,15 +34,13 @@ def bind(
     plain = [arg for arg in parameters if arg.kind not in ("rest", "options")]
     rest = [arg.name for arg in parameters if arg.kind == "rest"]
     options = [arg.name for arg in parameters if arg.kind == "options"]
-    if len(args) > len(plain) and not rest:
-        raise Rejected("too many arguments")
+    forbid(len(args) > len(plain) and not rest, "too many arguments")
     for arg, value in zip(plain, args, strict=False):
         names[arg.name] = value
     known = {arg.name for arg in plain if not arg.unnamed}
     more: dict[ir.Literal, Value] = {}
     for name, value in kwargs.items():
-        if name in names or (name not in known and not options):
-            raise Rejected("unexpected keyword")
+        forbid(name in names or (name not in known and not options), "unexpected keyword")
         if name in known:
             names[name] = value
         else:

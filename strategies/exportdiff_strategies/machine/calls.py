@@ -9,7 +9,7 @@ from exportdiff_strategies import program as ir
 from exportdiff_strategies.machine.binding import bind, method_of, out_of_order
 from exportdiff_strategies.machine.expressions import Expressions
 from exportdiff_strategies.machine.limits import NESTING
-from exportdiff_strategies.ops import OPS, Rejected
+from exportdiff_strategies.ops import OPS, Rejected, forbid
 from exportdiff_strategies.regions import HOOKS
 from exportdiff_strategies.trace import CallEvent, Trace
 from exportdiff_strategies.values import (
@@ -55,8 +55,7 @@ class Calls(Expressions):
             return self.execute(OPS[callee.name], [a for a in args if isinstance(a, TensorValue)], (), fuel)
         if not isinstance(callee, Instance):
             raise Rejected("not callable")
-        if self._depth >= NESTING:
-            raise Rejected("recursion")
+        forbid(self._depth >= NESTING, "recursion")
         owner = self._owner
         level = isinstance(callee.kind, ir.ClassDef) and callee is not owner
         self._depth += 1
@@ -127,20 +126,17 @@ class Calls(Expressions):
         """Run ``forward`` or another method of a module, without hooks."""
         kind = callee.kind
         if isinstance(kind, ir.New):
-            if kwargs or method != "forward":
-                raise Rejected("a layer only has forward, and takes no keywords here")
+            forbid(kwargs or method != "forward", "a layer only has forward, and takes no keywords here")
             return self.execute_layer(callee, kind, args, fuel, form)
         if kind == "Sequential":
-            if len(args) != 1 or kwargs or method != "forward":
-                raise Rejected("Sequential takes one argument")
+            forbid(len(args) != 1 or kwargs or method != "forward", "Sequential takes one argument")
             value = args[0]
             for child in list(callee.attrs.values()):
                 value = self.call(child, (value,), {}, fuel, caller=callee)
             return value
         if not isinstance(kind, ir.ClassDef) or form not in ("", "checkpoint"):
             raise Rejected("not callable in this form")
-        if callee.traced and (kwargs or method != "forward"):
-            raise Rejected("a traced module only has forward")
+        forbid(callee.traced and (kwargs or method != "forward"), "a traced module only has forward")
         parameters, body = method_of(kind, method)
         names = bind(parameters, args, kwargs)
         if self.trace is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from exportdiff_strategies import program as ir
 from exportdiff_strategies.layers import LAYERS
 from exportdiff_strategies.machine.tensors import filled_tensor, new_tensor
-from exportdiff_strategies.ops import OPS, Rejected
+from exportdiff_strategies.ops import OPS, Rejected, forbid, require
 from exportdiff_strategies.regions import PARAMETRIZATIONS
 from exportdiff_strategies.trace import Trace
 from exportdiff_strategies.values import Instance, TensorValue, Value, ViewFamily, deep_copy
@@ -23,8 +23,7 @@ def resolve(owner: Instance, path: ir.AttributePath, trace: Trace | None = None)
         if isinstance(step, ir.Slice):
             value = _sliced(value, step)
             continue
-        if step not in value.attrs:
-            raise Rejected("no such attribute")
+        require(step in value.attrs, "no such attribute")
         if trace is not None and step in value.origins:
             trace.used.add(value.origins[step])
         value = value.attrs[step]
@@ -32,8 +31,7 @@ def resolve(owner: Instance, path: ir.AttributePath, trace: Trace | None = None)
 
 
 def _sliced(box: Instance, step: ir.Slice) -> Instance:
-    if box.kind not in ("ModuleList", "Sequential"):
-        raise Rejected("not a sequence")
+    require(box.kind in ("ModuleList", "Sequential"), "not a sequence")
     items = list(box.attrs.values())[step.start : step.stop]
     return Instance(box.kind, dict(enumerate(items)))
 
@@ -155,8 +153,7 @@ def _copied(owner: Instance, init: ir.CopiedModule, trace: Trace | None) -> Inst
         raise Rejected("not a module of a class")
     if init.deep:
         return deep_copy(source)
-    if source.parametrized:
-        raise Rejected("a parametrized module has a class of its own")
+    forbid(source.parametrized, "a parametrized module has a class of its own")
     copied = Instance(source.kind, {**source.attrs}, {**source.slots}, source.hooks, source.parametrized)
     copied.origins = {**source.origins}
     source.twins = copied.twins = [*(source.twins or [source]), copied]
@@ -222,11 +219,9 @@ def _check_tie(
     """
     holder = resolve(owner, path[:-1])
     assert isinstance(holder, Instance)
-    if step in target.parametrized or path[-1] in holder.parametrized:
-        raise Rejected("parametrized")
+    forbid(step in target.parametrized or path[-1] in holder.parametrized, "parametrized")
     is_parameter = source.storage.kind == "parameter" and not source.view
-    if (target.slots.get(step) == "parameter") is not is_parameter:
-        raise Rejected("a parameter and something else")
+    require((target.slots.get(step) == "parameter") is is_parameter, "a parameter and something else")
 
 
 def _derive(owner: Instance, init: ir.DerivedTensor, trace: Trace | None) -> None:
@@ -234,16 +229,13 @@ def _derive(owner: Instance, init: ir.DerivedTensor, trace: Trace | None) -> Non
     if not isinstance(source, TensorValue):
         raise Rejected("not a tensor")
     if not init.op:
-        if source.storage.kind == "parameter" and not source.view:
-            raise Rejected("a parameter is not a buffer")
+        forbid(source.storage.kind == "parameter" and not source.view, "a parameter is not a buffer")
         _set_attribute(owner, init.attr, source, init, init.kind)
         return
     outcome = OPS[init.op].rule([source], init.params)
-    if not outcome.alias or outcome.same:
-        raise Rejected("not a view")
+    forbid(not outcome.alias or outcome.same, "not a view")
     spec = OPS[init.op]
-    if spec.of_memory and (source.lazy or source.bits):
-        raise Rejected("the memory holds other values")
+    forbid(spec.of_memory and (source.lazy or source.bits), "the memory holds other values")
     bits = source.bits or spec.reinterprets
     view = TensorValue(outcome.type, source.storage, ViewFamily(), view=True, lazy=source.lazy, bits=bits)
     _set_attribute(owner, init.attr, view, init, init.kind)
@@ -269,8 +261,7 @@ def _add_parametrization(owner: Instance, init: ir.Parametrize, trace: Trace | N
     value = module.attrs.get(init.attr)
     if not isinstance(value, TensorValue) or "." in init.attr or module.parametrized or module.twins:
         raise Rejected("not a plain parameter")
-    if module.slots.get(init.attr) != "parameter":
-        raise Rejected("not a parameter")
+    require(module.slots.get(init.attr) == "parameter", "not a parameter")
     spec = PARAMETRIZATIONS[init.name]
     if not spec.op and not (isinstance(module.kind, ir.New) and len(value.type.shape) > 1):
         raise Rejected("not the weight of a layer")

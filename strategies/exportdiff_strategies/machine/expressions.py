@@ -9,7 +9,7 @@ from exportdiff_strategies import program as ir
 from exportdiff_strategies.conditions import CONDS, MEASURES, MODES, RELATIONS
 from exportdiff_strategies.machine.construction import resolve
 from exportdiff_strategies.machine.operators import Operators
-from exportdiff_strategies.ops import MOST, OPS, REALS, RESULTS, OpSpec, Rejected
+from exportdiff_strategies.ops import MOST, OPS, REALS, RESULTS, OpSpec, Rejected, require
 from exportdiff_strategies.regions import PARAMETRIZATIONS
 from exportdiff_strategies.trace import Trace, WriteEvent
 from exportdiff_strategies.values import (
@@ -72,8 +72,7 @@ class Expressions(Operators, ABC):
     def evaluate(self, expr: ir.Expr, frame: CallFrame) -> Value:
         """The value of an expression; the effects of the expression happen."""
         if isinstance(expr, ir.Var):
-            if expr.name not in frame.names:
-                raise Rejected("unbound name")
+            require(expr.name in frame.names, "unbound name")
             return self._named(frame.names[expr.name])
         if isinstance(expr, ir.Lit):
             return expr.value
@@ -157,8 +156,7 @@ class Expressions(Operators, ABC):
                 self.trace.used.add(init)
             assert isinstance(value, TensorValue)
             spec = PARAMETRIZATIONS[name]
-            if not spec.op:
-                raise Rejected("only the layer reads its weight")
+            require(spec.op, "only the layer reads its weight")
             return self.execute(OPS[spec.op], [value], (), frame.fuel, trained=spec.trains)
         if self._operator is not None and isinstance(value, TensorValue):
             self._operator.check_read(value)
@@ -195,8 +193,7 @@ class Expressions(Operators, ABC):
             if not isinstance(number, float) or not REALS[spec.real](number):
                 raise Rejected("not a float that this op takes")
         operands = [value for value in values if isinstance(value, TensorValue)]
-        if len(operands) != len(values):
-            raise Rejected("not a tensor")
+        require(len(operands) == len(values), "not a tensor")
         if self.trace is not None:
             self._note_op(self.trace, expr, spec, operands)
         result = self.execute(spec, operands, expr.params, frame.fuel)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from exportdiff_strategies.control import COUNTER, ControlSpec
-from exportdiff_strategies.ops import Rejected
+from exportdiff_strategies.ops import Rejected, forbid
 from exportdiff_strategies.values import CallFrame, CollectionValue, Instance, Storage, TensorValue, Value
 
 PARTIAL_WRITES = frozenset({"inplace.item", "inplace.scatter", "inplace.out"})
@@ -84,8 +84,7 @@ class OperatorMemory:
         self._writes = spec.writes and not grad
         self._inputs = {operand.storage: operand for operand in operands}
         self._carried = set(self._inputs) if spec.carries is not None else set()
-        if any(operand.lazy for operand in operands) and not spec.transforms:
-            raise Rejected(LAZY_OPERAND)
+        forbid(any(operand.lazy for operand in operands) and not spec.transforms, LAZY_OPERAND)
         self.trains = False
         """Whether a tensor that the functions have read requires grad: then the result does."""
 
@@ -98,8 +97,7 @@ class OperatorMemory:
 
     def check_write(self, target: TensorValue, mutates: str) -> None:
         """Raise Rejected for a write to existing memory; ``mutates`` as in OpSpec."""
-        if target.storage.kind == COUNTER:
-            raise Rejected("a loop that sets its counter may never end")
+        forbid(target.storage.kind == COUNTER, "a loop that sets its counter may never end")
         if target.storage in self._carried:
             # torch.while_loop: 'body_fn and cond_fn must not in-place mutate the carried_inputs'.
             raise Rejected("no updates of what a loop carries")
@@ -120,12 +118,10 @@ class OperatorMemory:
         if self.spec.transforms:
             self.trains |= tensor.grad
             return
-        if tensor.lazy:
-            raise Rejected(LAZY_OPERAND)
+        forbid(tensor.lazy, LAZY_OPERAND)
         if self._inputs.setdefault(tensor.storage, tensor) is not tensor:
             raise Rejected("a control-flow operator does not take two tensors that share memory")
-        if tensor.storage in self._rows:
-            raise Rejected("the rows of a tensor share memory with it")
+        forbid(tensor.storage in self._rows, "the rows of a tensor share memory with it")
         self.trains |= tensor.grad
 
     def check_result(self, result: Value) -> None:

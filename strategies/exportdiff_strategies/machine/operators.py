@@ -10,7 +10,7 @@ from exportdiff_strategies.layers import LAYERS
 from exportdiff_strategies.machine import autograd, memory
 from exportdiff_strategies.machine.limits import ELEMENTS
 from exportdiff_strategies.machine.memory import PARTIAL_WRITES, OperatorMemory
-from exportdiff_strategies.ops import LIMIT, OpSpec, Outcome, Params, Rejected
+from exportdiff_strategies.ops import LIMIT, OpSpec, Outcome, Params, Rejected, forbid
 from exportdiff_strategies.regions import PARAMETRIZATIONS
 from exportdiff_strategies.trace import Trace
 from exportdiff_strategies.types import TensorType
@@ -59,8 +59,7 @@ class Operators:
         Raises Rejected if eager would raise, or the fuel is used up.
         """
         target = operands[0]
-        if self._inference and spec.group == "autograd":
-            raise Rejected("inference mode records nothing for gradients")
+        forbid(self._inference and spec.group == "autograd", "inference mode records nothing for gradients")
         requires_grad = trained or any(operand.grad for operand in operands)
         if self._operator is not None:
             supported = self._operator.spec.transforms
@@ -94,8 +93,7 @@ class Operators:
         spec = LAYERS[new.name]
         if len(args) != 1 or not isinstance(args[0], TensorValue) or form not in (spec.form, "checkpoint"):
             raise Rejected("a layer takes one tensor, in its own form")
-        if spec.form and form != spec.form:
-            raise Rejected("this layer returns several results")
+        forbid(spec.form and form != spec.form, "this layer returns several results")
         x = args[0]
         outcome = spec.outcome(x, new.params, self.training)
         if self._autocast:
@@ -113,8 +111,7 @@ class Operators:
                     raise Rejected("no updates in a control-flow operator")
                 if self.trace is not None:
                     self.trace.used.add(init)
-        if self._operator is not None and updates:
-            raise Rejected("no updates in a control-flow operator")
+        forbid(self._operator is not None and updates, "no updates in a control-flow operator")
         for name, bound in updates.items():
             state = layer.attrs[name]
             assert isinstance(state, TensorValue)
@@ -163,12 +160,9 @@ class Operators:
         first operand.
         """
         fuel[0] -= 1
-        if fuel[0] < 0:
-            raise Rejected("out of fuel")
-        if outcome.bound > LIMIT:
-            raise Rejected("values too large")
-        if outcome.type.numel > ELEMENTS:
-            raise Rejected("too many elements")
+        forbid(fuel[0] < 0, "out of fuel")
+        forbid(outcome.bound > LIMIT, "values too large")
+        forbid(outcome.type.numel > ELEMENTS, "too many elements")
         if outcome.same:
             return first
         if outcome.alias:

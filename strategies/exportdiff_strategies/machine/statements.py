@@ -11,7 +11,7 @@ from exportdiff_strategies.failures import FAILURES
 from exportdiff_strategies.machine.calls import Calls
 from exportdiff_strategies.machine.limits import ROUNDS
 from exportdiff_strategies.machine.memory import OperatorMemory
-from exportdiff_strategies.ops import Rejected
+from exportdiff_strategies.ops import Rejected, forbid, require
 from exportdiff_strategies.regions import REGIONS
 from exportdiff_strategies.values import (
     BoundMethod,
@@ -99,8 +99,7 @@ class Statements(Calls):
         raise Raised(FAILURES[stmt.name].error)
 
     def _try(self, stmt: ir.Try, frame: CallFrame) -> tuple[bool, Value]:
-        if self._operator is not None:
-            raise Rejected("no exceptions in a control-flow operator")
+        require(self._operator is None, "no exceptions in a control-flow operator")
         try:
             return self.run(stmt.body, frame)
         except Raised as raised:
@@ -138,8 +137,7 @@ class Statements(Calls):
             raise Rejected("not iterable")
         if (box.kind in ("ModuleDict", "dict")) is not (stmt.style in ("values", "items")):
             raise Rejected("iterated in another way")
-        if stmt.target not in frame.names:
-            raise Rejected("unbound name")
+        require(stmt.target in frame.names, "unbound name")
         for child in list(box.attrs.values()):
             args = [frame.names[stmt.target], *(self.evaluate(arg, frame) for arg in stmt.args)]
             frame.assign(stmt.target, self.call(child, args, {}, frame.fuel, caller=frame.owner))
@@ -152,8 +150,7 @@ class Statements(Calls):
         if len(tensors) != len(operands) or self._operator is not None or self._autocast:
             raise Rejected("a control-flow operator takes tensors, and is not nested")
         spec = CONTROLS[stmt.name]
-        if self._inference:
-            raise Rejected("eager compiles such an operator, and not in inference mode")
+        forbid(self._inference, "eager compiles such an operator, and not in inference mode")
         if spec.differentiates and self._checkpointed:
             raise Rejected("eager does not differentiate under hooks on saved tensors")
         memory = OperatorMemory(spec, frame, tensors, self._grad)
@@ -173,16 +170,14 @@ class Statements(Calls):
         finally:
             self._operator = None
         if memory.trains and self._grad:
-            if not spec.trains:
-                raise Rejected("gradients through this operator are not modelled")
+            require(spec.trains, "gradients through this operator are not modelled")
             outcome.family.grad |= not spec.transforms
         frame.assign(stmt.target, outcome)
 
     # attributes
 
     def _store(self, stmt: ir.SetAttr | ir.Swap | ir.Increment, frame: CallFrame) -> None:
-        if self._operator is not None:
-            raise Rejected("no updates in a control-flow operator")
+        require(self._operator is None, "no updates in a control-flow operator")
         if isinstance(stmt, ir.Increment):
             holder = self._holder(frame, stmt.path)
             value = self.read(frame.owner, stmt.path)
@@ -206,8 +201,7 @@ class Statements(Calls):
             raise Rejected("parameters and modules are not rebound")
         if isinstance(value, TensorValue):
             # ``self.b = <Parameter>`` would register a parameter.
-            if value.storage.kind == "parameter" and not value.view:
-                raise Rejected("would register a parameter")
+            forbid(value.storage.kind == "parameter" and not value.view, "would register a parameter")
             if slot == "" and step in holder.attrs and not isinstance(holder.attrs[step], TensorValue):
                 raise Rejected("not an attribute for tensors")
             if slot == "":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from exportdiff_strategies import program as ir
-from exportdiff_strategies.ops import Rejected
+from exportdiff_strategies.ops import forbid, require
 from exportdiff_strategies.types import TensorType, contiguous_stride, dense, expanded, inexact, swap
 from exportdiff_strategies.values import Storage, TensorValue, ViewFamily
 
@@ -22,30 +22,23 @@ def laid_out(shape: tuple[int, ...], dtype: str, layout: str) -> TensorType:
     """The type of a tensor with this layout. Raises Rejected if the shape does not allow the layout."""
     kind = dense(shape, dtype)
     if layout == "transposed":
-        if len(shape) != 2:
-            raise Rejected("only matrices are transposed")
+        require(len(shape) == 2, "only matrices are transposed")
         return swap(dense(shape[::-1], dtype), 0, 1)
     if layout == "sliced":
-        if not shape:
-            raise Rejected("no dimension to slice")
+        require(shape, "no dimension to slice")
         wide = contiguous_stride((*shape[:-1], 2 * shape[-1]))
         return TensorType(shape, (*wide[:-1], 2), dtype)
-    if layout == "offset" and not shape:
-        raise Rejected("no dimension to skip an element of")
+    forbid(layout == "offset" and not shape, "no dimension to skip an element of")
     if layout == "expanded":
-        if not shape or shape[0] == 0:
-            raise Rejected("no dimension to expand")
+        forbid(not shape or shape[0] == 0, "no dimension to expand")
         return expanded(dense((1, *shape[1:]), dtype), 0, shape[0])
     if layout == "windows":
-        if len(shape) != 2 or 0 in shape:
-            raise Rejected("only the rows of a matrix are windows")
+        forbid(len(shape) != 2 or 0 in shape, "only the rows of a matrix are windows")
         return TensorType(shape, (1, 1), dtype)
     if layout in ("real", "negative"):
-        if dtype != "float32":
-            raise Rejected("not the dtype of a part of a complex number")
+        require(dtype == "float32", "not the dtype of a part of a complex number")
         return TensorType(shape, tuple(2 * step for step in contiguous_stride(shape)), dtype)
-    if layout == "conjugate" and dtype != "complex64":
-        raise Rejected("only complex numbers are conjugated")
+    forbid(layout == "conjugate" and dtype != "complex64", "only complex numbers are conjugated")
     return kind
 
 

@@ -25,13 +25,12 @@ from exportdiff_strategies.ops.rules import (
     kept,
     making,
     promoted,
-    require,
     same,
     truth,
     unit,
     with_int,
 )
-from exportdiff_strategies.ops.spec import MOST, Operand, OpSpec, Outcome, Params, Rejected
+from exportdiff_strategies.ops.spec import MOST, Operand, OpSpec, Outcome, Params, Rejected, require
 from exportdiff_strategies.types import (
     DTYPES,
     Shape,

@@ -25,14 +25,13 @@ from exportdiff_strategies.ops.rules import (
     joint,
     kept,
     places,
-    require,
     same,
     slices,
     unit,
     writable,
     writes,
 )
-from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, Rule, no_params
+from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, Rule, no_params, require
 from exportdiff_strategies.ops.views import row, rows, stepped
 from exportdiff_strategies.types import TensorType, castable, category, promote
 

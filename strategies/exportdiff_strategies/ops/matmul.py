@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from exportdiff_strategies.ops.rules import INEXACT, agree, check, require
-from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params, Rejected
+from exportdiff_strategies.ops.rules import INEXACT, agree, check
+from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params, Rejected, require
 from exportdiff_strategies.types import Shape, broadcast, dense, fresh
 
 Sizes = Callable[[Shape, Shape], tuple[Shape, int]]

@@ -10,12 +10,11 @@ from exportdiff_strategies.ops.rules import (
     integers,
     pairs,
     places,
-    require,
     singles,
     slices,
     turning,
 )
-from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, no_params
+from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, no_params, require
 from exportdiff_strategies.ops.views import (
     reversals,
     row,

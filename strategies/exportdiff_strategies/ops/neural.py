@@ -11,9 +11,8 @@ from exportdiff_strategies.ops.rules import (
     agree,
     check,
     itself,
-    require,
 )
-from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params
+from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params, require
 from exportdiff_strategies.types import dense, fresh
 
 # --- convolution and attention ----------------------------------------------------------------------------

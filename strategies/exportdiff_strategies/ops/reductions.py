@@ -19,12 +19,11 @@ from exportdiff_strategies.ops.rules import (
     check,
     dims,
     kept,
-    require,
     summed,
     truth,
     whole,
 )
-from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, no_params
+from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, no_params, require
 from exportdiff_strategies.types import Shape, dense, fresh
 
 Growth = Callable[[float, int], float]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from exportdiff_strategies import program as ir
-from exportdiff_strategies.ops.spec import Operand, Outcome, Params, Rejected, Rule
+from exportdiff_strategies.ops.spec import Operand, Outcome, Params, Rejected, Rule, forbid, require
 from exportdiff_strategies.types import (
     DTYPES,
     UNSETTLED,
@@ -106,25 +106,17 @@ def summed(operands: Sequence[Operand]) -> str:
 # --- what fits ------------------------------------------------------------------------------------------
 
 
-def require(fits: bool | None, why: str = "does not fit") -> None:
-    """Raise Rejected unless ``fits`` is true; None means that it is not known."""
-    if not fits:
-        raise Rejected(why)
-
-
 def check(operands: Sequence[Operand], takes: Dtypes) -> None:
     """Raise Rejected for an operand of another dtype."""
     for operand in operands:
-        if operand.type.dtype not in takes:
-            raise Rejected("dtype")
+        require(operand.type.dtype in takes, "dtype")
 
 
 def agree(operands: Sequence[Operand]) -> str:
     """The dtype of all operands. Raises Rejected if they differ."""
     dtype = operands[0].type.dtype
     for operand in operands[1:]:
-        if operand.type.dtype != dtype:
-            raise Rejected("dtypes differ")
+        require(operand.type.dtype == dtype, "dtypes differ")
     return dtype
 
 
@@ -143,15 +135,13 @@ def integers(value: ir.Literal) -> Shape:
 def axis(kind: TensorType, value: ir.Literal) -> int:
     """A constant that is a dimension of the tensor."""
     dim = integer(value)
-    if dim >= len(kind.shape):
-        raise Rejected("dimension out of range")
+    forbid(dim >= len(kind.shape), "dimension out of range")
     return dim
 
 
 def fitting(part: Shape, value: Shape) -> None:
     """Raise Rejected unless ``value`` broadcasts to ``part``, which it is written to."""
-    if part != value and broadcast(part, value) != part:
-        raise Rejected("value does not fit")
+    forbid(part != value and broadcast(part, value) != part, "value does not fit")
 
 
 def guided(rule: Rule) -> Rule:
@@ -161,8 +151,7 @@ def guided(rule: Rule) -> Rule:
 
     def found(operands: Sequence[Operand], params: Params) -> Outcome:
         first, second = operands
-        if second.grad and not first.grad:
-            raise Rejected("the second operand would get no gradient")
+        forbid(second.grad and not first.grad, "the second operand would get no gradient")
         return rule(operands, params)
 
     return found
@@ -172,10 +161,8 @@ def writable(target: Operand, *sources: Operand, distinct: bool = False) -> None
     """Raise Rejected for a target with overlapping memory and, if ``distinct``, for one that
     is also a source.
     """
-    if target.type.overlaps:
-        raise Rejected("overlapping memory")
-    if distinct and any(source is target for source in sources):
-        raise Rejected("source is target")
+    forbid(target.type.overlaps, "overlapping memory")
+    forbid(distinct and any(source is target for source in sources), "source is target")
 
 
 # --- makers of rules ------------------------------------------------------------------------------------
@@ -190,8 +177,7 @@ def elementwise(bound: Bound, takes: Dtypes = NUMBERS, result: Result = kept, co
     def rule(operands: Sequence[Operand], params: Params) -> Outcome:
         check(operands, takes)
         dtype = result(operands)
-        if dtype not in ANY:
-            raise Rejected("dtype")
+        require(dtype in ANY, "dtype")
         # A comparison computes in what its operands promote to.
         found = pointwise(tuple([operand.type for operand in operands]), "" if dtype == "bool" else dtype)
         if found is None:
@@ -220,10 +206,8 @@ def writes(
         writable(operands[0])
         for operand in operands[1:]:
             fitting(target.shape, operand.type.shape)
-            if not mixed and operand.type.dtype != target.dtype:
-                raise Rejected("dtypes differ")
-        if not castable(result(operands), target.dtype):
-            raise Rejected("result does not fit the target's dtype")
+            forbid(not mixed and operand.type.dtype != target.dtype, "dtypes differ")
+        require(castable(result(operands), target.dtype), "result does not fit the target's dtype")
         return changed(operands[0], bound(*[operand.bound for operand in operands]))
 
     return rule

@@ -16,10 +16,9 @@ from exportdiff_strategies.ops.rules import (
     elementwise,
     floating,
     kept,
-    require,
     viewing,
 )
-from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params, Rule
+from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params, Rule, require
 from exportdiff_strategies.types import Shape, TensorType, dense, numel, promote, resized, viewed
 
 

@@ -37,6 +37,18 @@ class Rejected(Exception):  # noqa: N818 - not an error: the answer "this does n
     """The op or call does not fit these operands."""
 
 
+def require(fits: object, why: str = "does not fit") -> None:
+    """Raise Rejected unless ``fits`` is true; None says that it is not known."""
+    if not fits:
+        raise Rejected(why)
+
+
+def forbid(found: object, why: str) -> None:
+    """Raise Rejected if ``found`` is true."""
+    if found:
+        raise Rejected(why)
+
+
 class Operand(Protocol):
     """The part of a tensor that a rule reads."""
 

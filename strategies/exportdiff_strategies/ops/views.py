@@ -19,12 +19,20 @@ from exportdiff_strategies.ops.rules import (
     itself,
     pairs,
     places,
-    require,
     singles,
     slices,
     viewing,
 )
-from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, Rejected, no_params
+from exportdiff_strategies.ops.spec import (
+    Choices,
+    Operand,
+    OpSpec,
+    Outcome,
+    Params,
+    Rejected,
+    no_params,
+    require,
+)
 from exportdiff_strategies.types import (
     Shape,
     TensorType,
