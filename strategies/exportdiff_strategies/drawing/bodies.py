@@ -29,7 +29,7 @@ from exportdiff_strategies.drawing.operations import (
     draw_results,
 )
 from exportdiff_strategies.drawing.python_values import draw_output_value, keys_of
-from exportdiff_strategies.drawing.scope import OPERANDS, Maker, Scope
+from exportdiff_strategies.drawing.scope import OPERANDS, Maker, Scope, tried
 from exportdiff_strategies.drawing.state import (
     WAYS,
     buffers,
@@ -124,42 +124,30 @@ def _flagged_children(scope: Scope) -> bool:
     return any(arg.kind in ir.FLAGS for cls in classes if cls is not None for arg in cls.args)
 
 
-def _tried(maker: Maker) -> Maker:
-    """A maker that executes the drawn statement in every scenario, and drops the statement
-    if one rejects it.
-    """
-
-    def make(scope: Scope) -> ir.Stmt | None:
-        stmt = maker(scope)
-        return stmt if stmt is not None and scope.try_out(stmt) else None
-
-    return make
-
-
-_plain = _tried(draw_assign)
-_call = _tried(draw_call)
-_loop = _tried(draw_loop)
-_apply = _tried(draw_apply)
-_own_method = _tried(draw_own_method)
-_read_own = _tried(draw_own_read)
-_write_own = _tried(draw_own_write)
-_update = _tried(draw_update)
-_rebind = _tried(draw_rebind)
-_count = _tried(draw_count)
-_set_once = _tried(draw_set_once)
-_ternary = _tried(draw_ternary)
-_flow = _tried(draw_flow)
+_plain = tried(draw_assign)
+_call = tried(draw_call)
+_loop = tried(draw_loop)
+_apply = tried(draw_apply)
+_own_method = tried(draw_own_method)
+_read_own = tried(draw_own_read)
+_write_own = tried(draw_own_write)
+_update = tried(draw_update)
+_rebind = tried(draw_rebind)
+_count = tried(draw_count)
+_set_once = tried(draw_set_once)
+_ternary = tried(draw_ternary)
+_flow = tried(draw_flow)
 
 
 def _results(scope: Scope) -> ir.Stmt | None:
     """An op that returns a named tuple, and then a use of one of its fields."""
-    stmt = draw_results(scope)
-    if stmt is None or not scope.try_out(stmt):
+    stmt = scope.accepted(draw_results(scope))
+    if stmt is None:
         return None
     if not scope.operator_args and isinstance(stmt.value, ir.Results) and scope.choose.chance(70):
         field = scope.choose.pick([*RESULTS[stmt.value.name].fields])
         scope.pending.append(
-            _tried(partial(_use_field, item=ir.Item(ir.Var(stmt.target), field, dotted=True)))
+            tried(partial(_use_field, item=ir.Item(ir.Var(stmt.target), field, dotted=True)))
         )
     return stmt
 
@@ -180,7 +168,7 @@ def _inplace(scope: Scope) -> ir.Stmt | None:
     return stmt
 
 
-_any_inplace = _tried(draw_inplace)
+_any_inplace = tried(draw_inplace)
 
 
 def _read_back(scope: Scope, subject: ir.Expr) -> ir.Stmt | None:
@@ -189,7 +177,7 @@ def _read_back(scope: Scope, subject: ir.Expr) -> ir.Stmt | None:
     """
     stmt = _branch_on(scope, subject) if scope.choose.chance(50) else None
     if stmt is None:
-        stmt = _tried(partial(draw_measure_op, subject=subject))(scope)
+        stmt = tried(partial(draw_measure_op, subject=subject))(scope)
         if stmt is not None and scope.choose.chance(40):
             scope.pending.append(partial(_branch_on, subject=subject))
     return stmt
@@ -218,11 +206,11 @@ def _keep(scope: Scope) -> ir.Stmt | None:
         refs = [(other, scope.value(other, scope.frames[0])) for other in tensors if other != kept]
         trained = [other for other, ref in refs if ref is not None and ref.grad]
         kept = draw_op(scope, [("mul", *JOINS)], [kept], trained or [other for other, _ in refs]) or kept
-    scope.pending.append(_tried(partial(draw_rebinding, path=path, from_others=False)))
+    scope.pending.append(tried(partial(draw_rebinding, path=path, from_others=False)))
     return ir.Assign(scope.name(), kept)
 
 
-_keep_then_rebind = _tried(_keep)
+_keep_then_rebind = tried(_keep)
 
 
 # These makers, and draw_pair, execute their statements while they draw them.

@@ -57,8 +57,7 @@ def draw_call(scope: Scope) -> ir.Stmt | None:
 
 def _draw_handed(scope: Scope, path: ir.AttributePath) -> ir.Stmt | None:
     """A call of a child, after a statement that has set an attribute of that child."""
-    call = _draw_call_of(scope, path, _module_at(scope.frames[0].owner, path), bare=True)
-    return call if call is not None and scope.try_out(call) else None
+    return scope.accepted(_draw_call_of(scope, path, _module_at(scope.frames[0].owner, path), bare=True))
 
 
 def in_family(scope: Scope) -> bool:

@@ -32,6 +32,9 @@ ATTEMPTS = 2
 more often than others.
 """
 
+JOINS_OF_STATE = ("add", "mul", "sub")
+"""Ops of such functions on a tensor and on state."""
+
 FUNCTION_NAMES = ("first", "second")
 """The names of the local functions of a control-flow operator."""
 
@@ -233,8 +236,7 @@ def draw_repeat(scope: Scope, suite: Suite) -> ir.Stmt | None:
         frame.assign(var, 0)
     body = suite(inner, 1, 1)
     style = "while" if scope.choose.chance(40) else "for"
-    stmt = ir.Repeat(var, count, tuple(body), style)
-    return stmt if body and scope.try_out(stmt) else None
+    return scope.accepted(ir.Repeat(var, count, tuple(body), style)) if body else None
 
 
 def draw_region(scope: Scope, suite: Suite) -> ir.Stmt | None:
@@ -247,17 +249,19 @@ def draw_region(scope: Scope, suite: Suite) -> ir.Stmt | None:
     with scope.machine.region(name):
         # The usual purpose of no_grad: to update a parameter or buffer without autograd.
         first = draw_inplace(inner, state=True) if name == "no_grad" and scope.choose.chance(45) else None
-        body = [first] if first is not None and inner.try_out(first) else []
+        body = _kept(inner.accepted(first))
         # A module that runs with gradients often also runs without: as a target or a teacher.
         # An annotation names a stage of a model: what is in it is mostly a call of a module.
         again = name == "annotate" or (not body and bool(scope.called))
         call = draw_call(inner) if again and scope.choose.chance(80 if name == "annotate" else 50) else None
-        body += [call] if call is not None and inner.try_out(call) else []
-        control = draw_control(inner, suite) if scope.choose.chance(40) else None
-        body += [control] if control is not None else []
+        body += _kept(inner.accepted(call))
+        body += _kept(draw_control(inner, suite) if scope.choose.chance(40) else None)
         body += suite(inner, 1 - len(body), 2 - len(body))
-    stmt = ir.With(name, tuple(body))
-    return stmt if body and scope.try_out(stmt) else None
+    return scope.accepted(ir.With(name, tuple(body))) if body else None
+
+
+def _kept(stmt: ir.Stmt | None) -> list[ir.Stmt]:
+    return [] if stmt is None else [stmt]
 
 
 def draw_control(scope: Scope, suite: Suite, writes: bool = False) -> ir.Stmt | None:
@@ -304,13 +308,12 @@ def _draw_control(scope: Scope, suite: Suite, writes: bool) -> ir.Stmt | None:
 
 def _takes(scope: Scope, expr: ir.Expr, spec: ControlSpec) -> bool:
     """Whether an operator accepts a tensor, judging by its type."""
-    refs = [scope.value(expr, frame) for frame in scope.frames]
-    return all(
-        ref is not None
-        and ref.type.dtype.startswith(("float", "bfloat"))
-        and 0 not in ref.type.shape
-        and bool(not spec.rows or (ref.type.shape and ref.type.contiguous))
-        for ref in refs
+    values = scope.values(expr)
+    return values is not None and all(
+        value.type.dtype.startswith(("float", "bfloat"))
+        and 0 not in value.type.shape
+        and bool(not spec.rows or (value.type.shape and value.type.contiguous))
+        for value in values
     )
 
 
@@ -323,11 +326,26 @@ def _function(
     suite: Suite,
     again: ir.LocalFunction | None,
 ) -> ir.LocalFunction | None:
-    """A local function of an operator; its last argument is the tensor to compute with.
+    """Draw a local function of an operator; its last argument is the tensor to compute with.
 
     It begins with the same statement as the function ``again``, if that is given.
     """
     arguments = spec.arguments[index]
+    inner = _inside(scope, spec, arguments, operand)
+    if inner is None:
+        return None
+    body = _first_statements(inner, suite, again)
+    body += _kept(_draw_state_read(inner, arguments[-1]))
+    # A new tensor: a function may not return its arguments.
+    result = draw_op(inner, [RESULTS], inner.variables()[:1], [])
+    if result is None:
+        return None
+    returned = ir.Collection("tuple", (spec.carries, result)) if spec.carries is not None else result
+    return ir.LocalFunction(name, arguments, (*body, ir.Return(returned)))
+
+
+def _inside(scope: Scope, spec: ControlSpec, arguments: tuple[str, ...], operand: ir.Expr) -> Scope | None:
+    """Return the scope of a local function with these arguments, or None if an operand has no rows."""
     inner = scope.inner(
         scope.copies(),
         operator_args=tuple(name for name in arguments if name != COUNTER),
@@ -342,32 +360,29 @@ def _function(
         if spec.closed:
             frame.names.clear()
         for argument in arguments:
-            frame.assign(
-                argument, new_tensor(kind) if argument != COUNTER else new_tensor(dense((), "int64"))
-            )
-    body: list[ir.Stmt] = []
-    if inner.operator_writes and scope.choose.maybe("region.written", 60):
-        write = draw_own_write(inner) or draw_inplace(inner)
-        body = [write] if write is not None and inner.try_out(write) else []
-    if body:
-        pass
-    elif again is not None and len(again.body) > 1 and inner.try_out(again.body[0]):
-        body = [again.body[0]]
-    else:
-        # A branch of a real model is mostly a submodule: an expert, or a block that may be skipped.
-        call = draw_call(inner) if scope.choose.chance(92) else None
-        body = [call] if call is not None and inner.try_out(call) else suite(inner, 1, 1)
+            frame.assign(argument, new_tensor(dense((), "int64") if argument == COUNTER else kind))
+    return inner
+
+
+def _first_statements(inner: Scope, suite: Suite, again: ir.LocalFunction | None) -> list[ir.Stmt]:
+    """Draw what a local function begins with: a write, the first statement of ``again``, or a call."""
+    if inner.operator_writes and inner.choose.maybe("region.written", 60):
+        write = inner.accepted(draw_own_write(inner) or draw_inplace(inner))
+        if write is not None:
+            return [write]
+    if again is not None and len(again.body) > 1 and inner.try_out(again.body[0]):
+        return [again.body[0]]
+    # A branch of a real model is mostly a submodule: an expert, or a block that may be skipped.
+    call = inner.accepted(draw_call(inner) if inner.choose.chance(92) else None)
+    return [call] if call is not None else suite(inner, 1, 1)
+
+
+def _draw_state_read(inner: Scope, target: str) -> ir.Stmt | None:
+    """Maybe draw ``target = x * self.b``, with a tensor or a Python float of the module."""
     state = [*inner.attributes()]
     rates = inner.rates()
-    if (state or rates) and scope.choose.chance(60):
-        ways = [*([("add", "mul", "sub")] if state else []), *([FLOAT_OPS] if rates else [])]
-        op = draw_op(inner, ways, inner.variables()[:1], state)
-        stmt = ir.Assign(arguments[-1], op) if op is not None else None
-        if stmt is not None and inner.try_out(stmt):
-            body.append(stmt)
-    # A new tensor: a function may not return its arguments.
-    result = draw_op(inner, [RESULTS], inner.variables()[:1], [])
-    if result is None:
+    if not (state or rates) or not inner.choose.chance(60):
         return None
-    returned = ir.Collection("tuple", (spec.carries, result)) if spec.carries is not None else result
-    return ir.LocalFunction(name, arguments, (*body, ir.Return(returned)))
+    ways = [*([JOINS_OF_STATE] if state else []), *([FLOAT_OPS] if rates else [])]
+    op = draw_op(inner, ways, inner.variables()[:1], state)
+    return inner.accepted(ir.Assign(target, op)) if op is not None else None

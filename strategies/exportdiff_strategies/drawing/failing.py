@@ -37,8 +37,7 @@ def draw_try(scope: Scope, suite: Suite) -> ir.Stmt | None:
         return None
     error, frames = found
     handler = suite(scope.inner(frames), 1, 1)
-    stmt = ir.Try((*body, failing), error, tuple(handler))
-    return stmt if handler and scope.try_out(stmt) else None
+    return scope.accepted(ir.Try((*body, failing), error, tuple(handler))) if handler else None
 
 
 def _failing(scope: Scope) -> ir.Stmt | None:

@@ -5,13 +5,12 @@ The first statement of a flow is returned; the others follow it, each if every s
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 from exportdiff_strategies import program as ir
 from exportdiff_strategies.drawing.modules import class_of
 from exportdiff_strategies.drawing.operations import JOINS, VIEWS, assign, draw_op
-from exportdiff_strategies.drawing.scope import Maker, Scope
+from exportdiff_strategies.drawing.scope import Maker, Scope, tried
 from exportdiff_strategies.drawing.state import COUNTING, buffers
 from exportdiff_strategies.ops import OPS
 from exportdiff_strategies.values import Instance, TensorValue
@@ -23,17 +22,9 @@ def draw_flow(scope: Scope) -> ir.Stmt | None:
     return scope.choose.pick(ways)(scope) if ways and not scope.operator_args else None
 
 
-def _then(scope: Scope, *makers: Callable[[Scope], ir.Stmt | None]) -> None:
+def _then(scope: Scope, *makers: Maker) -> None:
     """Let these statements follow; each is dropped if a scenario rejects it."""
-    scope.pending.extend(_accepted(maker) for maker in makers)
-
-
-def _accepted(maker: Callable[[Scope], ir.Stmt | None]) -> Maker:
-    def make(scope: Scope) -> ir.Stmt | None:
-        stmt = maker(scope)
-        return stmt if stmt is not None and scope.try_out(stmt) else None
-
-    return make
+    scope.pending.extend(map(tried, makers))
 
 
 def _pair(scope: Scope) -> tuple[ir.AttributePath, ir.AttributePath] | None:

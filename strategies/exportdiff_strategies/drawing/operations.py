@@ -85,9 +85,8 @@ def draw_op(
     spec = OPS[name]
     chosen = choose.mostly_first(firsts)
     for first in (chosen, *(other for other in firsts if other is not chosen)):
-        refs = [scope.value(first, frame) for frame in scope.frames]
-        known = [ref for ref in refs if ref is not None]
-        if len(known) < len(refs):
+        known = scope.values(first)
+        if known is None:
             continue
         choices = spec.choices(known[:1])
         if isinstance(choices, st.SearchStrategy):
@@ -168,9 +167,9 @@ def _is_accepted(scope: Scope, rate: ir.Attr, spec: OpSpec) -> bool:
 
 def _is_small(scope: Scope, measure: ir.Measure) -> bool:
     """Whether a measure of a tensor is a small number in every scenario."""
-    refs = [scope.value(measure.subject, frame) for frame in scope.frames]
+    values = scope.values(measure.subject)
     try:
-        return all(ref is not None and MEASURES[measure.name].read(ref.type) <= MOST for ref in refs)
+        return values is not None and all(MEASURES[measure.name].read(v.type) <= MOST for v in values)
     except Rejected:
         return False
 
@@ -227,9 +226,8 @@ def draw_results(scope: Scope) -> ir.Assign | None:
     if near is None or not scope.choose.on("op.results"):
         return None
     name = scope.choose.pick([*RESULTS])
-    refs = [scope.value(near, frame) for frame in scope.frames]
-    known = [ref for ref in refs if ref is not None]
-    choices = RESULTS[name].choices(known[:1]) if len(known) == len(refs) else []
+    known = scope.values(near)
+    choices = RESULTS[name].choices(known[:1]) if known is not None else []
     if not isinstance(choices, list) or not choices:
         return None
     return ir.Assign(scope.name(), ir.Results(name, near, scope.choose.pick(choices)))
@@ -263,8 +261,8 @@ def _targets(scope: Scope, state: bool) -> list[ir.Expr]:
         targets += scope.attributes()[:OPERANDS]
     free = []
     for target in [*at_hand, *(expr for expr in targets if expr not in at_hand)]:
-        refs = [scope.value(target, frame) for frame in scope.frames]
-        if all(ref is not None and (not ref.family.leaf or not scope.machine.grad_on) for ref in refs):
+        values = scope.values(target)
+        if values is not None and not (scope.machine.grad_on and any(v.family.leaf for v in values)):
             free.append(target)
     return free
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from exportdiff_strategies import program as ir
 from exportdiff_strategies.drawing.modules import walk
@@ -20,8 +21,15 @@ OPERANDS = 6
 """How many of the tensors in scope are considered as operands, the newest first."""
 
 
+S = TypeVar("S", bound=ir.Stmt)
+
 Maker = Callable[["Scope"], ir.Stmt | None]
 """Draws one statement."""
+
+
+def tried(maker: Maker) -> Maker:
+    """Return a maker that executes the drawn statement, and drops it if a scenario rejects it."""
+    return lambda scope: scope.accepted(maker(scope))
 
 
 @dataclass
@@ -75,7 +83,7 @@ class Scope:
 
     def try_out(self, stmt: ir.Stmt) -> bool:
         """Execute a statement in every scenario; if one rejects the statement, in none, and return False."""
-        frames = [frame.copy() for frame in self.frames]
+        frames = self.copies()
         try:
             for frame in frames:
                 self.machine.run((stmt,), frame)
@@ -84,6 +92,10 @@ class Scope:
         # In place, because an enclosing scope may hold the same list.
         self.frames[:] = frames
         return True
+
+    def accepted(self, stmt: S | None) -> S | None:
+        """Execute a drawn statement as ``try_out`` does; return the statement, or None if it is rejected."""
+        return stmt if stmt is not None and self.try_out(stmt) else None
 
     def copies(self) -> list[CallFrame]:
         """Copies of the frames, for drawing statements that may be dropped."""
@@ -165,6 +177,12 @@ class Scope:
         finally:
             frame.fuel[0] = left
         return value if isinstance(value, TensorValue) else None
+
+    def values(self, expr: ir.Expr) -> list[TensorValue] | None:
+        """The tensors that an expression is in all scenarios; None if it is something else in one of them."""
+        found = [self.value(expr, frame) for frame in self.frames]
+        known = [value for value in found if value is not None]
+        return known if len(known) == len(found) else None
 
     def holds(self, cond: ir.Cond, frame: CallFrame) -> bool:
         """The truth of a condition in one scenario. Raises Rejected if it cannot be decided. Uses no fuel."""
