@@ -32,8 +32,8 @@ from exportdiff_strategies.ops.rules import (
     writes,
 )
 from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, Rule, no_params, require
-from exportdiff_strategies.ops.views import row, rows, stepped
-from exportdiff_strategies.types import TensorType, castable, category, promote
+from exportdiff_strategies.ops.views import row, rows, stepped, whole
+from exportdiff_strategies.types import castable, category, promote
 
 
 def _write(
@@ -119,10 +119,6 @@ def _adds(part: Change) -> Rule:
     return rule
 
 
-def _all(kind: TensorType, params: Params) -> TensorType:
-    return kind
-
-
 def _swaps(operands: Sequence[Operand], params: Params) -> Outcome:
     """``x[[0, 1]] = x[[1, 0]]``."""
     target = operands[0]
@@ -185,12 +181,12 @@ TABLE: dict[str, OpSpec] = {
     "set_row": _store("{0}[{p[0]}] = {1}", _stores(row), places),
     "set_rows": _store("{0}[{p[0]}:{p[1]}] = {1}", _stores(rows), slices),
     "iadd_rows": _store("{0}[{p[0]}:{p[1]}] += {1}", _adds(rows), slices),
-    "set_all": _store("{0}[...] = {1}", _stores(_all)),
-    "set_all_two": _store("{0}[...] = 2.0", _stores(_all, 2.0)),
-    "iadd_all": _store("{0}[...] += {1}", _adds(_all)),
+    "set_all": _store("{0}[...] = {1}", _stores(whole)),
+    "set_all_two": _store("{0}[...] = 2.0", _stores(whole, 2.0)),
+    "iadd_all": _store("{0}[...] += {1}", _adds(whole)),
     "set_steps": _store("{0}[::2] = {1}", _stores(stepped)),
     "iadd_steps": _store("{0}[::2] += {1}", _adds(stepped)),
-    "set_positive": _store("{0}[{0} > 0] = 0.5", _stores(_all, 0.5, FLOATS)),
+    "set_positive": _store("{0}[{0} > 0] = 0.5", _stores(whole, 0.5, FLOATS)),
     "set_index_one": _store("{0}[{p[0]}] = 1.0", _stores(indexed, 1.0), indices),
     "set_index": _store("{0}[{p[0]}] = {1}", _stores(indexed), indices),
     "swap_rows": _store("{0}[[0, 1]] = {0}[[1, 0]]", _swaps),

@@ -10,9 +10,10 @@ from exportdiff_strategies.ops.rules import (
     Bound,
     agree,
     check,
-    itself,
+    turning,
 )
 from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params, require
+from exportdiff_strategies.ops.views import whole
 from exportdiff_strategies.types import dense, fresh
 
 # --- convolution and attention ----------------------------------------------------------------------------
@@ -116,10 +117,6 @@ def _similarity(operands: Sequence[Operand], params: Params) -> Outcome:
     return Outcome(dense(shape[:-1], dtype), 1.0)
 
 
-def _unchanged(operands: Sequence[Operand], params: Params) -> Outcome:
-    return itself(operands[0])
-
-
 TABLE: dict[str, OpSpec] = {
     "conv1d": _conv(1),
     "conv2d": _conv(2),
@@ -137,7 +134,7 @@ TABLE: dict[str, OpSpec] = {
     "adaptive_pool2d": _pool("F.adaptive_avg_pool2d({0}, 1)", 2, lambda n: 1),
     "interpolate": _pool("F.interpolate({0}, scale_factor=2)", 1, lambda n: 2 * n, batch_only=True),
     "interpolate_one": OpSpec("F.interpolate({0}[None], scale_factor=2)[0]", "nn", 1, _doubled),
-    "dropout_off": OpSpec("F.dropout({0}, 0.5, training=False)", "nn", 1, _unchanged),
+    "dropout_off": OpSpec("F.dropout({0}, 0.5, training=False)", "nn", 1, turning(whole)),
     "mse_loss": _loss("F.mse_loss({0}, {1})", lambda x, y: (x + y) ** 2),
     "l1_loss": _loss("F.l1_loss({0}, {1})", lambda x, y: x + y),
     "similarity": OpSpec("F.cosine_similarity({0}, {1}, dim=-1)", "nn", 2, _similarity),

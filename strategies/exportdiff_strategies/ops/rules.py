@@ -218,6 +218,11 @@ def changed(target: Operand, bound: float) -> Outcome:
     return Outcome(target.type, bound, alias=True, same=True)
 
 
+def itself(operand: Operand) -> Outcome:
+    """The outcome of an op that returns its operand."""
+    return changed(operand, operand.bound)
+
+
 Change = Callable[[TensorType, Params], TensorType]
 Shaper = Callable[[TensorType, Params], Shape]
 
@@ -260,11 +265,6 @@ def making(
         return Outcome(maker(sizes, result(operands)), bound(first.bound))
 
     return rule
-
-
-def itself(operand: Operand) -> Outcome:
-    """The outcome of an op that returns its operand."""
-    return Outcome(operand.type, operand.bound, alias=True, same=True)
 
 
 # --- choices of constants, simplest first ---------------------------------------------------------------
