@@ -128,7 +128,7 @@ CONDS: dict[str, CondSpec] = {
 
 
 class ModeState(Protocol):
-    """What a condition without a subject reads: the machine."""
+    """The state that a condition without a subject reads; the machine has it."""
 
     @property
     def training(self) -> bool:

@@ -26,7 +26,7 @@ OTHER_TYPES: dict[str, tuple[PythonValue, ...]] = {
 """Kind of argument -> values of another type, some of them equal to one of LITERALS."""
 
 KEYS: tuple[tuple[ir.Literal, ...], ...] = (("b", "a"), (1, 0), (None, "a"), ((0, 1), (1,)), (2.5, True))
-"""Keys of dicts besides the usual ones: in another order, or no text."""
+"""Unusual keys of dicts: in another order, or no text."""
 
 ODD_TEXTS = ("it's", 'a "b"', "a\n", "\\", "")
 """Strings that need quoting."""

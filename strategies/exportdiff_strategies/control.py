@@ -43,7 +43,7 @@ class ControlSpec:
     transforms: frozenset[str] = frozenset()
     """For a transform of ``torch.func``: the groups, and the templates, of ops that its functions may run."""
     differentiates: bool = False
-    """It computes gradients of its own, which refuse the hooks that a checkpoint puts on saved tensors."""
+    """It computes gradients, which does not work with the hooks of a checkpoint on saved tensors."""
 
 
 def _real(x: TensorValue) -> TensorType:
@@ -65,7 +65,7 @@ def _pair(value: Value) -> tuple[TensorValue, TensorValue]:
 
 
 def _made(kind: TensorType, bound: float, grad: bool) -> TensorValue:
-    # A compiled operator may return a view of its own memory.
+    # A compiled operator may return a view of memory that it keeps.
     return TensorValue(kind, Storage(bound), ViewFamily(grad), view=True)
 
 
@@ -77,8 +77,9 @@ def _cond(operands: Sequence[TensorValue], functions: Sequence[ir.LocalFunction]
 
 
 COUNTER = "i"
-"""The argument in which a while_loop counts its rounds; its function may neither assign nor write to it;
-also the Storage.kind of its memory.
+"""The argument in which a while_loop counts its rounds, and the Storage.kind of its memory.
+
+The function of the loop may neither assign nor write to it.
 """
 
 

@@ -1,4 +1,8 @@
-"""How values move between tensors during one call: what was computed from what, and kept where."""
+"""How values move between tensors during one call: what was computed from what, and kept where.
+
+The machine reports each read and write; DataFlow answers with tags. For example, ``self.b = tanh(self.b +
+x)`` has the tag ``flow.recurrent``: the new value of a buffer was computed from its old value.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Unusual names: those that torch uses itself, for attributes, arguments and fields of a finished Program.
 
-An attribute may have the name of an attribute of modules that torch makes, of what torch adds to a module, or
-of an operator of the program; an argument, a name that generated code refers to. Eager accepts such names.
-Code that disassembles and rebuilds a model must not confuse them with its own names.
+An attribute may have the name of an attribute of modules that torch makes (``graph``), of what torch adds to
+a module (``lifted_tensor_0``), or of an operator of the program (``add``); an argument, a name that generated
+code refers to. Eager accepts such names. Code that disassembles and rebuilds a model must not confuse them
+with its own names.
 """
 
 from __future__ import annotations
@@ -52,9 +53,7 @@ ARGUMENTS = (
 """Names for arguments of the model."""
 
 RECORDS = (("value", "value_max"), ("keys", "values"), ("index", "count"), ("x", "x_0"))
-"""Names for the fields of namedtuples and dataclasses: one is a prefix of the other, or both
-are methods of containers.
-"""
+"""Names for the fields of namedtuples and dataclasses: prefixes of each other, or methods of containers."""
 
 
 def with_unusual_names(program: ir.Program, choose: Chooser) -> ir.Program:
@@ -152,7 +151,7 @@ def names_for(program: ir.Program, attr: str) -> list[Sequence[str]]:
 
 
 def _as_operators(program: ir.Program, choose: Chooser) -> ir.Program:
-    """Rename tensors to operators of their class: a buffer ``mean`` beside a call of ``mean``."""
+    """Rename tensors to operators of their class: a buffer ``mean`` next to a call of ``mean``."""
     taken = _taken(program)
     literals = [LITERAL] if LITERAL in operator_names(program) else []
     chosen: dict[str, str] = {}
@@ -170,9 +169,7 @@ _INFIX = {"+": "add", "-": "sub", "*": "mul", "/": "div", "@": "matmul"}
 _RESERVED = frozenset(
     {"tensor", "to", "cpu", "type", "float", "half", "double", "bfloat16", "requires_grad_", "apply"}
 )
-"""Operators that cannot be the name of a buffer: methods of nn.Module, and those that a
-graph names LITERAL.
-"""
+"""Operators that cannot name a buffer: methods of nn.Module, and those that a graph names LITERAL."""
 
 
 LITERAL = "lifted_tensor_0"

@@ -1,9 +1,10 @@
-"""Tidying a Program: dropping whatever no call, result or effect depends on.
+"""Tidying a Program: removing whatever no call, result or effect depends on.
 
 Drawing leaves unused code: results that nothing reads, branches that no call takes, tensors and children that
 nothing uses. Unused code costs export time, distracts the reader and finds few bugs, so most examples are
-tidied. A trace of a run shows what to keep: the statements that ran, and the statements of ``__init__`` that
-these depended on.
+tidied. A Trace of a run shows what to keep: the statements that ran, and the statements of ``__init__`` that
+these depended on. For example, ``if self.training: y = x + 1`` becomes ``y = x + 1`` if the model is always
+in train mode.
 """
 
 from __future__ import annotations
@@ -113,9 +114,7 @@ def _without_dead_code(body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
 
 
 def compact(program: ir.Program) -> ir.Program:
-    """The Program with ``return value`` instead of ``x = value; return x``, and with all of
-    its unused code.
-    """
+    """The Program with ``return value`` for ``x = value; return x``, and with all of its unused code."""
 
     def shorter(method: M) -> M:
         return replace(method, body=_returned_directly(method.body))
@@ -193,7 +192,7 @@ def _used_classes(classes: tuple[ir.ClassDef, ...]) -> tuple[ir.ClassDef, ...]:
 
 
 def _without_unused_scales(classes: tuple[ir.ClassDef, ...]) -> tuple[ir.ClassDef, ...]:
-    """The classes without scales of instances that have no tensor of their own."""
+    """The classes, without the scales of instances that have no tensors."""
     scalable = {cls.name for cls in classes if any(isinstance(init, ir.TensorAttr) for init in cls.init)}
 
     def plain(item: ir.New | ir.AttributePath | ir.Container) -> ir.New | ir.AttributePath | ir.Container:

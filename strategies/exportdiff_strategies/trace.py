@@ -1,4 +1,7 @@
-"""A record of one run of a Program: which code ran, what it needed, and what the tags need to know."""
+"""A record of one run of a Program: which code ran, what it needed, and what the tags need to know.
+
+A Machine with a Trace fills it in. ``tidy`` reads which statements ran, and tags read the events and marks.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The values of the abstract machine: storages, tensors, modules and containers without data."""
+"""The values of the abstract machine: tensors, modules, functions and containers, without data.
+
+A TensorValue stands for a tensor object: its type, the Storage that it shares with its views, and the
+ViewFamily in which gradients spread.
+"""
 
 from __future__ import annotations
 
@@ -131,7 +135,7 @@ class CollectionValue:
 
 
 PythonValue = bool | int | float | str | ir.Kind | ir.Size
-"""The Python values that need no model of their own."""
+"""The Python values that are the same in the machine as in Python."""
 
 Value = (
     TensorValue
@@ -226,7 +230,7 @@ def _copy_instance(instance: Instance, memo: dict[int, object]) -> Instance:
 
 
 def deep_copy(instance: Instance) -> Instance:
-    """A module like this one, with children and tensors of its own."""
+    """A copy of a module, of its children and of its tensors."""
     memo: dict[int, object] = {}
     copied = _copy_instance(instance, memo)
     for part in memo.values():

@@ -95,7 +95,7 @@ def _draw_next(scope: Scope, number: int) -> ir.Stmt | None:
     first = _share(_openings(scope), way - 10, 90)(scope) or _call(scope)
     if first is not None or way < 50:
         return first
-    # A class without children has regions and updates of its own.
+    # A class without children begins with a region or an update instead.
     return _share(_specials(scope) or [_plain], way - 50, 50)(scope)
 
 
@@ -172,9 +172,7 @@ _any_inplace = tried(draw_inplace)
 
 
 def _read_back(scope: Scope, subject: ir.Expr) -> ir.Stmt | None:
-    """A statement that computes with the sizes of a tensor, or branches on them, after an
-    in-place op on its metadata.
-    """
+    """A statement that computes with the sizes of a tensor, or branches on them, after these have changed."""
     stmt = _branch_on(scope, subject) if scope.choose.chance(50) else None
     if stmt is None:
         stmt = tried(partial(draw_measure_op, subject=subject))(scope)
@@ -312,9 +310,7 @@ def _specials(scope: Scope) -> list[Maker]:
 
 
 def draw_result(scope: Scope) -> ir.Expr | None:
-    """The value that a method returns: mostly the newest tensor, sometimes a container, an
-    argument or state.
-    """
+    """The value that a method returns: mostly the newest tensor, or a container, an argument, state."""
     choose = scope.choose
     tensors: list[ir.Expr] = [*scope.variables()[:3]]
     if not tensors:
@@ -335,7 +331,7 @@ def draw_result(scope: Scope) -> ir.Expr | None:
 
 
 def draw_outputs(scope: Scope) -> ir.Expr | None:
-    """What the root class returns: a tensor, or a container of tensors, containers and Python values."""
+    """The value that the root class returns: a tensor, a Python value, or a container of these."""
     choose = scope.choose
     first: list[ir.Expr] = [*scope.variables()[:1]]
     if not first:

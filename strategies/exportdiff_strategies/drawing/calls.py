@@ -66,9 +66,7 @@ def in_family(scope: Scope) -> bool:
 
 
 def _family(scope: Scope) -> ir.AttributePath:
-    """The path of the module that was called first, if the other calls should keep to it;
-    else the empty path.
-    """
+    """The path of the module that was called first, if other calls should keep to it; else empty."""
     first = next((path for path, argument in scope.called if not argument), ())
     return first if first and scope.choose.on("calls.family") else ()
 
@@ -95,9 +93,7 @@ def _module_at(owner: Instance, path: ir.AttributePath) -> Instance:
 def _draw_call_of(
     scope: Scope, path: ir.AttributePath, callee: Instance, bare: bool = False
 ) -> ir.Stmt | None:
-    """A call of a module or of one of its methods; with ``bare``, of the module itself, with
-    its result used.
-    """
+    """A call of a module or of a method; with ``bare``, of the module itself, with its result used."""
     first = scope.recent()
     if first is None:
         return None
@@ -139,9 +135,7 @@ def _draw_call_of(
 
 
 def _drops_result(scope: Scope, writes: bool) -> bool:
-    """Whether the result of a call is ignored: mostly if the call ``writes``, or is the
-    first one of a family.
-    """
+    """Whether to ignore the result: mostly if the call ``writes``, or is the first call of a family."""
     if scope.choose.maybe("calls.dropped", 60 if writes else 20):
         return True
     return not scope.called and scope.choose.maybe("calls.family", 40)
@@ -259,9 +253,7 @@ def _draw_argument(scope: Scope, arg: ir.Arg, last: ir.Expr | None) -> ir.Expr |
 
 
 def _functions(scope: Scope) -> list[ir.Expr]:
-    """Callables to pass on: functions of torch, children, methods of children, and callables
-    that were passed in.
-    """
+    """Callables to pass on: functions of torch, children and their methods, and callables passed in."""
     found: list[ir.Expr] = [ir.Function(name) for name in ir.FUNCTIONS]
     bound: list[ir.Expr] = []
     for path, module in modules(scope.frames[0].owner, 1):

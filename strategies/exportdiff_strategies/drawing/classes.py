@@ -71,9 +71,7 @@ class ClassBuilder:
     def __init__(
         self, choose: Chooser, machine: Machine, style: Style, name: str, levels: dict[str, int]
     ) -> None:
-        """Prepare to draw class ``name``, which may use the machine's classes; ``levels``
-        maps these to their depths, lowest first.
-        """
+        """Prepare to draw class ``name``; ``levels`` maps the machine's classes to their depths."""
         self.choose = choose
         self.machine = machine
         self.style = style
@@ -361,7 +359,7 @@ class ClassBuilder:
         self.owner.kind = ir.ClassDef(self.name, tuple(self.init), args, body, methods, self.guest)
 
     def _draw_helper(self) -> tuple[ir.MethodDef, ...]:
-        """A method besides ``forward`` that ``forward`` may call."""
+        """A method other than ``forward`` that ``forward`` may call."""
         if not self.choose.maybe("calls.method", 60):
             return ()
         args = (ir.Arg("x", "tensor"),)

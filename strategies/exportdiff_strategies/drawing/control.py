@@ -28,9 +28,7 @@ RESULTS = ("add_one", "double", "neg", "tanh", "add_constant")
 """Ops for the results of local functions of control-flow operators: all of these make a new tensor."""
 
 ATTEMPTS = 2
-"""How many control-flow operators are drawn for one statement: most are rejected, those that call modules
-more often than others.
-"""
+"""How many control-flow operators are drawn for one statement: most are rejected."""
 
 JOINS_OF_STATE = ("add", "mul", "sub")
 """Ops of such functions on a tensor and on state."""
@@ -55,8 +53,10 @@ _PARAMS: dict[str, tuple[tuple[ir.Literal, ...], ...]] = {
 
 
 SELDOM = ("is_none", "is_given", "is_tensor", "is_tuple", "has_key", "same", "training", "requires_grad")
-"""Conditions that few methods can test: they need an argument of a rare kind, or two names of a tensor, or
-(``training``, ``requires_grad``) seldom tell one call from another, so that most branches leave them out.
+"""Conditions that are rare otherwise.
+
+They need an argument of a rare kind, or two names of a tensor; or they seldom have different truths in two
+calls (``training``, ``requires_grad``), so that most branches do not use them.
 """
 
 _TENSOR_SWITCHES = {False: "control.shape", True: "control.grad"}
@@ -137,8 +137,9 @@ def _decidable(scope: Scope, cond: ir.Cond) -> bool:
 
 
 def pick_condition(scope: Scope, conds: Sequence[ir.Cond]) -> ir.Cond:
-    """One of the conditions, all names of conditions being equally likely: those on tensors would crowd out
-    the rest, because they hold for every tensor in reach. Those in SELDOM are four times as likely.
+    """Pick a condition. All names are equally likely, but those in SELDOM four times as likely.
+
+    Otherwise those on tensors would crowd out the rest, because they hold for every tensor in reach.
     """
     names: dict[str, list[ir.Cond]] = {}
     for cond in conds:
@@ -186,9 +187,7 @@ def draw_branch(scope: Scope, suite: Suite, subject: ir.Expr | None = None) -> i
 def _twin(
     scope: Scope, then: list[ir.Stmt], active: list[CallFrame], others: list[CallFrame]
 ) -> tuple[list[ir.Stmt], list[CallFrame]] | None:
-    """Draw the other side of an ``if`` as a copy of the first one with one difference;
-    returns the same as ``_side``.
-    """
+    """Draw the other side of an ``if`` as a copy of the first with one difference; returns as ``_side``."""
     inner = scope.inner(active or [frame.copy() for frame in others])
     body = draw_twin(inner, then) if inner.frames else None
     return None if body is None else (body, inner.frames if active else [])

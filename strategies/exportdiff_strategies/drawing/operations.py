@@ -43,9 +43,7 @@ COMMON: dict[str, int] = {
     **dict.fromkeys(("interpolate", "interpolate_one", "flatten"), 3),
     **dict.fromkeys(("floor_div_tensor", "one_hot"), 1),
 }
-"""Name of an op -> how many extra entries it has in its group: ops that people use often, or
-that seldom fit.
-"""
+"""Name of an op that is often used, or seldom fits -> how many more entries it has in its group."""
 
 for _names in (*_GROUPS[False].values(), *_GROUPS[True].values()):
     _names += [name for name in _names for _ in range(COMMON.get(name, 0))]
@@ -285,9 +283,7 @@ def _draw_fresh_target(scope: Scope, groups: Sequence[Sequence[str]]) -> ir.Stmt
 
 
 def draw_inplace(scope: Scope, state: bool = False) -> ir.Stmt | None:
-    """An in-place op on an argument, a local variable, state (with ``state``, only that), or
-    a view of these.
-    """
+    """Draw an in-place op on a variable, on state (with ``state``, only that), or on a view of these."""
     groups = enabled(scope, mutating=True)
     on_values = [names for names in groups if OPS[names[0]].mutates == "value"]
     on_metadata = [names for names in groups if OPS[names[0]].mutates == "metadata"]

@@ -23,7 +23,7 @@ from exportdiff_strategies.trace import Trace
 from exportdiff_strategies.values import Value
 
 MORE = (90, 38)
-"""Percent of the examples with a first, and then a second, class besides the root class."""
+"""Percent of the examples with a first, and then a second, class in addition to the root class."""
 
 DEEP = (100, 97, 92, 66)
 """The same for examples that may be deep."""
@@ -130,7 +130,7 @@ def _with_second(
 ) -> tuple[ir.Dynamic, dict[str, ir.Input]]:
     """The dynamic sizes with a second dimension, that of one more input; and this input with its new size.
 
-    The dimension is one of its own, or derived from the first. Its sizes are never 0 or 1.
+    The dimension is independent of the first, or derived from it. Its sizes are never 0 or 1.
     """
     names = [name for name, _, _ in dynamic.places if name != "x"]
     if not names:
@@ -156,9 +156,7 @@ def _with_second(
 
 
 def _draw_dynamic(choose: Chooser, inputs: dict[str, ir.Input], style: Style) -> ir.Dynamic | None:
-    """Which sizes are dynamic: the first size of every tensor with the shape of ``x``; all
-    of these are equal.
-    """
+    """The dynamic sizes: the first size of every tensor with the shape of ``x``; all of these are equal."""
     if not style.sizes:
         return None
     places = [

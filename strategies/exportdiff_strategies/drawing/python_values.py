@@ -1,4 +1,4 @@
-"""Drawing Python values: those that are passed on or returned besides tensors, and keys of dicts."""
+"""Drawing Python values that are passed on or returned together with tensors, and keys of dicts."""
 
 from __future__ import annotations
 

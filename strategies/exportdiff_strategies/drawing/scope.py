@@ -1,7 +1,7 @@
 """The context in which statements are drawn: the scenarios of a method, and the values in reach.
 
-A body is drawn under several *scenarios* at once (one CallFrame for each combination of argument values), so
-that every statement is valid whichever way the branches around it go.
+A scenario is one combination of argument values. A body is drawn under several scenarios at once (one
+CallFrame each), so that every statement is valid whichever way the branches around it go.
 """
 
 from __future__ import annotations
@@ -58,9 +58,7 @@ class Scope:
     pending: list[Maker] = field(default_factory=list)
     """Makers of statements that should follow the latest statement, as in real code."""
     operator_args: tuple[str, ...] = ()
-    """The arguments of the local function of a control-flow operator, in which nothing may
-    be changed; else empty.
-    """
+    """The arguments, if this is the local function of a control-flow operator, which may change nothing."""
 
     operator_writes: bool = False
     """Whether this operator allows its functions to write to what existed before."""

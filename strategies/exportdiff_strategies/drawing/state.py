@@ -54,9 +54,7 @@ def draw_rebind(scope: Scope) -> ir.Stmt | None:
 
 
 def draw_rebinding(scope: Scope, path: ir.AttributePath, from_others: bool = True) -> ir.Stmt | None:
-    """``self.<path> = value``: mostly, and without ``from_others`` whenever possible,
-    computed from the old value.
-    """
+    """``self.<path> = value``, computed from the old value: mostly or, without ``from_others``, always."""
     itself: list[ir.Expr] = [ir.Attr(path)]
     value: ir.Expr | None = None
     if not from_others or scope.choose.chance(70):
@@ -80,9 +78,7 @@ def _copy(scope: Scope) -> ir.Stmt | None:
 
 
 def draw_handover(scope: Scope) -> ir.SetAttr | None:
-    """``self.child.scaled = x * 2``, for an attribute that the child reads; the next
-    statement calls the child.
-    """
+    """``self.child.scaled = x * 2``, for an attribute that the child reads; a call of the child follows."""
     if scope.operator_args:
         return None
     owner = scope.frames[0].owner

@@ -9,9 +9,7 @@ from exportdiff_strategies.values import Instance
 
 
 def traceable(cls: ir.ClassDef) -> bool:
-    """Whether ``fx.symbolic_trace`` can trace a class: it takes tensors only, does not
-    branch and changes nothing.
-    """
+    """Whether ``fx.symbolic_trace`` can trace a class: one that only takes tensors and runs pure ops."""
     if (
         cls.guest
         or cls.methods

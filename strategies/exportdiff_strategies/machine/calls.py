@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from exportdiff_strategies import program as ir
 from exportdiff_strategies.machine.binding import bind, method_of, out_of_order
-from exportdiff_strategies.machine.expressions import Expressions
+from exportdiff_strategies.machine.expressions import ExpressionRunner
 from exportdiff_strategies.machine.limits import NESTING
 from exportdiff_strategies.ops import OPS, Rejected, forbid
 from exportdiff_strategies.regions import HOOKS
@@ -23,7 +23,7 @@ from exportdiff_strategies.values import (
 )
 
 
-class Calls(Expressions):
+class CallRunner(ExpressionRunner):
     """Calls modules, with their hooks, and whatever else can be called."""
 
     def __init__(self, training: bool) -> None:

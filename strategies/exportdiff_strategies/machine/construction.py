@@ -153,7 +153,7 @@ def _copied(owner: Instance, init: ir.CopiedModule, trace: Trace | None) -> Inst
         raise Rejected("not a module of a class")
     if init.deep:
         return deep_copy(source)
-    forbid(source.parametrized, "a parametrized module has a class of its own")
+    forbid(source.parametrized, "a parametrized module has its own class")
     copied = Instance(source.kind, {**source.attrs}, {**source.slots}, source.hooks, source.parametrized)
     copied.origins = {**source.origins}
     source.twins = copied.twins = [*(source.twins or [source]), copied]

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from exportdiff_strategies import program as ir
 from exportdiff_strategies.conditions import CONDS, MEASURES, MODES, RELATIONS
 from exportdiff_strategies.machine.construction import resolve
-from exportdiff_strategies.machine.operators import Operators
+from exportdiff_strategies.machine.operators import OperatorRunner
 from exportdiff_strategies.ops import MOST, OPS, REALS, RESULTS, OpSpec, Rejected, require
 from exportdiff_strategies.regions import PARAMETRIZATIONS
 from exportdiff_strategies.trace import Trace, WriteEvent
@@ -24,7 +24,7 @@ from exportdiff_strategies.values import (
 )
 
 
-class Expressions(Operators, ABC):
+class ExpressionRunner(OperatorRunner, ABC):
     """Evaluates expressions. Every method raises Rejected where eager raises."""
 
     @abstractmethod

@@ -9,12 +9,12 @@ from exportdiff_strategies.flow import DataFlow
 from exportdiff_strategies.machine.construction import Builder
 from exportdiff_strategies.machine.inputs import arguments
 from exportdiff_strategies.machine.limits import CALLS, FUEL
-from exportdiff_strategies.machine.statements import Statements
+from exportdiff_strategies.machine.statements import StatementRunner
 from exportdiff_strategies.ops import Rejected
 from exportdiff_strategies.values import TensorValue, Value, leaves
 
 
-class Machine(Statements):
+class Machine(StatementRunner):
     """Builds and runs instances of a Program's classes. Every method raises Rejected where eager raises."""
 
     def __init__(self, classes: Iterable[ir.ClassDef], training: bool = False) -> None:

@@ -74,9 +74,7 @@ class OperatorMemory:
     def __init__(
         self, spec: ControlSpec, frame: CallFrame, operands: Sequence[TensorValue], grad: bool
     ) -> None:
-        """Start with the frame that calls the operator, and the tensors that it takes as operands, or whose
-        rows its functions take; ``grad``: grad mode is on.
-        """
+        """Start with the frame that calls the operator, and the tensors that the operator takes."""
         self.spec = spec
         self._rows = {operand.storage for operand in operands if spec.rows}
         self._existing = reachable_storages(frame)

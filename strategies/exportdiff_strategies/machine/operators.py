@@ -17,7 +17,7 @@ from exportdiff_strategies.types import TensorType
 from exportdiff_strategies.values import Instance, TensorValue, Value
 
 
-class Operators:
+class OperatorRunner:
     """The state of a run, and what executes ops and layers in it."""
 
     def __init__(self, training: bool) -> None:
@@ -54,7 +54,7 @@ class Operators:
         fuel: list[int],
         trained: bool = False,
     ) -> TensorValue:
-        """Execute an op, with its effects; ``trained``: parameters besides the operands have part in it.
+        """Execute an op, with its effects; ``trained``: it also reads parameters that are not operands.
 
         Raises Rejected if eager would raise, or the fuel is used up.
         """
@@ -156,9 +156,7 @@ class Operators:
         fuel: list[int],
         spec: OpSpec | None = None,
     ) -> TensorValue:
-        """The result of an op (or, without a spec, of a layer) as a tensor; ``first`` is its
-        first operand.
-        """
+        """The result of an op or, without a ``spec``, of a layer; ``first`` is the first operand."""
         fuel[0] -= 1
         forbid(fuel[0] < 0, "out of fuel")
         forbid(outcome.bound > LIMIT, "values too large")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from exportdiff_strategies import program as ir
 from exportdiff_strategies.control import CONTROLS
 from exportdiff_strategies.failures import FAILURES
-from exportdiff_strategies.machine.calls import Calls
+from exportdiff_strategies.machine.calls import CallRunner
 from exportdiff_strategies.machine.limits import ROUNDS
 from exportdiff_strategies.machine.memory import OperatorMemory
 from exportdiff_strategies.ops import Rejected, forbid, require
@@ -33,7 +33,7 @@ class Raised(Rejected):
         self.error = error
 
 
-class Statements(Calls):
+class StatementRunner(CallRunner):
     """Executes statements. Every method raises Rejected where eager raises."""
 
     def run(self, body: Iterable[ir.Stmt], frame: CallFrame) -> tuple[bool, Value]:

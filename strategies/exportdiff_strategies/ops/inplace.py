@@ -58,8 +58,9 @@ def _copy(operands: Sequence[Operand], params: Params) -> Outcome:
 
 
 def _stored(target: Operand, source: Operand) -> None:
-    """Raise Rejected for a write that drops an imaginary part, because that warns, and for one that would
-    negate truth values: what is negated when it is read is stored first, and then negated.
+    """Raise Rejected for a write that drops an imaginary part, or that negates truth values.
+
+    The first warns. As to the second, what is negated when it is read is stored first, and then negated.
     """
     require(category(source.type.dtype) != "complex" or category(target.type.dtype) == "complex")
     require(not source.lazy or target.type.dtype != "bool")

@@ -61,7 +61,7 @@ def _square(sizes: Sizes) -> Sizes:
 
 
 def _product(template: str, sizes: Sizes, lowers: bool = True, upto: int = 4) -> OpSpec:
-    """``upto``: the result is row-major for operands with at most so many dimensions."""
+    """``upto``: the result is row-major for operands with at most this many dimensions."""
 
     def rule(operands: Sequence[Operand], params: Params) -> Outcome:
         check(operands, INEXACT)

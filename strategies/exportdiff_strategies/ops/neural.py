@@ -71,9 +71,7 @@ Resize = Callable[[int], int]
 
 
 def _pool(template: str, rank: int, size: Resize, batch_only: bool = False) -> OpSpec:
-    """An op that changes the last ``rank`` sizes, for inputs with a channel dimension and
-    maybe a batch (or always: ``batch_only``).
-    """
+    """An op that changes the last ``rank`` sizes of inputs with a channel dimension, and maybe a batch."""
 
     def rule(operands: Sequence[Operand], params: Params) -> Outcome:
         first = operands[0]

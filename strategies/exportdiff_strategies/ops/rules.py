@@ -21,9 +21,7 @@ from exportdiff_strategies.types import (
 )
 
 Bound = Callable[..., float]
-"""From the bounds on the absolute values of the operands to the bound of the result; for
-complex numbers, of both parts.
-"""
+"""From the bounds of the operands to that of the result; for complex numbers, of both parts."""
 
 Dtypes = frozenset[str]
 
@@ -145,9 +143,7 @@ def fitting(part: Shape, value: Shape) -> None:
 
 
 def guided(rule: Rule) -> Rule:
-    """A rule for ops that read only the truth or the sizes of the second operand, so that it
-    gets no gradient.
-    """
+    """Make a rule for ops that only read truths or sizes of the second operand, which gets no gradient."""
 
     def found(operands: Sequence[Operand], params: Params) -> Outcome:
         first, second = operands
@@ -158,9 +154,7 @@ def guided(rule: Rule) -> Rule:
 
 
 def writable(target: Operand, *sources: Operand, distinct: bool = False) -> None:
-    """Raise Rejected for a target with overlapping memory and, if ``distinct``, for one that
-    is also a source.
-    """
+    """Raise Rejected for a target with overlapping memory or, if ``distinct``, one that is also a source."""
     forbid(target.type.overlaps, "overlapping memory")
     forbid(distinct and any(source is target for source in sources), "source is target")
 
@@ -196,9 +190,7 @@ def writes(
     result: Result = kept,
     mixed: bool = True,
 ) -> Rule:
-    """A rule for writing values into the first operand, to which the others broadcast;
-    ``result`` as for a new tensor.
-    """
+    """Make a rule for writing values into the first operand, to which the others broadcast."""
 
     def rule(operands: Sequence[Operand], params: Params) -> Outcome:
         check(operands, takes)

@@ -1,4 +1,4 @@
-"""What an entry of the op table is: its text, its type rule, its constants, and what it changes.
+"""An entry of the op table: its text, its type rule, its constants, and what it changes.
 
 A rule is a pure function from operands and constants to an Outcome. It raises Rejected if eager would raise,
 if the size of the result would depend on data, or if values could become too large.
@@ -28,9 +28,7 @@ REALS: dict[str, Callable[[float], bool]] = {
     "limit": lambda number: not isnan(number),
     "threshold": lambda number: True,
 }
-"""Kind of float operand -> whether a float is allowed: small values, limits for values,
-thresholds to compare with.
-"""
+"""Kind of float operand -> whether a float is allowed: small values, limits, thresholds to compare with."""
 
 
 class Rejected(Exception):  # noqa: N818 - not an error: the answer "this does not fit here"

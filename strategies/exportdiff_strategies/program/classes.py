@@ -30,7 +30,7 @@ class Arg:
 
 @dataclass(frozen=True, slots=True)
 class MethodDef:
-    """A method besides ``forward``."""
+    """A method other than ``forward``."""
 
     name: str
     args: tuple[Arg, ...]

@@ -10,9 +10,7 @@ from exportdiff_strategies.types import Shape
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """Shape, dtype and values of a tensor: all ``low`` if ``high`` is None, else evenly spaced up to
-    ``high``.
-    """
+    """Shape, dtype and values of a tensor: all ``low``, or evenly spaced from ``low`` to ``high``."""
 
     shape: Shape
     low: float = 1.0
@@ -59,8 +57,9 @@ class Bind:
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """A ``ModuleList``, ``Sequential`` or ``ModuleDict`` of new modules, existing ones (a AttributePath) and
-    containers, or a plain "list" or "dict" of them.
+    """A ``ModuleList``, ``Sequential`` or ``ModuleDict``, or a plain "list" or "dict" of modules.
+
+    The items are new modules, existing ones (an AttributePath) and containers.
     """
 
     attr: str
@@ -93,9 +92,7 @@ class UnsetTensor:
 
 @dataclass(frozen=True, slots=True)
 class TensorContainer:
-    """A plain "list" or "dict" of tensors that have no name of their own, parameters or constants; or a
-    ``ParameterList`` or ``ParameterDict``.
-    """
+    """A ``ParameterList`` or ``ParameterDict``, or a plain "list" or "dict" of parameters or constants."""
 
     attr: str
     kind: str
@@ -114,9 +111,7 @@ class CopiedModule:
 
 @dataclass(frozen=True, slots=True)
 class DerivedTensor:
-    """A buffer or constant that is a view of the tensor at ``source`` or, without ``op``,
-    that same tensor.
-    """
+    """A buffer or constant: a view of the tensor at ``source`` or, without ``op``, that same tensor."""
 
     attr: str
     kind: str
@@ -143,9 +138,7 @@ class Hook:
 
 @dataclass(frozen=True, slots=True)
 class Parametrize:
-    """A parametrization of parameter ``attr`` of the module at ``path``; ``name`` is a key of
-    PARAMETRIZATIONS.
-    """
+    """A parametrization, a key of PARAMETRIZATIONS, of parameter ``attr`` of the module at ``path``."""
 
     path: AttributePath
     attr: str

@@ -119,9 +119,7 @@ class LocalFunction:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """``target = <control-flow operator>``; ``name`` is a key of CONTROLS, ``functions`` are its local
-    functions.
-    """
+    """``target = <control-flow operator>``, a key of CONTROLS, with its local functions."""
 
     name: str
     target: str

@@ -72,9 +72,7 @@ def nodes(root: object) -> Iterator[object]:
 
 
 def rewritten(root: Any, change: Callable[[Any], Any]) -> Any:
-    """A copy of the tree at ``root``, after ``change`` has replaced every dataclass in it,
-    innermost first.
-    """
+    """A copy of the tree at ``root`` in which ``change`` has replaced every node, innermost first."""
     if type(root) is tuple:  # not a Size, which is a value
         return tuple(rewritten(item, change) for item in root)
     if not is_dataclass(root) or isinstance(root, type):

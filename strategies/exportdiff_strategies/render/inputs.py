@@ -24,9 +24,7 @@ def make_lines(program: ir.Program) -> list[str]:
 
 
 def _arguments(program: ir.Program, inputs: ir.NamedInputs) -> tuple[list[str], str, str]:
-    """Lines that name inputs that are used twice, the tuple of arguments, and the dict of
-    keyword arguments.
-    """
+    """Lines that name inputs that are used twice, the tuple of arguments, the dict of keyword arguments."""
     given = dict(inputs)
     twice = {node.name for node in ir.nodes(tuple(given.values())) if isinstance(node, ir.AliasInput)}
     lines = [f"{name} = {_input(given[name])}" for name in given if name in twice]

@@ -14,7 +14,7 @@ INDENT = "    "
 
 
 def body_lines(body: Iterable[ir.Stmt], depth: int) -> list[str]:
-    """The statements of a body, indented by so many levels."""
+    """The statements of a body, indented by ``depth`` levels."""
     return [(INDENT * depth + line).rstrip() for stmt in body for line in _statement(stmt)]
 
 

@@ -1,4 +1,4 @@
-"""What the detectors of tags read: the parts of a Program, and a record of a run of it on types."""
+"""The input of detectors of tags: the parts of a Program, and a record of a run of it on types."""
 
 from __future__ import annotations
 

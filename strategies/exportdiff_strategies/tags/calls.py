@@ -12,16 +12,14 @@ from exportdiff_strategies.tags.tag import Detector, Tag, has_node, marked
 
 
 def _child_takes(*kinds: str) -> Detector:
-    """A class besides the root has an argument of one of these kinds."""
+    """A class other than the root has an argument of one of these kinds."""
     return lambda p: any(
         a.kind in kinds for cls in p.classes[:-1] for a in ir.of_type((cls.args, cls.methods), ir.Arg)
     )
 
 
 def _calls_twice(p: Analysis, differing: bool, deepest: int = 0) -> bool:
-    """Whether a module deeper than level ``deepest`` is called twice; with ``differing``,
-    with different Python arguments.
-    """
+    """Whether a module below level ``deepest`` is called twice, maybe with ``differing`` Python arguments."""
     seen: dict[int, list[tuple[object, ...]]] = defaultdict(list)
     for call in p.called[: _calls_of_first_run(p)]:
         if call.depth > deepest:
