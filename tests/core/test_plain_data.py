@@ -77,7 +77,7 @@ def test_nothing_else_is_written(value: object) -> None:
         "{",
         "[1]",
         '{"data": "os:system", "fields": {"command": "true"}}',
-        '{"data": "exportdiff.runtime.processes.calls:call_fresh", "fields": {}}',
+        '{"data": "exportdiff.runtime.processes.in_child:call_fresh", "fields": {}}',
         '{"data": "exportdiff.core.path:Path", "fields": {"nothing": 1}}',
         '{"data": "exportdiff.nothing:Path", "fields": {}}',
         '{"enum": "exportdiff.core.finding:Relation", "value": "NOTHING"}',

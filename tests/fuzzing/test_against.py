@@ -25,25 +25,30 @@ from exportdiff.fuzzing.campaign.events import (
     HarnessError,
     TorchesCompared,
 )
-from exportdiff.fuzzing.campaign.settings import Settings
+from exportdiff.fuzzing.campaign.settings import CampaignSettings
 from exportdiff.fuzzing.campaign.worker import ExampleResult
 from exportdiff.fuzzing.other_torch.connection import OtherTorch
 from exportdiff.fuzzing.other_torch.differences import Difference, change_of, differences
 from exportdiff.fuzzing.other_torch.messages import (
     Answer,
-    Failed,
-    Judged,
+    ErrorAnswer,
+    FileAnswer,
     JudgeProgram,
-    PathShown,
+    PathAnswer,
+    ProgramAnswer,
     Question,
-    Ran,
+    ReproAnswer,
     RunFile,
     WriteRepro,
-    Written,
     decoded,
     encoded,
 )
-from exportdiff.fuzzing.other_torch.probe import Interpreter, another, interpreter, this
+from exportdiff.fuzzing.other_torch.probe import (
+    Interpreter,
+    interpreter,
+    interpreter_to_compare,
+    running_interpreter,
+)
 from exportdiff.interfaces.reports.console import ConsoleReport
 from exportdiff.interfaces.reports.folder import Folder
 from exportdiff.interfaces.reports.repro_files import ReproFiles
@@ -53,7 +58,7 @@ from exportdiff.judging.checks.compare.leaves import LeafDifference
 from exportdiff.judging.checks.outputs import OutputLeaf
 from exportdiff.judging.results import PathResult, Verdict
 from exportdiff.known.attribution.classification import NEW, Classification
-from exportdiff.known.attribution.explained import Cause, Explained
+from exportdiff.known.attribution.explained import ExplainedFinding, RootCause
 from exportdiff.known.corpus.entry import read_entry
 from exportdiff.repro import repro_source
 from exportdiff.repro.confirm import Confirmation
@@ -88,11 +93,13 @@ def wrong(path: str = UNFLATTEN) -> Finding:
         JudgeProgram(SOURCE, (MODULE, UNFLATTEN), ("a_fix",), "/corpora"),
         WriteRepro(SOURCE, MODULE, VALUE),
         RunFile("print('ä\\n')", 2.5),
-        Judged(True, "", (PathShown(MODULE, "ok"), PathShown(UNFLATTEN, "finding", "", (VALUE, ("a",))))),
-        Judged(False, "eager raised"),
-        Written("text", "0123"),
-        Ran(None, ""),
-        Failed("why"),
+        ProgramAnswer(
+            True, "", (PathAnswer(MODULE, "ok"), PathAnswer(UNFLATTEN, "finding", "", (VALUE, ("a",))))
+        ),
+        ProgramAnswer(False, "eager raised"),
+        ReproAnswer("text", "0123"),
+        FileAnswer(None, ""),
+        ErrorAnswer("why"),
     ],
 )
 def test_a_message_is_one_line_and_comes_back(message: Question | Answer) -> None:
@@ -123,25 +130,25 @@ def interpreter_that_says(folder: pathlib.Path, **said: object) -> pathlib.Path:
         ({"torch": ""}, "has no torch"),
         ({"missing": ["numpy", "rich"]}, "-m pip install numpy rich"),
         ({"python": [3, 9, 1]}, "is Python 3.9.1; exportdiff needs 3.11"),
-        ({"torch": this().torch}, "as this environment has"),
+        ({"torch": running_interpreter().torch}, "as this environment has"),
     ],
 )
 def test_an_interpreter_that_will_not_do_is_refused_in_one_line(
     said: dict[str, object], complaint: str, tmp_path: pathlib.Path
 ) -> None:
     with pytest.raises(UsageError, match=complaint) as refused:
-        another(interpreter_that_says(tmp_path, **said), "--against")
+        interpreter_to_compare(interpreter_that_says(tmp_path, **said), "--against")
     assert "\n" not in str(refused.value)
 
 
 def test_what_is_no_interpreter_is_refused(tmp_path: pathlib.Path) -> None:
     with pytest.raises(UsageError, match="there is no such interpreter"):
-        another(tmp_path / "python", "--against")
+        interpreter_to_compare(tmp_path / "python", "--against")
     file = tmp_path / "other"
     file.write_text("#!/bin/sh\necho hello\n")
     file.chmod(0o755)
     with pytest.raises(UsageError, match="is no Python interpreter"):
-        another(file, "--against")
+        interpreter_to_compare(file, "--against")
 
 
 def test_an_interpreter_that_only_runs_files_needs_no_libraries(tmp_path: pathlib.Path) -> None:
@@ -154,7 +161,7 @@ def test_an_interpreter_that_only_runs_files_needs_no_libraries(tmp_path: pathli
 
 def test_a_process_under_another_torch_judges_writes_and_runs() -> None:
     changed = SOURCE.replace("return x + 1", "print(end='')\n        return x + missing")
-    with OtherTorch(this(), 1) as other:
+    with OtherTorch(running_interpreter(), 1) as other:
         asked = (
             JudgeProgram(SOURCE, (MODULE, UNFLATTEN)),
             JudgeProgram(changed, (MODULE,)),
@@ -164,12 +171,12 @@ def test_a_process_under_another_torch_judges_writes_and_runs() -> None:
             RunFile("raise KeyError('a')", 60.0),
         )
         well, invalid, lacking, nothing, ran, raised = [other.ask(each).result() for each in asked]
-    assert well == Judged(True, "", (PathShown(MODULE, "ok"), PathShown(UNFLATTEN, "ok")))
-    assert isinstance(invalid, Judged) and not invalid.valid
-    assert isinstance(lacking, Judged) and "what_it_lacks" in lacking.on(MODULE).reason
-    assert nothing == Written("")
-    assert ran == Ran(3, "said")
-    assert isinstance(raised, Ran) and raised.code not in (0, 1)
+    assert well == ProgramAnswer(True, "", (PathAnswer(MODULE, "ok"), PathAnswer(UNFLATTEN, "ok")))
+    assert isinstance(invalid, ProgramAnswer) and not invalid.valid
+    assert isinstance(lacking, ProgramAnswer) and "what_it_lacks" in lacking.on(MODULE).reason
+    assert nothing == ReproAnswer("")
+    assert ran == FileAnswer(3, "said")
+    assert isinstance(raised, FileAnswer) and raised.code not in (0, 1)
 
 
 def test_a_process_that_ends_fails_what_it_was_asked(tmp_path: pathlib.Path) -> None:
@@ -178,7 +185,7 @@ def test_a_process_that_ends_fails_what_it_was_asked(tmp_path: pathlib.Path) -> 
     file.chmod(0o755)
     with OtherTorch(Interpreter(file, "1.2.3"), 1) as other:
         answer = other.ask(RunFile("", 1.0)).result(60)
-    assert isinstance(answer, Failed) and "process ended" in answer.error
+    assert isinstance(answer, ErrorAnswer) and "process ended" in answer.error
 
 
 # --- what differs ---
@@ -187,51 +194,51 @@ def test_a_process_that_ends_fails_what_it_was_asked(tmp_path: pathlib.Path) -> 
 @pytest.mark.parametrize(
     ("here", "there", "expected"),
     [
-        (PathShown(MODULE, "ok"), PathShown(MODULE, "ok"), []),
+        (PathAnswer(MODULE, "ok"), PathAnswer(MODULE, "ok"), []),
         (
-            PathShown(MODULE, "finding", "", (VALUE,)),
-            PathShown(MODULE, "ok"),
+            PathAnswer(MODULE, "finding", "", (VALUE,)),
+            PathAnswer(MODULE, "ok"),
             [Difference("torch regression", MODULE, VALUE)],
         ),
         (
-            PathShown(MODULE, "ok"),
-            PathShown(MODULE, "finding", "", (VALUE,)),
+            PathAnswer(MODULE, "ok"),
+            PathAnswer(MODULE, "finding", "", (VALUE,)),
             [Difference("fixed", MODULE, there=VALUE)],
         ),
-        (PathShown(MODULE, "finding", "", (VALUE,)), PathShown(MODULE, "finding", "", (VALUE,)), []),
+        (PathAnswer(MODULE, "finding", "", (VALUE,)), PathAnswer(MODULE, "finding", "", (VALUE,)), []),
         (
-            PathShown(MODULE, "finding", "", (("a",),)),
-            PathShown(MODULE, "finding", "", (("b",),)),
+            PathAnswer(MODULE, "finding", "", (("a",),)),
+            PathAnswer(MODULE, "finding", "", (("b",),)),
             [Difference("changed", MODULE, ("a",), ("b",))],
         ),
         (
-            PathShown(MODULE, "unsupported", "because"),
-            PathShown(MODULE, "ok"),
+            PathAnswer(MODULE, "unsupported", "because"),
+            PathAnswer(MODULE, "ok"),
             [Difference("newly refused", MODULE, ("because",))],
         ),
-        (PathShown(MODULE, "finding", "", (VALUE,)), PathShown(MODULE, "unsupported", "because"), []),
-        (PathShown(MODULE, "finding", "", (VALUE,)), PathShown(MODULE, "unjudged", "because"), []),
+        (PathAnswer(MODULE, "finding", "", (VALUE,)), PathAnswer(MODULE, "unsupported", "because"), []),
+        (PathAnswer(MODULE, "finding", "", (VALUE,)), PathAnswer(MODULE, "unjudged", "because"), []),
     ],
 )
-def test_differences(here: PathShown, there: PathShown, expected: list[Difference]) -> None:
+def test_differences(here: PathAnswer, there: PathAnswer, expected: list[Difference]) -> None:
     assert list(differences(here, there)) == expected
 
 
 @pytest.mark.parametrize(
     ("there", "code", "change"),
     [
-        (PathShown(MODULE, "ok"), 0, "torch regression"),
-        (PathShown(MODULE, "ok"), 3, "not comparable"),
-        (PathShown(MODULE, "ok"), None, "not comparable"),
-        (PathShown(MODULE, "ok"), 1, "in both"),
-        (PathShown(MODULE, "finding", "", (VALUE,)), 1, "in both"),
-        (PathShown(MODULE, "finding", "", (("b",),)), 1, "changed"),
-        (PathShown(MODULE, "unsupported", "because"), 0, "not comparable"),
-        (PathShown(MODULE, "unjudged", "because"), 3, "not comparable"),
+        (PathAnswer(MODULE, "ok"), 0, "torch regression"),
+        (PathAnswer(MODULE, "ok"), 3, "not comparable"),
+        (PathAnswer(MODULE, "ok"), None, "not comparable"),
+        (PathAnswer(MODULE, "ok"), 1, "in both"),
+        (PathAnswer(MODULE, "finding", "", (VALUE,)), 1, "in both"),
+        (PathAnswer(MODULE, "finding", "", (("b",),)), 1, "changed"),
+        (PathAnswer(MODULE, "unsupported", "because"), 0, "not comparable"),
+        (PathAnswer(MODULE, "unjudged", "because"), 3, "not comparable"),
     ],
 )
 def test_a_finding_is_a_regression_only_if_its_file_passes_there(
-    there: PathShown, code: int | None, change: str
+    there: PathAnswer, code: int | None, change: str
 ) -> None:
     assert change_of(VALUE, there, code)[0] == change
 
@@ -255,10 +262,10 @@ class Elsewhere:
         if isinstance(question, JudgeProgram):
             future.set_result(self._judged)
         elif isinstance(question, WriteRepro):
-            future.set_result(Written("of there", "fp"))
+            future.set_result(ReproAnswer("of there", "fp"))
         else:
             # A file that is written there shows its bug there.
-            future.set_result(Ran(1 if question.text == "of there" else self._code, ""))
+            future.set_result(FileAnswer(1 if question.text == "of there" else self._code, ""))
         return future
 
 
@@ -269,7 +276,7 @@ def compared(
         code = 0 if text == "of there" else here
         return Confirmation(code == 1, "", code)
 
-    settings = Settings((parse(MODULE), parse(UNFLATTEN)))
+    settings = CampaignSettings((parse(MODULE), parse(UNFLATTEN)))
     comparison = Comparison(other, settings, confirm, Clock(None), threading.Event())  # type: ignore[arg-type]
     for event in found:
         comparison.see(event)
@@ -292,7 +299,7 @@ def sampled(index: int, *findings: Finding, refused: bool = False) -> ExampleRes
     return ExampleResult(index, plain, source=SOURCE, plain=plain)
 
 
-WELL = Judged(True, "", (PathShown(MODULE, "ok"), PathShown(UNFLATTEN, "ok")))
+WELL = ProgramAnswer(True, "", (PathAnswer(MODULE, "ok"), PathAnswer(UNFLATTEN, "ok")))
 
 
 def test_a_path_that_was_ok_there_and_is_not_here_is_confirmed_with_both() -> None:
@@ -310,7 +317,7 @@ def test_what_fresh_processes_do_not_confirm_is_no_regression(here: int, there: 
 
 
 def test_a_regression_of_torch_that_resembles_a_known_bug_is_one_all_the_same() -> None:
-    known = Explained(wrong(), (Cause("a_fix", "an_entry"),), by="resemblance")
+    known = ExplainedFinding(wrong(), (RootCause("a_fix", "an_entry"),), by="resemblance")
     verdict = Verdict(True, "", (), (wrong(),), 0.0)
     result = ExampleResult(3, verdict, source=SOURCE, known=(known,))
     (event,) = compared(Elsewhere(WELL), result)
@@ -320,7 +327,7 @@ def test_a_regression_of_torch_that_resembles_a_known_bug_is_one_all_the_same() 
 
 
 def test_what_is_fixed_is_shown_by_a_file_that_is_written_there() -> None:
-    other = Elsewhere(Judged(True, "", (PathShown(MODULE, "finding", "", (VALUE,)),)))
+    other = Elsewhere(ProgramAnswer(True, "", (PathAnswer(MODULE, "finding", "", (VALUE,)),)))
     (event,) = compared(other, sampled(3))
     assert isinstance(event, TorchesCompared)
     assert (event.change, event.there, event.repro, event.finding) == ("fixed", VALUE, "of there", None)
@@ -333,12 +340,12 @@ def test_a_path_that_is_refused_since_is_told() -> None:
 
 
 def test_an_error_there_is_an_error_of_exportdiff() -> None:
-    (event,) = compared(Elsewhere(Failed("a traceback")), sampled(3))
+    (event,) = compared(Elsewhere(ErrorAnswer("a traceback")), sampled(3))
     assert isinstance(event, HarnessError) and "a traceback" in event.traceback
 
 
-def new(finding: Finding, standing: Classification = NEW) -> FindingFound:
-    return FindingFound(1.0, finding, 4, SOURCE, repro_source(finding, SOURCE), standing)
+def new(finding: Finding, classification: Classification = NEW) -> FindingFound:
+    return FindingFound(1.0, finding, 4, SOURCE, repro_source(finding, SOURCE), classification)
 
 
 def test_a_new_finding_is_judged_and_its_file_run_there_with_the_fixes_that_it_needs() -> None:

@@ -13,14 +13,14 @@ from exportdiff.cli import main
 from exportdiff.core.case import case_from_source
 from exportdiff.core.plain_data import dumps, loads
 from exportdiff.core.programs import tag_names
-from exportdiff.fuzzing.around.base import IMPORTS, Around, Refused
-from exportdiff.fuzzing.around.drawing import MOST, Choice, around_program, choices, place
+from exportdiff.fuzzing.around.base import IMPORTS, Around, UnusableModel
+from exportdiff.fuzzing.around.drawing import MOST, Choice, around_program, choices, with_situations
 from exportdiff.fuzzing.around.loading import drawn_or_refused, read_around
 from exportdiff.fuzzing.around.situations import SITUATIONS
 from exportdiff.fuzzing.campaign.campaign import Campaign
 from exportdiff.fuzzing.campaign.events import ExampleDone, FindingFound, FindingMinimized
 from exportdiff.fuzzing.campaign.postmortem import death_finding
-from exportdiff.fuzzing.campaign.settings import Settings
+from exportdiff.fuzzing.campaign.settings import CampaignSettings
 from exportdiff.fuzzing.minimizing import minimize
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.lab.zoo.as_source import around_named
@@ -86,7 +86,7 @@ def test_every_situation_is_drawn_and_eager_accepts_it(around: Around) -> None:
 @pytest.mark.parametrize("name", list(SITUATIONS))
 def test_a_situation_is_a_statement_and_its_model_runs(around: Around, name: str) -> None:
     for number in range(3):
-        placed = place(around, [Choice(name, (number, number, number, number))])
+        placed = with_situations(around, [Choice(name, (number, number, number, number))])
         if not placed.taken:
             continue
         assert placed.taken == (name,) and f"around.{name}" in placed.tags
@@ -95,7 +95,7 @@ def test_a_situation_is_a_statement_and_its_model_runs(around: Around, name: str
         case = case_from_source(placed.source, finite_only=False)
         assert judge_case(case, []).valid
         # What the minimizer takes away.
-        plain, more = (_statements(each) for each in (place(around, ()).source, placed.source))
+        plain, more = (_statements(each) for each in (with_situations(around, ()).source, placed.source))
         assert len(more) == len(plain) + 1
         return
     pytest.fail(f"{name} cannot be used on a plain model")
@@ -113,7 +113,7 @@ def test_what_eager_refuses_is_left_out_and_counted() -> None:
         "def original():\n    return Net().eval(), (torch.ones(2),)\n"
     )
     chosen = [Choice("train-mode", ()), Choice("called-twice", ()), Choice("frozen", ())]
-    placed = place(Around("net", source), chosen)
+    placed = with_situations(Around("net", source), chosen)
     # The model has no parameter that could be frozen.
     assert (placed.taken, placed.refused) == (("called-twice",), ("train-mode",))
     assert placed.tags == ("around-refused.train-mode", "around.called-twice")
@@ -138,7 +138,10 @@ def test_a_program_has_the_tags_that_triggers_of_the_corpus_name(
         IMPORTS + f"\n\nclass Net(nn.Module):\n    def forward(self, x):\n        return {result}\n\n"
         "def original():\n    return Net().eval(), (torch.ones(2),)\n"
     )
-    assert {*place(Around("net", source), [Choice(situation, ())]).tags} == {f"around.{situation}", *tags}
+    assert {*with_situations(Around("net", source), [Choice(situation, ())]).tags} == {
+        f"around.{situation}",
+        *tags,
+    }
 
 
 def test_a_file_that_imports_its_neighbour_can_be_run_from_anywhere(tmp_path: pathlib.Path) -> None:
@@ -174,7 +177,7 @@ def test_a_module_is_imported(tmp_path: pathlib.Path, monkeypatch: pytest.Monkey
     monkeypatch.chdir(tmp_path)
     around = read_around("a_package_of_mine:build")
     assert "from a_package_of_mine import build as original" in around.source
-    assert judge_case(case_from_source(place(around, ()).source), []).valid
+    assert judge_case(case_from_source(with_situations(around, ()).source), []).valid
 
 
 def test_models_of_other_packages_are_not_put_under_autocast(
@@ -184,8 +187,8 @@ def test_models_of_other_packages_are_not_put_under_autocast(
     (tmp_path / "another_package_of_mine.py").write_text(MODEL)
     monkeypatch.chdir(tmp_path)
     both = [Choice("in-autocast", ()), Choice("called-twice", ())]
-    assert place(read_around("another_package_of_mine:build"), both).taken == ("called-twice",)
-    assert place(read_around("another_package_of_mine.py:build"), both).taken == (
+    assert with_situations(read_around("another_package_of_mine:build"), both).taken == ("called-twice",)
+    assert with_situations(read_around("another_package_of_mine.py:build"), both).taken == (
         "in-autocast",
         "called-twice",
     )
@@ -196,8 +199,8 @@ def test_models_of_the_zoo_are_text() -> None:
     around = around_named("module_db/nn.GRUCell")
     assert isinstance(around, Around) and around_named("module_db/nn.GRUCell") == around
     assert "testing" not in around.source
-    assert judge_case(case_from_source(place(around, ()).source), []).valid
-    assert around_named("module_db/nn.TransformerEncoder") == Refused(
+    assert judge_case(case_from_source(with_situations(around, ()).source), []).valid
+    assert around_named("module_db/nn.TransformerEncoder") == UnusableModel(
         "it is built from another module, a TransformerEncoderLayer: write a file for it"
     )
 
@@ -206,7 +209,9 @@ def test_mistakes_are_said_in_one_line(
     file: pathlib.Path, around: Around, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wrong = drawn_or_refused(read_around(f"{file}:wrong"), 0, None)
-    assert isinstance(wrong, Refused) and wrong.reason.startswith("it does not run in eager: RuntimeError: ")
+    assert isinstance(wrong, UnusableModel) and wrong.reason.startswith(
+        "it does not run in eager: RuntimeError: "
+    )
     for arguments, said in (
         (["--around", f"{file}:bild"], "defines no 'bild'; did you mean build?"),
         (["--around", "zoo/llama"], "--around zoo/llama: write FILE.py:NAME, package.module:NAME or one of"),
@@ -218,7 +223,7 @@ def test_mistakes_are_said_in_one_line(
 
 
 def test_the_model_is_part_of_the_settings(around: Around) -> None:
-    settings = Settings((parse("nonstrict:module@cpu"),), around=around)
+    settings = CampaignSettings((parse("nonstrict:module@cpu"),), around=around)
     assert loads(dumps(settings)) == settings
 
 
@@ -243,11 +248,11 @@ def test_a_campaign_finds_what_a_situation_breaks_and_names_it() -> None:
     """Without a corpus: unflatten merges the calls of a module that a flag tells apart, among others."""
     around = Around("net", LINEAR)
     paths = (parse("nonstrict:module@cpu"), parse("nonstrict:unflatten@cpu"))
-    settings = Settings(paths, seed=3, examples=24, around=around)
+    settings = CampaignSettings(paths, seed=3, examples=24, around=around)
     happened = list(Campaign(settings).run())
     done = [event for event in happened if isinstance(event, ExampleDone)]
     assert len(done) == 24 and all(event.valid for event in done)
-    assert any(tag.startswith("around.") for event in done for tag in event.features)
+    assert any(tag.startswith("around.") for event in done for tag in event.tags)
     found = [event for event in happened if isinstance(event, FindingFound)]
     assert found
     for event in found:
@@ -269,7 +274,7 @@ def test_the_minimizer_takes_situations_away_again(around: Around) -> None:
     pieces = [Choice("frozen", ()), Choice("mutates-input", ()), Choice("input-with-gradient", (0, 1))]
     path = parse("nonstrict:module@cpu")
     for extra in SITUATIONS:
-        placed = place(around, [Choice(extra, ()), *pieces])
+        placed = with_situations(around, [Choice(extra, ()), *pieces])
         verdict = judge_case(case_from_source(placed.source, finite_only=False), [path])
         if verdict.findings:
             break
@@ -282,7 +287,7 @@ def test_the_minimizer_takes_situations_away_again(around: Around) -> None:
 
 @pytest.mark.nightly
 def test_minimized_findings_keep_few_situations() -> None:
-    settings = Settings(
+    settings = CampaignSettings(
         (parse("nonstrict:unflatten@cpu"),),
         seed=3,
         examples=24,

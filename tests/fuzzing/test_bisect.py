@@ -10,10 +10,10 @@ from exportdiff.cli import main
 from exportdiff.core.errors import UsageError
 from exportdiff.fuzzing.other_torch import bisecting, environments
 from exportdiff.fuzzing.other_torch import cache as kept
-from exportdiff.fuzzing.other_torch.bisecting import Change, History, Row, age, histories
+from exportdiff.fuzzing.other_torch.bisecting import History, Transition, VersionResult, age, histories
 from exportdiff.fuzzing.other_torch.environments import READY, NotInstalledError, environment_of, wanted
-from exportdiff.fuzzing.other_torch.messages import Ran
-from exportdiff.fuzzing.other_torch.probe import Interpreter, this
+from exportdiff.fuzzing.other_torch.messages import FileAnswer
+from exportdiff.fuzzing.other_torch.probe import Interpreter, running_interpreter
 from exportdiff.known.corpus.affected import with_versions
 from exportdiff.known.corpus.entry import read_entry
 
@@ -49,12 +49,12 @@ def test_versions_are_sorted_by_age() -> None:
 
 
 def history(**outcomes: str) -> History:
-    return History(tuple(Row(torch, outcome, "") for torch, outcome in outcomes.items()))  # type: ignore[arg-type]
+    return History(tuple(VersionResult(torch, outcome, "") for torch, outcome in outcomes.items()))  # type: ignore[arg-type]
 
 
 def test_a_bug_appears_and_is_fixed() -> None:
     found = history(a="not there", b="another failure", c="there", d="there", e="not there")
-    assert found.changes == (Change("appeared", "a", "c"), Change("fixed", "d", "e"))
+    assert found.changes == (Transition("appeared", "a", "c"), Transition("fixed", "d", "e"))
     assert (found.affected, found.unaffected, found.undecided) == (("c", "d"), ("a", "e"), ("b",))
     assert found.regression_since == "c"
 
@@ -77,9 +77,9 @@ def test_the_exit_code_says_whether_the_bug_is_there(tmp_path: pathlib.Path) -> 
     for file, ends in zip(files, ENDS, strict=True):
         file.write_text(FILE.replace("raise SystemExit(CODE)", ends))
     entries = [read_entry(file) for file in files]
-    found = histories(entries, [this()], seconds=60.0, workers=1, corpora=tmp_path)
+    found = histories(entries, [running_interpreter()], seconds=60.0, workers=1, corpora=tmp_path)
     assert [found[entry].rows[0].outcome for entry in entries] == list(ENDS.values())
-    assert {row.torch for each in found.values() for row in each.rows} == {this().release}
+    assert {row.torch for each in found.values() for row in each.rows} == {running_interpreter().release}
 
 
 def test_a_run_is_kept_by_torch_and_code_whatever_the_header_says(
@@ -88,13 +88,13 @@ def test_a_run_is_kept_by_torch_and_code_whatever_the_header_says(
     monkeypatch.setattr(kept, "cache_folder", lambda: tmp_path)
     old, new = Interpreter(pathlib.Path("a"), "1.0"), Interpreter(pathlib.Path("b"), "1.1")
     text = FILE.replace("CODE", "1")
-    kept.keep(old, text, Ran(1, "line"))
+    kept.store_run(old, text, FileAnswer(1, "line"))
     edited = with_versions(text, ["1.0"], ["1.1"], "").replace("An explanation", "Another")
-    assert kept.kept(old, edited) == Ran(1, "line")
-    assert kept.kept(new, text) is None
-    assert kept.kept(old, text.replace("SystemExit(1)", "SystemExit(0)")) is None
-    kept.keep(new, text, Ran(None, ""))
-    assert kept.kept(new, text) is None
+    assert kept.cached_run(old, edited) == FileAnswer(1, "line")
+    assert kept.cached_run(new, text) is None
+    assert kept.cached_run(old, text.replace("SystemExit(1)", "SystemExit(0)")) is None
+    kept.store_run(new, text, FileAnswer(None, ""))
+    assert kept.cached_run(new, text) is None
 
 
 def test_kept_runs_are_not_run_again(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +103,7 @@ def test_kept_runs_are_not_run_again(tmp_path: pathlib.Path, monkeypatch: pytest
     file = tmp_path / "file.py"
     file.write_text(FILE.replace("CODE", "1"))
     entry, old = read_entry(file), Interpreter(pathlib.Path("a"), "1.0")
-    kept.keep(old, file.read_text(), Ran(1, "line"))
+    kept.store_run(old, file.read_text(), FileAnswer(1, "line"))
     found = histories([entry], [old], seconds=1.0, workers=1, corpora=tmp_path, keeping=True)
     assert found[entry].affected == ("1.0",)
 

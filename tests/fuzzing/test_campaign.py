@@ -34,17 +34,17 @@ from exportdiff.fuzzing.campaign.events import (
 from exportdiff.fuzzing.campaign.examples import GRACE
 from exportdiff.fuzzing.campaign.own_errors import SAME_ERRORS, place_of
 from exportdiff.fuzzing.campaign.schedule import paths_for
-from exportdiff.fuzzing.campaign.settings import Settings
+from exportdiff.fuzzing.campaign.settings import CampaignSettings
 from exportdiff.fuzzing.campaign.triage import MAX_ATTEMPTS
 from exportdiff.fuzzing.campaign.worker import ExampleResult, Job
 from exportdiff.fuzzing.minimizing import Minimized
 from exportdiff.judging.checks.outputs import OutputStructure
 from exportdiff.judging.results import PathResult, Verdict
 from exportdiff.known.attribution.classification import Classification
-from exportdiff.known.attribution.explained import Cause, Explained
+from exportdiff.known.attribution.explained import ExplainedFinding, RootCause
 from exportdiff.repro.confirm import Confirmation
 from exportdiff.runtime.paths import core_paths, parse, select_paths
-from exportdiff.runtime.processes.calls import call_fresh
+from exportdiff.runtime.processes.in_child import call_fresh
 
 NONSTRICT = select_paths(["nonstrict:*"])
 UNFLATTEN = "nonstrict:unflatten@cpu"
@@ -99,7 +99,9 @@ def calm(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
 def explained(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
     """Show in every program a finding that the corpus explains."""
     return tuple(
-        replace(result, known=tuple(Explained(f, (Cause("old"),)) for f in result.verdict.findings))
+        replace(
+            result, known=tuple(ExplainedFinding(f, (RootCause("old"),)) for f in result.verdict.findings)
+        )
         for result in calm(job, indices)
         if result.verdict is not None
     )
@@ -122,7 +124,7 @@ def no(source: str, **how: object) -> Confirmation:
 
 
 def test_a_death_in_a_batch_is_pinned_on_its_example_and_path() -> None:
-    settings = Settings(NONSTRICT, examples=16, workers=2, profile="wide", example_seconds=1.0)
+    settings = CampaignSettings(NONSTRICT, examples=16, workers=2, profile="wide", example_seconds=1.0)
     events = list(Campaign(settings, work=work, source=source_of, confirm=yes).run())
 
     done = [event for event in events if isinstance(event, ExampleDone)]
@@ -140,8 +142,8 @@ def test_a_death_in_a_batch_is_pinned_on_its_example_and_path() -> None:
         event = next(e for e in events if isinstance(e, FindingFound) and e.example == index)
         assert (event.finding.kind, str(event.finding.path)) == (kind, UNFLATTEN)
     # A program that killed its worker was drawn again, with the same profile.
-    assert {event.features for event in done} == {("a.b", "wide")}
-    assert by_index[DIES].features == ("a.b", "wide")
+    assert {event.tags for event in done} == {("a.b", "wide")}
+    assert by_index[DIES].tags == ("a.b", "wide")
     assert isinstance(events[0], CampaignStarted)
     assert events[-1].as_dict()["reason"] == "examples"
 
@@ -158,7 +160,7 @@ def broken(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
 
 
 def test_the_same_error_of_exportdiff_ends_the_campaign() -> None:
-    settings = Settings(NONSTRICT, examples=100, workers=1)
+    settings = CampaignSettings(NONSTRICT, examples=100, workers=1)
     events = list(Campaign(settings, work=broken, source=source_of, confirm=yes).run())
     errors = [event for event in events if isinstance(event, HarnessError)]
     assert len(errors) == SAME_ERRORS
@@ -181,13 +183,13 @@ def test_a_command_that_ends_so_shows_the_error_and_exits_with_3(
 
 
 def test_different_errors_of_exportdiff_do_not_end_the_campaign() -> None:
-    settings = Settings(NONSTRICT, examples=16, workers=1, example_seconds=1.0)
+    settings = CampaignSettings(NONSTRICT, examples=16, workers=1, example_seconds=1.0)
     events = list(Campaign(settings, work=work, source=source_of, confirm=yes).run())
     assert events[-1].as_dict()["reason"] == "examples"
 
 
 def test_attribution_may_take_longer_than_an_example(tmp_path: pathlib.Path) -> None:
-    settings = Settings(NONSTRICT, examples=4, workers=2, example_seconds=1.0, corpora=tmp_path)
+    settings = CampaignSettings(NONSTRICT, examples=4, workers=2, example_seconds=1.0, corpora=tmp_path)
     events = list(Campaign(settings, work=slow_to_explain, source=source_of, confirm=yes).run())
     assert not [event for event in events if isinstance(event, HarnessError | FindingFound)]
     done = {event.index: event for event in events if isinstance(event, ExampleDone)}
@@ -199,10 +201,12 @@ def masked_then_plain(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, 
     results = []
     for index in indices:
         one = found("third")
-        standings = {one.fingerprint: Classification("masked", ("mend_it",))} if index < 6 else {}
+        classifications = {one.fingerprint: Classification("masked", ("mend_it",))} if index < 6 else {}
         verdict = Verdict(True, "", (), (one,), 0.001)
         results.append(
-            ExampleResult(index, verdict, (), source_of(job, -index)[0], 0.01, standings=standings)
+            ExampleResult(
+                index, verdict, (), source_of(job, -index)[0], 0.01, classifications=classifications
+            )
         )
     return tuple(results)
 
@@ -226,13 +230,13 @@ def test_a_masked_finding_is_confirmed_with_its_fixes_and_gives_way_to_plain_tor
         assert ('# unmasked-by = ["mend_it"]' in source) == bool(fixes)
         return Confirmation(True, "BUG")
 
-    settings = Settings(NONSTRICT, examples=8, corpora=with_a_fix(tmp_path))
+    settings = CampaignSettings(NONSTRICT, examples=8, corpora=with_a_fix(tmp_path))
     events = list(Campaign(settings, work=masked_then_plain, source=source_of, confirm=confirm).run())
     (first,) = [event for event in events if isinstance(event, FindingFound)]
     (better,) = [event for event in events if isinstance(event, FindingShrunk)]
-    assert first.standing.kind == "masked" and first.as_dict()["standing"]["fixes"] == ("mend_it",)
+    assert first.classification.kind == "masked" and first.as_dict()["standing"]["fixes"] == ("mend_it",)
     # Plain torch is easier to read about, even where the program is longer.
-    assert better.standing.kind == "new" and better.example >= 6
+    assert better.classification.kind == "new" and better.example >= 6
     assert within == [("mend_it",), ()]
 
 
@@ -249,14 +253,15 @@ def timeless(events: Sequence[Event]) -> list[dict[str, object]]:
 
 def test_the_number_of_workers_does_not_change_the_events() -> None:
     one, two = [
-        timeless(list(Campaign(Settings(NONSTRICT, seed=3, examples=10, workers=n)).run())) for n in (1, 2)
+        timeless(list(Campaign(CampaignSettings(NONSTRICT, seed=3, examples=10, workers=n)).run()))
+        for n in (1, 2)
     ]
     assert one == two
     assert sum(e["event"] == "example_done" for e in one) == 10
 
 
 def test_the_smallest_program_that_confirms_stands_for_a_finding() -> None:
-    settings = Settings(NONSTRICT, examples=24)
+    settings = CampaignSettings(NONSTRICT, examples=24)
     events = list(Campaign(settings, work=calm, source=source_of, confirm=yes).run())
     first = [event for event in events if isinstance(event, FindingFound)]
     assert [event.example for event in first] == [0]
@@ -270,7 +275,7 @@ def halved(source: str, finding: Finding, **how: object) -> Minimized:
 
 
 def test_new_findings_are_minimized_at_the_end_and_get_their_final_fingerprint() -> None:
-    settings = Settings(NONSTRICT, examples=4, minimize_seconds=1.0)
+    settings = CampaignSettings(NONSTRICT, examples=4, minimize_seconds=1.0)
     campaign = Campaign(settings, work=calm, source=source_of, confirm=yes, minimize=halved)
     events = list(campaign.run())
     (event,) = (each for each in events if isinstance(each, FindingMinimized))
@@ -283,7 +288,7 @@ def test_new_findings_are_minimized_at_the_end_and_get_their_final_fingerprint()
 
 
 def test_what_does_not_confirm_is_tried_a_few_times_and_never_shown() -> None:
-    settings = Settings(NONSTRICT, examples=24)
+    settings = CampaignSettings(NONSTRICT, examples=24)
     events = list(Campaign(settings, work=calm, source=source_of, confirm=no).run())
     tried = [event for event in events if isinstance(event, FindingUnconfirmed)]
     assert len(tried) == MAX_ATTEMPTS
@@ -291,7 +296,7 @@ def test_what_does_not_confirm_is_tried_a_few_times_and_never_shown() -> None:
 
 
 def test_what_the_corpus_explains_is_counted_and_not_confirmed() -> None:
-    settings = Settings(NONSTRICT, examples=4)
+    settings = CampaignSettings(NONSTRICT, examples=4)
     events = list(Campaign(settings, work=explained, source=source_of, confirm=yes).run())
     assert not any(isinstance(event, FindingFound) for event in events)
     assert [(e.cause, e.example) for e in events if isinstance(e, KnownSeen)] == [("old", 0)]
@@ -300,7 +305,7 @@ def test_what_the_corpus_explains_is_counted_and_not_confirmed() -> None:
 
 def test_an_interruption_ends_it_cleanly() -> None:
     stop = threading.Event()
-    settings = Settings(NONSTRICT, workers=1)
+    settings = CampaignSettings(NONSTRICT, workers=1)
     campaign = Campaign(settings, stop=stop, work=calm, source=source_of, confirm=yes)
     events = []
     for event in campaign.run():
@@ -312,7 +317,7 @@ def test_an_interruption_ends_it_cleanly() -> None:
 
 
 def test_a_time_limit_ends_it() -> None:
-    settings = Settings(NONSTRICT, seconds=0.5)
+    settings = CampaignSettings(NONSTRICT, seconds=0.5)
     campaign = Campaign(settings, work=calm, source=source_of, confirm=yes)
     *_, last = campaign.run()
     assert isinstance(last, CampaignFinished)
@@ -320,7 +325,7 @@ def test_a_time_limit_ends_it() -> None:
 
 
 def test_shards_are_disjoint_and_complete() -> None:
-    shards = [list(Settings((), examples=11, shard=(i, 3)).indices()) for i in (1, 2, 3)]
+    shards = [list(CampaignSettings((), examples=11, shard=(i, 3)).indices()) for i in (1, 2, 3)]
     assert sorted(functools.reduce(operator.iadd, shards, [])) == list(range(11))
     assert shards[0] == [0, 3, 6, 9]
 
@@ -344,11 +349,11 @@ def slow_first(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
 
 
 def test_no_worker_waits_for_a_slow_example() -> None:
-    settings = Settings(NONSTRICT, examples=240, workers=2)
+    settings = CampaignSettings(NONSTRICT, examples=240, workers=2)
     events = list(Campaign(settings, work=slow_first, source=source_of).run())
     done = [event for event in events if isinstance(event, ExampleDone)]
     assert [event.index for event in done] == list(range(240))
-    first, *others = (float(event.features[0]) for event in done)
+    first, *others = (float(event.tags[0]) for event in done)
     later = others[BATCH - 1 :]  # the rest of the first batch comes after its slow example
     assert all(moment < first for moment in later)
 
@@ -371,12 +376,12 @@ def test_no_worker_waits_while_a_finding_is_confirmed() -> None:
         ended.append(time.time())
         return yes(source)
 
-    settings = Settings(NONSTRICT, examples=200, workers=1)
+    settings = CampaignSettings(NONSTRICT, examples=200, workers=1)
     events = list(Campaign(settings, work=different_first, source=source_of, confirm=slowly).run())
     done = [event for event in events if isinstance(event, ExampleDone)]
     assert [event.index for event in done] == list(range(200))
     assert len([event for event in events if isinstance(event, FindingFound)]) == 1
-    meanwhile = [event for event in done if float(event.features[0]) < ended[0]]
+    meanwhile = [event for event in done if float(event.tags[0]) < ended[0]]
     assert len(meanwhile) > 2 * AHEAD * BATCH
 
 
@@ -390,7 +395,7 @@ def endless(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
 def test_the_time_limit_ends_a_campaign_and_keeps_what_is_done() -> None:
     call_fresh(60, os.getpid)  # starts the fork server, which takes long on a busy machine
     started = time.monotonic()
-    settings = Settings(NONSTRICT, seconds=4.0, workers=2)
+    settings = CampaignSettings(NONSTRICT, seconds=4.0, workers=2)
     *_, finished = events = list(Campaign(settings, work=endless, source=source_of).run())
     assert time.monotonic() - started < 4.0 + GRACE + 5.0
     done = [event.index for event in events if isinstance(event, ExampleDone)]

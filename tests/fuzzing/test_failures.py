@@ -20,14 +20,14 @@ from exportdiff.core.case import case_from_source
 from exportdiff.fuzzing.campaign.campaign import Campaign
 from exportdiff.fuzzing.campaign.engines import MODULES
 from exportdiff.fuzzing.campaign.events import ExampleDone, FindingFound, HarnessError
-from exportdiff.fuzzing.campaign.settings import Settings
+from exportdiff.fuzzing.campaign.settings import CampaignSettings
 from exportdiff.fuzzing.campaign.worker import ExampleResult, Job
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.judging.results import PathResult, Verdict
 from exportdiff.runtime.paths import select_paths
-from exportdiff.runtime.processes.calls import ReusableWorker, call_fresh
 from exportdiff.runtime.processes.child import Death
 from exportdiff.runtime.processes.executor import WorkerSlots
+from exportdiff.runtime.processes.in_child import ReusableWorker, call_fresh
 from exportdiff.runtime.processes.limits import MIB, limited
 from exportdiff.runtime.processes.script import run_file
 from exportdiff.runtime.processes.server import server, server_pid
@@ -113,7 +113,7 @@ def confirmed(source: str, **how: object) -> object:
 
 @linux
 def test_the_program_that_ruins_its_process_is_named_and_the_campaign_goes_on() -> None:
-    settings = Settings(NONSTRICT, examples=12, workers=2, example_seconds=1.0)
+    settings = CampaignSettings(NONSTRICT, examples=12, workers=2, example_seconds=1.0)
     with limited(memory=SMALL, processes=4):
         happened = list(Campaign(settings, work=work, source=source_of, confirm=confirmed).run())  # type: ignore[arg-type]
     assert not [event for event in happened if isinstance(event, HarnessError)]
@@ -163,7 +163,7 @@ def judge_ruined(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
 
 @linux
 def test_a_death_is_confirmed_by_the_file_that_is_saved(tmp_path: pathlib.Path) -> None:
-    settings = Settings(select_paths(["nonstrict:module"]), examples=2, workers=2)
+    settings = CampaignSettings(select_paths(["nonstrict:module"]), examples=2, workers=2)
     with limited(memory=2 * SMALL):
         happened = list(Campaign(settings, work=judge_ruined, source=ruined).run())
         found = [event for event in happened if isinstance(event, FindingFound)]

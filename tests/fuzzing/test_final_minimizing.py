@@ -19,8 +19,8 @@ from exportdiff.fuzzing.campaign.events import (
     NotMinimized,
 )
 from exportdiff.fuzzing.campaign.final_minimizing import NO_TIME
-from exportdiff.fuzzing.campaign.settings import Settings
-from exportdiff.fuzzing.campaign.triage import Cause, Witness, by_importance
+from exportdiff.fuzzing.campaign.settings import CampaignSettings
+from exportdiff.fuzzing.campaign.triage import FindingPrograms, Witness, by_importance
 from exportdiff.fuzzing.campaign.worker import ExampleResult, Job
 from exportdiff.fuzzing.minimizing import Minimized, NotShownError
 from exportdiff.judging.results import Verdict
@@ -34,10 +34,10 @@ def three(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
     for index in indices:
         shown = [found("often")]
         shown += [found("masked")] * (index > 0) + [found("rare")] * (index > 1)
-        standings = {found("masked").fingerprint: Classification("masked", ("mend_it",))}
+        classifications = {found("masked").fingerprint: Classification("masked", ("mend_it",))}
         verdict = Verdict(True, "", (), tuple(shown), 0.001)
         source = source_of(job, index)[0]
-        results.append(ExampleResult(index, verdict, (), source, 0.01, standings=standings))
+        results.append(ExampleResult(index, verdict, (), source, 0.01, classifications=classifications))
     return tuple(results)
 
 
@@ -50,12 +50,12 @@ def test_masked_findings_are_minimized_last_and_their_files_name_the_fixes(tmp_p
         assert ('# unmasked-by = ["mend_it"]' in source) == bool(fixes)
         return Confirmation(True, "BUG")
 
-    settings = Settings(NONSTRICT, examples=4, minimize_seconds=1.0, corpora=with_a_fix(tmp_path))
+    settings = CampaignSettings(NONSTRICT, examples=4, minimize_seconds=1.0, corpora=with_a_fix(tmp_path))
     run = Campaign(settings, work=three, source=source_of, confirm=confirm, minimize=halved).run()
     *_, often, rare, masked, _ = [event for event in run if not isinstance(event, MinimizingStarted)]
     minimized = [event for event in (often, rare, masked) if isinstance(event, FindingMinimized)]
     assert [event.finding.evidence.words() for event in minimized] == [("often",), ("rare",), ("masked",)]
-    assert [event.standing.kind for event in minimized] == ["new", "new", "masked"]
+    assert [event.classification.kind for event in minimized] == ["new", "new", "masked"]
     assert within[-1] == ("mend_it",) and within[-2] == ()
 
 
@@ -67,7 +67,7 @@ def test_minimizing_ends_in_time_and_says_what_it_left_out(tmp_path: pathlib.Pat
         time.sleep(seconds)
         return halved(source, finding)
 
-    settings = Settings(
+    settings = CampaignSettings(
         NONSTRICT,
         examples=4,
         minimize_seconds=1.0,
@@ -82,14 +82,14 @@ def test_minimizing_ends_in_time_and_says_what_it_left_out(tmp_path: pathlib.Pat
     assert limits[0] == started[0].limit == 1.0 and 0.1 <= limits[1] <= 0.5
     left = [event for event in events if isinstance(event, NotMinimized)]
     assert [(event.fingerprint, event.reason) for event in left] == [(found("masked").fingerprint, NO_TIME)]
-    assert Settings(NONSTRICT, minimize_seconds=20.0).minimize_total == 60.0
+    assert CampaignSettings(NONSTRICT, minimize_seconds=20.0).minimize_total == 60.0
 
 
 def test_a_program_that_cannot_be_minimized_is_no_error_of_exportdiff() -> None:
     def never(source: str, finding: Finding, **how: object) -> Minimized:
         raise NotShownError("the program does not show it")
 
-    settings = Settings(NONSTRICT, examples=4, minimize_seconds=1.0)
+    settings = CampaignSettings(NONSTRICT, examples=4, minimize_seconds=1.0)
     events = list(Campaign(settings, work=calm, source=source_of, confirm=yes, minimize=never).run())
     (left,) = [event for event in events if isinstance(event, NotMinimized)]
     assert (left.fingerprint, left.reason) == (found("third").fingerprint, "the program does not show it")
@@ -97,18 +97,18 @@ def test_a_program_that_cannot_be_minimized_is_no_error_of_exportdiff() -> None:
 
 
 def test_an_unconfirmed_finding_says_what_it_would_have_been(tmp_path: pathlib.Path) -> None:
-    settings = Settings(NONSTRICT, examples=2, corpora=with_a_fix(tmp_path))
+    settings = CampaignSettings(NONSTRICT, examples=2, corpora=with_a_fix(tmp_path))
     run = Campaign(settings, work=three, source=source_of, confirm=no).run()
     tried = [event for event in run if isinstance(event, FindingUnconfirmed)]
-    assert [event.standing.kind for event in tried] == ["new", "masked", "new"]
+    assert [event.classification.kind for event in tried] == ["new", "masked", "new"]
 
 
 def test_what_most_programs_show_comes_first_and_the_same_on_another_path_last() -> None:
     masked = Classification("masked", ("mend_it",))
 
-    def cause(finding: Finding, programs: int, standing: Classification = NEW) -> Cause:
-        witness = Witness(finding, 7, "x\n", standing)
-        return Cause(programs=programs, shown=witness)
+    def cause(finding: Finding, programs: int, classification: Classification = NEW) -> FindingPrograms:
+        witness = Witness(finding, 7, "x\n", classification)
+        return FindingPrograms(programs=programs, shown=witness)
 
     module = "nonstrict:module@cpu"
     causes = [
@@ -116,7 +116,7 @@ def test_what_most_programs_show_comes_first_and_the_same_on_another_path_last()
         cause(found("rare"), 1),
         cause(found("often", module), 2),
         cause(found("often"), 3),
-        Cause(programs=4),
+        FindingPrograms(programs=4),
     ]
     shown = [(each.finding.evidence.words()[0], str(each.finding.path)) for each in by_importance(causes)]
     assert shown == [

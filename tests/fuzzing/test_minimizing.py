@@ -21,8 +21,8 @@ from exportdiff.fuzzing.minimizing.notes import Notes
 from exportdiff.fuzzing.minimizing.passes import PASSES
 from exportdiff.fuzzing.minimizing.reducer import Problem, Reducer
 from exportdiff.fuzzing.minimizing.size import size
-from exportdiff.fuzzing.minimizing.subject import read_subject
-from exportdiff.fuzzing.minimizing.tree import Tree
+from exportdiff.fuzzing.minimizing.subject import read_program_file
+from exportdiff.fuzzing.minimizing.tree import SourceTree
 from exportdiff.repro.confirm import Confirmation
 
 HEAD = "import torch\nfrom torch import nn\n"
@@ -136,7 +136,7 @@ def written(source: str) -> str:
 
 
 def proposed(name: str, source: str) -> list[str]:
-    tree = Tree(source)
+    tree = SourceTree(source)
     return [tree.edited(edit) for edit in PASSES[name].propose(tree)]
 
 
@@ -411,7 +411,7 @@ def test_command(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "no pass makes it smaller" in printed
     assert [each.name for each in tmp_path.glob("out*")] == ["out.py"]
     assert "def make():" in out.read_text()
-    assert read_subject(str(out)).path == "nonstrict:module@cpu"
+    assert read_program_file(str(out)).path == "nonstrict:module@cpu"
 
 
 WRONG_FIX = """\

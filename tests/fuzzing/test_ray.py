@@ -18,9 +18,9 @@ from exportdiff.core.errors import UsageError
 from exportdiff.core.finding import Finding
 from exportdiff.fuzzing.campaign.campaign import Campaign
 from exportdiff.fuzzing.campaign.campaign_inputs import campaign_inputs
-from exportdiff.fuzzing.campaign.engines import ENGINES, gpu_share, local_workers, misfit
+from exportdiff.fuzzing.campaign.engines import ENGINES, gpu_share, local_workers, why_unsuitable
 from exportdiff.fuzzing.campaign.events import Event, ExampleDone, FindingFound, HarnessError
-from exportdiff.fuzzing.campaign.settings import Settings
+from exportdiff.fuzzing.campaign.settings import CampaignSettings
 from exportdiff.fuzzing.campaign.worker import ExampleResult, Job
 from exportdiff.judging.results import PathResult, Verdict
 from exportdiff.repro.confirm import Confirmation
@@ -52,10 +52,10 @@ def test_each_gpu_is_shared_by_as_many_workers() -> None:
 
 def test_a_node_with_another_torch_or_without_the_corpus_does_not_fit(tmp_path: pathlib.Path) -> None:
     here = campaign_inputs(None)
-    assert misfit(here, None) == ""
+    assert why_unsuitable(here, None) == ""
     other = type(here)("9.9", here.python, here.exportdiff, here.corpus)
-    assert misfit(other, None) == f"the campaign has torch 9.9, and it has {here.torch}"
-    assert misfit(here, tmp_path / "none") == f"it has no corpus {tmp_path / 'none'}"
+    assert why_unsuitable(other, None) == f"the campaign has torch 9.9, and it has {here.torch}"
+    assert why_unsuitable(here, tmp_path / "none") == f"it has no corpus {tmp_path / 'none'}"
 
 
 # The rest needs Ray. Its processes can import the modules of the tests.
@@ -86,7 +86,7 @@ def yes(source: str, **how: object) -> Confirmation:
     return Confirmation(True, "BUG")
 
 
-SETTINGS = Settings(NONSTRICT, examples=60, workers=2)
+SETTINGS = CampaignSettings(NONSTRICT, examples=60, workers=2)
 
 
 def outcome(events: Sequence[Event]) -> tuple[list[int], list[tuple[int, Finding]]]:
@@ -161,9 +161,9 @@ def test_a_node_is_lost_and_another_one_repeats_its_tasks(ray: Any, alone: Any) 
         second = machines.add_node(num_cpus=1)
         cluster = Cluster(machines.address, 1)
         assert (cluster.cores, cluster.gpus) == (2, 1)
-        with WorkerSlots([cluster.place(0.5, fits, ())]) as places:
+        with WorkerSlots([cluster.worker_slot(0.5, fits, ())]) as places:
             assert places.submit(60, seen_devices).wait() == "0"
-        with WorkerSlots([cluster.place(0.0, does_not_fit, ())], cluster.close) as places:
+        with WorkerSlots([cluster.worker_slot(0.0, does_not_fit, ())], cluster.close) as places:
             unfit = places.submit(60, seen_devices)
             with pytest.raises(UsageError, match=r"it has torch 1\.0"):
                 unfit.wait()

@@ -19,7 +19,7 @@ import pytest
 from exportdiff.cli import main
 from exportdiff.core.errors import UsageError
 from exportdiff.fuzzing.campaign.journal import Journal
-from exportdiff.fuzzing.campaign.settings import Settings
+from exportdiff.fuzzing.campaign.settings import CampaignSettings
 from exportdiff.runtime.paths import select_paths
 from support.folders import ROOT
 
@@ -204,7 +204,7 @@ def test_a_folder_that_is_spoilt_on_the_way_is_one_line(
 def journal(tmp_path: pathlib.Path) -> pathlib.Path:
     """Return the journal of a campaign that has done nothing."""
     file = tmp_path / "journal.ndjson"
-    with Journal.begin(file, Settings(select_paths(["nonstrict:*"]))):
+    with Journal.begin(file, CampaignSettings(select_paths(["nonstrict:*"]))):
         pass
     return file
 

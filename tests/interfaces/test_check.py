@@ -20,7 +20,7 @@ from exportdiff.core.finding import Evidence
 from exportdiff.interfaces.checking.report import Found
 from exportdiff.judging.checks.purity import ModuleChanged, Printed, ProcessChanged, ProcessLeftDifferent
 from exportdiff.judging.checks.sharing import CopyShares
-from exportdiff.known.attribution.explained import Cause
+from exportdiff.known.attribution.explained import RootCause
 from support.evidence_of import make_finding
 
 MODELS = """\
@@ -561,7 +561,7 @@ def test_a_known_bug_that_leaves_the_model_or_the_process_changed_fails(
     evidence: Evidence, meaning: str
 ) -> None:
     finding = replace(make_finding("value"), check="purity", evidence=evidence)
-    found = Found(finding, (Cause("fix", "root"),))
+    found = Found(finding, (RootCause("fix", "root"),))
     assert (found.meaning, found.fails("any")) == (meaning, meaning == "wrong")
 
 

@@ -379,9 +379,9 @@ def test_a_finding_that_a_later_program_confirms_is_counted_once() -> None:
     tally = Tally()
     masked = Classification("masked", ("mend_it",))
     tally(FindingUnconfirmed(1.0, FINDING, 1, "ok", masked))
-    assert tally.unconfirmed_by_standing == {"new": 0, "masked": 1, "regression": 0}
+    assert tally.unconfirmed_by_class == {"new": 0, "masked": 1, "regression": 0}
     tally(FindingFound(2.0, FINDING, 2, "x\n", "x\n", masked))
-    assert tally.unconfirmed_by_standing == {"new": 0, "masked": 0, "regression": 0}
+    assert tally.unconfirmed_by_class == {"new": 0, "masked": 0, "regression": 0}
     assert FindingUnconfirmed(1.0, FINDING, 1, "ok", masked).as_dict()["standing"]["kind"] == "masked"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from exportdiff.core.finding import Evidence, Finding, Kind, Relation, Stage
 from exportdiff.core.path import Path
-from exportdiff.judging.causes import Judged, Seen, folded, judged, over_paths
+from exportdiff.judging.causes import Difference, PathFindings, folded, over_paths, path_findings
 
 MODULE, UNFLATTEN = Path("nonstrict", "module"), Path("nonstrict", "unflatten")
 STRICT = Path("strict", "module")
@@ -57,8 +57,8 @@ MEMORY = Made("memory", Relation.SPOILS_VALUES)
 CHANGED = Made("changed", Relation.SPOILS_START)
 
 
-def judge(*evidence: Made, path: Path = MODULE, check: str = "a check") -> Judged:
-    return judged([Seen(check, each) for each in evidence], path)
+def judge(*evidence: Made, path: Path = MODULE, check: str = "a check") -> PathFindings:
+    return path_findings([Difference(check, each) for each in evidence], path)
 
 
 def names(finding: Finding) -> list[str]:
@@ -99,8 +99,8 @@ def test_findings_and_consequences(evidence: tuple[Made, ...], expected: list[li
 
 
 def test_memory_explains_all_that_the_aliasing_check_sees() -> None:
-    seen = [Seen("sharing", MEMORY), Seen("aliasing", identity())]
-    assert [names(finding) for finding in judged(seen, MODULE).findings] == [["memory", "identity"]]
+    seen = [Difference("sharing", MEMORY), Difference("aliasing", identity())]
+    assert [names(finding) for finding in path_findings(seen, MODULE).findings] == [["memory", "identity"]]
 
 
 def test_what_may_be_the_cause_is_no_finding_on_another_path_of_the_same_export() -> None:
@@ -123,8 +123,8 @@ def test_one_signature_is_one_finding_with_all_its_paths_and_evidence() -> None:
 
 
 def test_what_shows_in_a_probe_has_a_signature_of_its_own() -> None:
-    seen = [Seen("outputs", value(3))]
-    (finding,) = judged(seen, MODULE, frozenset({3})).findings
+    seen = [Difference("outputs", value(3))]
+    (finding,) = path_findings(seen, MODULE, frozenset({3})).findings
     assert finding.signature == ("outputs", "mismatch", "value", "probe")
     assert finding.message.splitlines()[-1].startswith("call 3 is a probe")
 

@@ -11,9 +11,9 @@ import torch
 from torch import nn
 
 from exportdiff.core.finding import Evidence
-from exportdiff.judging.documented_limits import LIMITS
+from exportdiff.judging.exemptions.limits import LIMITS
 from exportdiff.runtime.inputs.copies import Examples
-from exportdiff.runtime.inputs.deviations import DEVIATIONS, PROMISED, Deviation, deviations_of
+from exportdiff.runtime.inputs.deviations import DEVIATIONS, PROMISED_DEVIATIONS, Deviation, deviations_of
 from exportdiff.runtime.observing.aliasing import Memory, MutationProbe
 from exportdiff.runtime.observing.failure import Failure
 from exportdiff.runtime.observing.gradients import Gradients
@@ -30,7 +30,7 @@ from exportdiff.runtime.observing.observation import (
 from exportdiff.runtime.observing.process_state import read_process_state
 from exportdiff.runtime.observing.tensors import State, Tree, snapshot, storage_id, tree_snapshot
 from exportdiff.runtime.paths import parse
-from exportdiff.runtime.paths.run.calls import ModelCaller
+from exportdiff.runtime.paths.run.model_calls import ModelCaller
 from exportdiff.runtime.paths.stopwatch import Stopwatch
 from support.evidence_of import as_eager, found_by, text
 
@@ -397,7 +397,7 @@ def test_every_limit_says_where_it_is_documented() -> None:
 
 
 def test_what_is_promised_is_a_way_to_leave_the_spec() -> None:
-    assert all(names <= DEVIATIONS.keys() for names in PROMISED.values())
+    assert all(names <= DEVIATIONS.keys() for names in PROMISED_DEVIATIONS.values())
 
 
 class Kind(Enum):
@@ -452,7 +452,7 @@ def test_what_is_given_twice_gets_other_values_the_second_time() -> None:
     inputs = Examples((x, 1, x), {}).with_deviation(one)
     assert inputs.args[0].equal(x) and not inputs.args[2].equal(x)
     assert deviations([x, x.clone()], {"unlike"}) == []
-    assert "unlike" in PROMISED["nonstrict"] and "unlike" in PROMISED["strict"]
+    assert "unlike" in PROMISED_DEVIATIONS["nonstrict"] and "unlike" in PROMISED_DEVIATIONS["strict"]
 
 
 def test_a_call_after_eval_is_refused_if_the_model_refuses_to_switch() -> None:
@@ -512,13 +512,13 @@ def test_surroundings_alter_no_argument() -> None:
 
 
 def test_an_equal_number_of_another_type_is_another_value() -> None:
-    assert all({"float", "int"} <= names for names in PROMISED.values())
+    assert all({"float", "int"} <= names for names in PROMISED_DEVIATIONS.values())
 
 
 def test_export_promises_nothing_about_what_surrounds_a_call() -> None:
     around = {name for name, one in DEVIATIONS.items() if one.around}
-    assert around <= PROMISED["compile"]
-    assert not around & (PROMISED["nonstrict"] | PROMISED["strict"])
+    assert around <= PROMISED_DEVIATIONS["compile"]
+    assert not around & (PROMISED_DEVIATIONS["nonstrict"] | PROMISED_DEVIATIONS["strict"])
 
 
 def test_a_dict_in_another_order_may_be_answered_like_one_in_the_order_of_the_example() -> None:

@@ -15,7 +15,7 @@ import torch
 
 from exportdiff.core.case import Case, case_from_source
 from exportdiff.fuzzing.campaign.worker import Job, prepared, run_batch
-from exportdiff.judging.declared_refusals import DeclaredRefusal, declared_by, until_refused
+from exportdiff.judging.exemptions.refusal import FixRefusal, find_refusal, fix_refusals
 from exportdiff.judging.results import Verdict
 from exportdiff.judging.verdict import judge
 from exportdiff.known.attribution.classification import NEW, Classification
@@ -41,7 +41,7 @@ def nothing_held() -> Iterator[None]:
 def mended(case: Case, corpora: pathlib.Path) -> tuple[Verdict, Knowledge]:
     known = prepared(Job(0, PATHS, corpora=corpora))
     assert known is not None
-    return judge(case, PATHS, refusals=declared_by(known.held)), known
+    return judge(case, PATHS, refusals=fix_refusals(known.usable_fixes)), known
 
 
 def test_a_refusal_that_a_fix_declares_is_unsupported(case: Callable[[str], Case]) -> None:
@@ -59,18 +59,19 @@ def test_a_refusal_that_a_fix_declares_is_unsupported(case: Callable[[str], Case
 
 
 def test_a_declared_refusal_counts_at_any_stage() -> None:
-    refusal = DeclaredRefusal("a_fix", "ValueError", "cannot hold")
+    refusal = FixRefusal("a_fix", "ValueError", "cannot hold")
     raised = failure(ValueError("it cannot hold x"), "run")
     other = failure(TypeError("it cannot hold x"), "run")
     path = PATHS[0]
     call: Any = Call(None, None)  # type: ignore[arg-type]  # neither inputs nor state play a part
     refused: Any = Call(None, None, failure=raised)  # type: ignore[arg-type]  # likewise
     wrong: Any = Call(None, None, failure=other)  # type: ignore[arg-type]  # likewise
-    until, found = until_refused(Observation(path, calls=(call, refused)), (refusal,))
-    assert (until.calls, found) == ((call,), refusal)
-    until, found = until_refused(Observation(path, failure=raised), (refusal,))
-    assert (until.failure, found) == (None, refusal)
-    assert until_refused(Observation(path, calls=(wrong,)), (refusal,))[1] is None
+    found = find_refusal(Observation(path, calls=(call, refused)), (refusal,))
+    assert found is not None and (found.name, found.until.calls) == ("a_fix", (call,))
+    assert found.message == "ValueError: it cannot hold x"
+    found = find_refusal(Observation(path, failure=raised), (refusal,))
+    assert found is not None and (found.name, found.until.failure) == ("a_fix", None)
+    assert find_refusal(Observation(path, calls=(wrong,)), (refusal,)) is None
 
 
 MASKED = """
@@ -108,7 +109,7 @@ def test_what_a_known_bug_hides_is_masked(tmp_path: pathlib.Path) -> None:
     verdict, known = mended(case, corpora)
     (left,) = sort_residual_findings(case, verdict, (), known)
     assert isinstance(left, ResidualFinding)
-    assert left.standing == Classification("masked", ("buffer_assignment_in_submodule",))
+    assert left.classification == Classification("masked", ("buffer_assignment_in_submodule",))
     assert left.finding.path == parse("nonstrict:module@cpu")
 
 
@@ -121,7 +122,7 @@ def test_what_plain_torch_shows_too_is_new(tmp_path: pathlib.Path) -> None:
     verdict, known = mended(case, tmp_path)
     assert verdict.findings
     kinds = {
-        left.standing
+        left.classification
         for left in sort_residual_findings(case, verdict, (), known)
         if isinstance(left, ResidualFinding)
     }
@@ -161,8 +162,10 @@ def test_a_fix_that_fails_where_models_are_built_ends_no_campaign(tmp_path: path
     job = Job(0, select_paths(["nonstrict:module"]), corpora=tmp_path, known_every=0)
     results = run_batch(job, range(12))
     assert not any(result.error for result in results)
-    lifted = [result for result in results if result.lifted]
-    assert {result.lifted for result in lifted} == {("breaks",)}
-    plain = run_batch(replace(job, corpora=None), [result.index for result in lifted])
-    assert [r.verdict and r.verdict.valid for r in plain] == [r.verdict and r.verdict.valid for r in lifted]
-    assert any(result.verdict and result.verdict.valid for result in lifted)
+    failed_fixes = [result for result in results if result.failed_fixes]
+    assert {result.failed_fixes for result in failed_fixes} == {("breaks",)}
+    plain = run_batch(replace(job, corpora=None), [result.index for result in failed_fixes])
+    assert [r.verdict and r.verdict.valid for r in plain] == [
+        r.verdict and r.verdict.valid for r in failed_fixes
+    ]
+    assert any(result.verdict and result.verdict.valid for result in failed_fixes)

@@ -7,7 +7,7 @@ import importlib.util
 import pytest
 
 from exportdiff.runtime.paths import select_paths
-from exportdiff.runtime.processes.calls import call_fresh
+from exportdiff.runtime.processes.in_child import call_fresh
 from support.databases import Compared, compare
 from support.folders import CORPORA
 from support.of_this_torch import skip_unless_tried

@@ -8,7 +8,7 @@ import pytest
 
 from exportdiff.core.case import Case
 from exportdiff.fuzzing.campaign.worker import Job, prepared
-from exportdiff.judging.declared_refusals import declared_by
+from exportdiff.judging.exemptions.refusal import fix_refusals
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.runtime.patching.installed import install, without_fixes
 from exportdiff.runtime.paths import select_paths
@@ -68,7 +68,7 @@ def right(case: Case) -> tuple[set[str], set[str]]:
     assert known is not None
     with without_fixes():
         before = judge_case(case, PATHS)
-    after = judge_case(case, PATHS, declared_by(known.held))
+    after = judge_case(case, PATHS, fix_refusals(known.usable_fixes))
     assert before.valid and after.valid
     first, second = (
         {str(result.path) for result in verdict.paths if result.status == "ok"} for verdict in (before, after)
@@ -93,10 +93,12 @@ def test_an_assigned_sparse_buffer_is_as_right_as_on_plain_torch(case: Callable[
 def test_the_buffer_that_forward_registers_is_written_into_no_input(case: Callable[[str], Case]) -> None:
     # What eager leaves in the new buffer is lost, but plain torch also copies it into ``x``.
     known = prepared(Job(0, PATHS, corpora=CORPORA))
-    assert known is not None and "buffer_assignment_in_submodule" in known.together
+    assert known is not None and "buffer_assignment_in_submodule" in known.usable
     registers = case(REGISTERS)
     with without_fixes():
         before = {finding.check for finding in judge_case(registers, PATHS).findings}
-    after = {finding.check for finding in judge_case(registers, PATHS, declared_by(known.held)).findings}
+    after = {
+        finding.check for finding in judge_case(registers, PATHS, fix_refusals(known.usable_fixes)).findings
+    }
     assert "inputs" in before
     assert not {"inputs", "outputs", "crash"} & after

@@ -14,18 +14,18 @@ from torch import nn
 from exportdiff.core.case import Case
 from exportdiff.judging.checks.aliasing import aliasing
 from exportdiff.judging.checks.outputs import outputs
-from exportdiff.judging.documented_limits.inference import (
+from exportdiff.judging.exemptions.limits.inference import (
     bits_show_rounding,
     interpolated_bytes_show_rounding,
 )
-from exportdiff.judging.documented_limits.limit import Question
+from exportdiff.judging.exemptions.limits.limit import Comparison
 from exportdiff.judging.precision import in_float64, with_exact_values
 from exportdiff.judging.verdict import judge
 from exportdiff.runtime.observing.observation import Call, EagerObservation, Observation
 from exportdiff.runtime.observing.tensors import TensorSnapshot
 from exportdiff.runtime.paths import select_paths
+from exportdiff.runtime.paths.run.by_export import observe_paths
 from exportdiff.runtime.paths.run.eager import observe_eager
-from exportdiff.runtime.paths.run.tree import observe_paths
 from exportdiff.runtime.paths.stopwatch import Stopwatch
 from support.evidence_of import limit_name
 
@@ -187,8 +187,8 @@ def test_bits_of_rounded_numbers_show_their_rounding_and_no_other_output_may() -
     for place, off, excused in (("[0]", 1, True), ("[0]", 100, False), ("[1]", 1, False)):
         wrong = replace(eager, calls=(off_by(eager.calls[0], place, off), *eager.calls[1:]))
         (evidence,) = outputs(eager, wrong)
-        question = Question(evidence, eager, replace(seen, same_operators=False))
-        assert bits_show_rounding(question) == excused, (place, off)
+        compared = Comparison(evidence, eager, replace(seen, same_operators=False))
+        assert bits_show_rounding(compared) == excused, (place, off)
 
 
 class Enlarged(nn.Module):
@@ -206,8 +206,8 @@ def test_interpolated_bytes_may_be_off_by_one_and_no_other_output_may() -> None:
     for place, off, excused in (("[0]", 1, True), ("[0]", 2, False), ("[1]", 1, False)):
         wrong = replace(eager, calls=(off_by(eager.calls[0], place, off), *eager.calls[1:]))
         (evidence,) = outputs(eager, wrong)
-        question = Question(evidence, eager, replace(seen, same_operators=False))
-        assert interpolated_bytes_show_rounding(question) == excused, (place, off)
+        compared = Comparison(evidence, eager, replace(seen, same_operators=False))
+        assert interpolated_bytes_show_rounding(compared) == excused, (place, off)
 
 
 def off_by(call: Call, place: str, off: int) -> Call:

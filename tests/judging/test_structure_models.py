@@ -30,8 +30,8 @@ from exportdiff.repro import repro_source
 from exportdiff.runtime.observing.observation import ExportedObservation
 from exportdiff.runtime.paths import select_paths
 from exportdiff.runtime.paths.read.rebuilt import read_rebuilt
+from exportdiff.runtime.paths.run.by_export import observe_paths
 from exportdiff.runtime.paths.run.eager import observe_eager
-from exportdiff.runtime.paths.run.tree import observe_paths
 from exportdiff.runtime.paths.stopwatch import Stopwatch
 
 unflattening = sys.modules[UnflattenedModule.__module__]

@@ -11,7 +11,8 @@ import torch
 from exportdiff.core.case import Case, case_from_source
 from exportdiff.core.torch_versions import has
 from exportdiff.judging.checks.outputs import PathRaised
-from exportdiff.judging.documented_refusals import REFUSALS, refusal
+from exportdiff.judging.exemptions.refusal import refused_by
+from exportdiff.judging.exemptions.refusals import REFUSALS
 from exportdiff.judging.verdict import judge
 from exportdiff.runtime.observing.failure import Failure
 from exportdiff.runtime.paths import parse, select_paths
@@ -218,13 +219,13 @@ def test_a_refusal_of_dynamic_shapes_is_recognized(
     ],
 )
 def test_an_internal_error_is_not_a_refusal(kind: str, message: str) -> None:
-    assert refusal(Failure("export", (kind, "Exception"), message, ())) is None
+    assert refused_by(Failure("export", (kind, "Exception"), message, ()), REFUSALS) is None
 
 
 def test_functionalization_refuses_set_to_a_plain_tensor() -> None:
     # Plain torch gets there only past other bugs.
     says = "set__functionalize: We do not currently support x.set_(y) where y is not a FunctionalTensor."
-    rule = refusal(Failure("lower", ("RuntimeError", "Exception"), says, ()))
+    rule = refused_by(Failure("lower", ("RuntimeError", "Exception"), says, ()), REFUSALS)
     assert rule is not None and rule.name == "set-to-plain-tensor"
 
 
@@ -234,7 +235,7 @@ def test_a_model_that_torch_cannot_save_in_eager_is_not_picklable() -> None:
     model.register_buffer("bits", model.get_buffer("mean").view(torch.int32))
     with pytest.raises(RuntimeError) as raised:
         torch.save(model, io.BytesIO())
-    rule = refusal(Failure("lower", ("RuntimeError", "Exception"), str(raised.value), ()))
+    rule = refused_by(Failure("lower", ("RuntimeError", "Exception"), str(raised.value), ()), REFUSALS)
     assert rule is not None and rule.name == "not-picklable"
 
 

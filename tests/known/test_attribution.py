@@ -22,10 +22,10 @@ from exportdiff.judging.results import PathResult, Verdict
 from exportdiff.known.attribution import residual as leftovers_module
 from exportdiff.known.attribution.attribute import explain
 from exportdiff.known.attribution.classification import NEW, Classification
-from exportdiff.known.attribution.explained import UNRESOLVED, Explained
+from exportdiff.known.attribution.explained import UNRESOLVED, ExplainedFinding
 from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.known.attribution.residual import ResidualFinding, sort_residual_findings
-from exportdiff.runtime.patching.installed import install, only_installed, without_fixes
+from exportdiff.runtime.patching.installed import install, only_these_fixes, without_fixes
 from exportdiff.runtime.paths import parse
 from support.evidence_of import make_finding
 
@@ -129,12 +129,12 @@ def own_cache(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
-def causes(answer: Sequence[Explained]) -> dict[str, tuple[str, ...]]:
+def causes(answer: Sequence[ExplainedFinding]) -> dict[str, tuple[str, ...]]:
     """Return the names of the causes by fingerprint, without what is new."""
     return {each.finding.fingerprint: tuple(c.name for c in each.causes) for each in answer if each.causes}
 
 
-def entries(answer: Sequence[Explained]) -> list[tuple[str, ...]]:
+def entries(answer: Sequence[ExplainedFinding]) -> list[tuple[str, ...]]:
     return [tuple(cause.entry for cause in each.causes) for each in answer]
 
 
@@ -347,13 +347,13 @@ def test_all_findings_share_the_judgements(corpora: pathlib.Path, judging: Calla
 MENDED = Verdict(True, "", (PathResult(parse("nonstrict:module@cpu"), "ok"),), (), 0.0)
 
 
-def leftovers(
-    corpora: pathlib.Path, judge: Judge, features: Sequence[str] = ()
-) -> list[Explained | ResidualFinding]:
+def residual(
+    corpora: pathlib.Path, judge: Judge, tags: Sequence[str] = ()
+) -> list[ExplainedFinding | ResidualFinding]:
     known = knowledge(corpora)
-    with only_installed(known.held):
+    with only_these_fixes(known.usable_fixes):
         mended = judge(CASE, (parse("nonstrict:module@cpu"),))
-        return list(sort_residual_findings(CASE, mended, features, known, judge))
+        return list(sort_residual_findings(CASE, mended, tags, known, judge))
 
 
 @pytest.fixture
@@ -375,24 +375,24 @@ def status(torch_like: ModuleType) -> Callable[..., Judge]:
 
 
 def test_what_plain_torch_shows_too_is_new(corpora: pathlib.Path, status: Callable[..., Judge]) -> None:
-    (left,) = leftovers(corpora, status(lambda mended: VALUE))
+    (left,) = residual(corpora, status(lambda mended: VALUE))
     assert left == ResidualFinding(finding(VALUE), NEW)
 
 
 def test_an_entry_without_a_fix_explains_a_leftover(
     corpora: pathlib.Path, status: Callable[..., Judge]
 ) -> None:
-    (left,) = leftovers(corpora, status(lambda mended: TYPE), ["op.cond"])
-    assert isinstance(left, Explained) and left.causes[0].name == "with_cond"
+    (left,) = residual(corpora, status(lambda mended: TYPE), ["op.cond"])
+    assert isinstance(left, ExplainedFinding) and left.causes[0].name == "with_cond"
 
 
 @pytest.mark.parametrize("needed", ["a", "d", "be"])
 def test_a_fix_that_breaks_what_is_right_is_named(
     corpora: pathlib.Path, status: Callable[..., Judge], needed: str
 ) -> None:
-    (left,) = leftovers(corpora, status(lambda mended: VALUE if {*needed} <= {*mended} else "ok"))
+    (left,) = residual(corpora, status(lambda mended: VALUE if {*needed} <= {*mended} else "ok"))
     assert isinstance(left, ResidualFinding)
-    assert left.standing == Classification("regression", tuple(f"mends_{name}" for name in needed))
+    assert left.classification == Classification("regression", tuple(f"mends_{name}" for name in needed))
 
 
 @pytest.mark.parametrize("instead", [SHAPE, "unsupported"])
@@ -400,19 +400,19 @@ def test_a_fix_that_breaks_what_is_right_is_named(
 def test_a_bug_that_a_known_one_hides_is_masked(
     corpora: pathlib.Path, status: Callable[..., Judge], needed: str, instead: tuple[str, ...] | str
 ) -> None:
-    (left,) = leftovers(corpora, status(lambda mended: VALUE if {*needed} <= {*mended} else instead))
+    (left,) = residual(corpora, status(lambda mended: VALUE if {*needed} <= {*mended} else instead))
     assert isinstance(left, ResidualFinding)
-    assert left.standing == Classification("masked", tuple(f"mends_{name}" for name in needed))
+    assert left.classification == Classification("masked", tuple(f"mends_{name}" for name in needed))
 
 
 def test_a_search_that_ends_early_says_so(
     corpora: pathlib.Path, status: Callable[..., Judge], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(leftovers_module, "JUDGEMENTS", 0)
-    (left,) = leftovers(corpora, status(lambda mended: VALUE if "d" in mended else SHAPE))
-    assert isinstance(left, ResidualFinding) and left.standing.kind == "masked"
-    assert left.standing.fixes == tuple(f"mends_{name}" for name in "abcde")
-    assert "ran out of judgements" in left.standing.remark
+    (left,) = residual(corpora, status(lambda mended: VALUE if "d" in mended else SHAPE))
+    assert isinstance(left, ResidualFinding) and left.classification.kind == "masked"
+    assert left.classification.fixes == tuple(f"mends_{name}" for name in "abcde")
+    assert "ran out of judgements" in left.classification.remark
 
 
 def test_held_fixes_are_lifted_and_come_back(corpora: pathlib.Path, torch_like: ModuleType) -> None:
@@ -420,7 +420,7 @@ def test_held_fixes_are_lifted_and_come_back(corpora: pathlib.Path, torch_like: 
     install((fixes["mends_a"], fixes["mends_b"]))
     try:
         assert not torch_like.is_wrong_a() and not torch_like.is_wrong_b()
-        with only_installed((fixes["mends_c"],)):
+        with only_these_fixes((fixes["mends_c"],)):
             assert torch_like.is_wrong_a() and not torch_like.is_wrong_c()
             with without_fixes():
                 assert torch_like.is_wrong_c()

@@ -57,9 +57,9 @@ def test_a_variant_with_the_fix_of_its_entry_shows_otherwise() -> None:
     assert [key for key, count in shown.items() if count > 1] == []
 
 
-def test_the_readme_shows_the_most_severe_root_causes() -> None:
-    readme = (CORPORA.parent / "README.md").read_text(encoding="utf-8")
-    shown = readme.partition("<!-- corpus: begin -->\n")[2].partition("\n<!-- corpus: end -->")[0]
+def test_the_page_of_bugs_shows_the_most_severe_root_causes() -> None:
+    page = (CORPORA.parent / "docs" / "bugs-found.md").read_text(encoding="utf-8")
+    shown = page.partition("<!-- corpus: begin -->\n")[2].partition("\n<!-- corpus: end -->")[0]
     made = markdown(read_root_causes(CORPORA)[:15])
     assert shown == made, "run: exportdiff corpus list --first 15 --markdown, and paste what it prints"
 

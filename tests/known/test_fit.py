@@ -128,12 +128,12 @@ def test_fit_says_which_fixes_mend_their_entries(
     assert untried(corpora) == ()
     knowledge.cache_clear()
     known = knowledge(corpora)
-    assert set(known.fixes) == set(known.together) == {"mends", "half"}
+    assert set(known.fixes) == set(known.usable) == {"mends", "half"}
     # Entries that pass explain nothing; the others may, by resemblance.
     assert {entry.file.stem for entry in known.entries} == {
         f"shows_{name}" for name in ("mends", "raises", "elsewhere", "half", "crashes")
     }
-    assert known.without >= {"raises", "elsewhere", "crashes"}
+    assert known.unusable >= {"raises", "elsewhere", "crashes"}
 
 
 KILLS = {

@@ -16,7 +16,7 @@ from exportdiff.core.finding import Finding
 from exportdiff.core.path import Path
 from exportdiff.judging.results import PathResult, Verdict
 from exportdiff.known.attribution.attribute import explain
-from exportdiff.known.attribution.explained import Cause, Explained
+from exportdiff.known.attribution.explained import ExplainedFinding, RootCause
 from exportdiff.known.attribution.knowledge import Knowledge, knowledge
 from exportdiff.known.attribution.residual import ResidualFinding, sort_residual_findings
 from exportdiff.runtime.paths import parse
@@ -88,14 +88,14 @@ def judging(code: ModuleType, refuses: str = "") -> Judge:
     return judge
 
 
-def explained(known: Knowledge, judge: Judge, case: Case = CASE) -> Explained:
+def explained(known: Knowledge, judge: Judge, case: Case = CASE) -> ExplainedFinding:
     (part,) = explain(case, judge(case, ()), (), known, judge)
     return part
 
 
 def test_a_fix_explains_what_it_mends(tmp_path: pathlib.Path, code: ModuleType) -> None:
     part = explained(corpus(tmp_path, code, "    return False\n"), judging(code))
-    assert (part.causes, part.by) == ((Cause("mends", "shows"),), "fix")
+    assert (part.causes, part.by) == ((RootCause("mends", "shows"),), "fix")
 
 
 def test_a_fix_that_raises_explains_nothing(tmp_path: pathlib.Path, code: ModuleType) -> None:
@@ -120,12 +120,12 @@ def test_an_entry_explains_by_resemblance_if_its_fix_does_not_fit(
     tmp_path: pathlib.Path, code: ModuleType
 ) -> None:
     known = corpus(tmp_path, code, "    return False\n", base=MISFIT)
-    assert not known.fixes and known.without == {"mends"}
+    assert not known.fixes and known.unusable == {"mends"}
     part = explained(known, judging(code))
-    assert (part.causes, part.by) == ((Cause("mends", "shows"),), "resemblance")
+    assert (part.causes, part.by) == ((RootCause("mends", "shows"),), "resemblance")
     mended = judging(code)(CASE, ())
     (left,) = sort_residual_findings(CASE, mended, (), known, judging(code))
-    assert isinstance(left, Explained) and left.by == "resemblance"
+    assert isinstance(left, ExplainedFinding) and left.by == "resemblance"
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_a_program_without_what_the_entry_needs_does_not_resemble_it(
     case = case_from_source(program)
     assert explained(known, judging(code), case).causes == ()
     (left,) = sort_residual_findings(case, judging(code)(case, ()), (), known, judging(code))
-    assert isinstance(left, ResidualFinding) and left.standing.kind == "new"
+    assert isinstance(left, ResidualFinding) and left.classification.kind == "new"
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from exportdiff.lab.bench.scale import QUICK
 from exportdiff.lab.bench.shape import Shape, shape_of
 from exportdiff.lab.bench.stage_clock import CHECK, DRAW, EXPORT, LOAD, OBSERVE, RUN, StageClock
 from exportdiff.runtime.paths import select_paths
-from exportdiff.runtime.processes.calls import call_fresh
+from exportdiff.runtime.processes.in_child import call_fresh
 from support.evidence_of import make_finding
 
 PATHS = select_paths(["nonstrict:*"])

@@ -9,7 +9,7 @@ from threading import Event
 import pytest
 
 from exportdiff.lab.bench.threads import in_threads
-from exportdiff.runtime.processes.calls import ReusableWorker
+from exportdiff.runtime.processes.in_child import ReusableWorker
 
 
 def _interrupt(number: int, frame: object) -> None:

@@ -73,7 +73,7 @@ from exportdiff.repro import NoReproError, repro_source
 from exportdiff.repro.templates.settings import SETTINGS
 from exportdiff.repro.writers.table import WRITERS
 from exportdiff.runtime.inputs.copies import build
-from exportdiff.runtime.inputs.deviations import DEVIATIONS, PROMISED
+from exportdiff.runtime.inputs.deviations import DEVIATIONS, PROMISED_DEVIATIONS
 from exportdiff.runtime.observing.failure import Failure
 from exportdiff.runtime.paths import parse, select_paths
 from support.in_process import run_script as run
@@ -408,7 +408,9 @@ def test_every_way_to_leave_the_spec_has_a_file_that_runs(
     # The others are not promised to be noticed, or are not (corpora/open/export_accepts_*).
     noticed = what not in ("served", "left") and deviation in ("flag", "number", "text", "size")
     # What ep.module() refuses before the call leaves nothing.
-    noticed |= what == "left" and deviation in PROMISED["nonstrict"] and not DEVIATIONS[deviation].first
+    noticed |= (
+        what == "left" and deviation in PROMISED_DEVIATIONS["nonstrict"] and not DEVIATIONS[deviation].first
+    )
     path = "nonstrict:module@cpu" if noticed else "compile:compiled@cpu"
     for one in calls:
         value = repr(one.leaf) if isinstance(one.place, str) else ""

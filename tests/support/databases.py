@@ -19,7 +19,7 @@ from torch.utils import _pytree as pytree
 
 from exportdiff.core.case import Case
 from exportdiff.core.path import Path
-from exportdiff.judging.declared_refusals import declared_by
+from exportdiff.judging.exemptions.refusal import fix_refusals
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.judging.results import Verdict
 from exportdiff.known.attribution.knowledge import knowledge
@@ -54,8 +54,8 @@ class Compared:
 def compare(database: str, part: slice, paths: Sequence[Path], corpora: pathlib.Path) -> Compared:
     """Judge the cases of a part on plain torch and with all fixes of a corpus held."""
     known = knowledge(corpora)
-    install(known.held)
-    refusals = declared_by(known.held)
+    install(known.usable_fixes)
+    refusals = fix_refusals(known.usable_fixes)
     valid = right = 0
     broken: list[Broken] = []
     errors: list[str] = []

@@ -8,7 +8,7 @@ from typing import Any
 from exportdiff.core.finding import Evidence, Finding, Kind, Relation, Stage
 from exportdiff.core.path import Path
 from exportdiff.judging.checks import CHECKS
-from exportdiff.judging.documented_limits import Question, limit_for
+from exportdiff.judging.exemptions.limits import Comparison, limit_for
 from exportdiff.runtime.observing.observation import EagerObservation, Observation
 from exportdiff.runtime.paths import parse
 
@@ -61,7 +61,7 @@ def as_eager(seen: Observation, **further: Any) -> EagerObservation:
 
 def limit_name(evidence: Evidence, eager: EagerObservation, seen: Observation) -> str:
     """Return the name of the documented limit that a difference is; empty if it is none."""
-    limit = limit_for(Question(evidence, eager, seen))
+    limit = limit_for(Comparison(evidence, eager, seen))
     return limit.name if limit else ""
 
 

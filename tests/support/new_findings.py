@@ -7,10 +7,11 @@ from collections.abc import Collection, Sequence
 from exportdiff.core.case import Case
 from exportdiff.core.finding import Finding
 from exportdiff.core.path import Path
-from exportdiff.judging.declared_refusals import declared_by
+from exportdiff.judging.exemptions.refusal import fix_refusals
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.judging.results import Verdict
-from exportdiff.known.attribution.attribute import explain, knowledge
+from exportdiff.known.attribution.attribute import explain
+from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.known.attribution.residual import ResidualFinding, sort_residual_findings
 from exportdiff.runtime.patching.fixes import applied
 from support.folders import CORPORA
@@ -26,7 +27,7 @@ def new_findings(case: Case, verdict: Verdict, tags: Collection[str] = ()) -> li
         return []
     known = knowledge(CORPORA)
     paths = tuple(dict.fromkeys(path for finding in verdict.findings for path in finding.shown_on))
-    with applied([known.fixes[name] for name in known.together]):
+    with applied([known.fixes[name] for name in known.usable]):
         if not judge_case(case, paths).findings:
             return []
     return [part.finding for part in explain(case, verdict, tags, known) if not part.causes]
@@ -40,12 +41,12 @@ def new_on_mended_torch(
     Plain torch judges only what is left: a known bug may kill the process there.
     """
     known = knowledge(CORPORA)
-    fixes = [known.fixes[name] for name in known.together]
+    fixes = [known.fixes[name] for name in known.usable]
     with applied(fixes):
-        verdict = judge_case(case, paths, declared_by(fixes))
+        verdict = judge_case(case, paths, fix_refusals(fixes))
     left = (
         each
         for each in sort_residual_findings(case, verdict, tags, known)
         if isinstance(each, ResidualFinding)
     )
-    return verdict, [each.finding for each in left if each.standing.kind == "new"]
+    return verdict, [each.finding for each in left if each.classification.kind == "new"]

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from exportdiff.core.finding import Finding
 from exportdiff.fuzzing.campaign.events import (
+    CampaignEnvironment,
     CampaignFinished,
     CampaignStarted,
-    Environment,
     Event,
     ExampleDone,
     FindingFound,
@@ -60,7 +60,7 @@ FIXES = ("mend_the_first", "mend_the_second")
 
 
 def started(seed: int = 7, examples: int = 40, shard: tuple[int, int] = (1, 1)) -> CampaignStarted:
-    where = Environment("2026-03-01T23:30:00+00:00", "0.1.0 abc", "def", "Linux-6-x86_64", 4)
+    where = CampaignEnvironment("2026-03-01T23:30:00+00:00", "0.1.0 abc", "def", "Linux-6-x86_64", 4)
     paths = (MODULE, UNFLATTEN, RELOAD)
     return CampaignStarted(
         0.0,

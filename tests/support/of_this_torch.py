@@ -44,7 +44,7 @@ def rows() -> Mapping[str, Row]:
 @cache
 def held() -> tuple[Fix, ...]:
     """The fixes that campaigns hold on this torch."""
-    return knowledge(CORPORA).held
+    return knowledge(CORPORA).usable_fixes
 
 
 def skip_unless_tried() -> None:

@@ -1,4 +1,8 @@
-"""The command line: ``exportdiff``. One file for each command; no command imports torch before it runs."""
+"""The command line: ``exportdiff``, one file for each command.
+
+A command reads its options, calls the packages below, and returns an exit code. No command imports torch
+before it runs, so that ``--help`` is fast.
+"""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from exportdiff.core.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from exportdiff.fuzzing.around.base import Around, Refused
+    from exportdiff.fuzzing.around.base import Around, UnusableModel
 
 T = TypeVar("T")
 
@@ -53,15 +53,15 @@ def _of_zoo(written: str) -> Around:
     return _in_child(written, around_named, written)
 
 
-def _in_child(written: str, task: Callable[..., T | Refused], *arguments: object) -> T:
-    from exportdiff.fuzzing.around.base import Refused
-    from exportdiff.runtime.processes.calls import call_fresh
-    from exportdiff.runtime.processes.child import Death, Failure
+def _in_child(written: str, task: Callable[..., T | UnusableModel], *arguments: object) -> T:
+    from exportdiff.fuzzing.around.base import UnusableModel
+    from exportdiff.runtime.processes.child import Death, TaskFailure
+    from exportdiff.runtime.processes.in_child import call_fresh
 
     answer = call_fresh(SECONDS, task, *arguments)
-    if isinstance(answer, Failure):
+    if isinstance(answer, TaskFailure):
         raise answer.error
-    if isinstance(answer, Refused):
+    if isinstance(answer, UnusableModel):
         raise UsageError(f"--around {written}: {answer.reason}")
     if isinstance(answer, Death):
         raise UsageError(f"--around {written}: running the model ended in {answer.reason}")

@@ -171,11 +171,14 @@ def _histories(
 def _interpreters(arguments: argparse.Namespace) -> list[Interpreter]:
     """Return the interpreters, this one included, each version once. Raises UsageError."""
     from exportdiff.fuzzing.other_torch.environments import NotInstalledError, environment_of, wanted
-    from exportdiff.fuzzing.other_torch.probe import interpreter, this
+    from exportdiff.fuzzing.other_torch.probe import interpreter, running_interpreter
 
     if not arguments.torch and not arguments.versions:
         raise UsageError("name other torches with --torch PYTHON or --versions 2.9,2.12")
-    found = [this(), *(interpreter(python, "--torch", judges=False) for python in arguments.torch)]
+    found = [
+        running_interpreter(),
+        *(interpreter(python, "--torch", judges=False) for python in arguments.torch),
+    ]
     for version in wanted(arguments.versions) if arguments.versions else ():
         try:
             python = environment_of(version, lambda line: print(line, file=sys.stderr, flush=True))

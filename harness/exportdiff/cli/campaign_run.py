@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
     from exportdiff.fuzzing.campaign.engines import Start
     from exportdiff.fuzzing.campaign.journal import Journal
-    from exportdiff.fuzzing.campaign.settings import Settings
+    from exportdiff.fuzzing.campaign.settings import CampaignSettings
     from exportdiff.interfaces.reports.folder import Folder
 
 
 def run_campaign(
-    settings: Settings,
+    settings: CampaignSettings,
     journal: Journal,
     folder: Folder,
     summary: pathlib.Path | None = None,

@@ -183,7 +183,7 @@ def _judged(
 
 def _minimize(arguments: argparse.Namespace, target: Target, report: Report) -> None:
     """Write a repro file for each finding that fails; say on standard error what came of it."""
-    from exportdiff.fuzzing.minimizing.subject import read_subject
+    from exportdiff.fuzzing.minimizing.subject import read_program_file
     from exportdiff.interfaces.checking.reproducing import NoSourceError, Source, write_repro
     from exportdiff.judging.checks.alive import ALIVE
 
@@ -192,7 +192,7 @@ def _minimize(arguments: argparse.Namespace, target: Target, report: Report) -> 
         print("--minimize needs the file of the model: name it as FILE.py:NAME", file=sys.stderr)
         return
     file = pathlib.Path(target.module).resolve()
-    source = Source(read_subject(f"{file}:{target.name}").source, file, target.name)
+    source = Source(read_program_file(f"{file}:{target.name}").source, file, target.name)
     for finding in findings:
         try:
             repro = arguments.repros / f"{finding.fingerprint}.py"

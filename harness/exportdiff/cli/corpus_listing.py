@@ -39,7 +39,7 @@ def add_parser(actions: Subparsers) -> None:
         action="store_true",
         help="print JSON: every file, with every field of its header, its root cause and the kind of its fix",
     )
-    form.add_argument("--markdown", action="store_true", help="print a table in Markdown, as in the README")
+    form.add_argument("--markdown", action="store_true", help="print a table in Markdown: docs/bugs-found.md")
     parser.set_defaults(run=run)
 
 
@@ -71,11 +71,11 @@ def _document(entry: Entry, fixes: Candidates) -> dict[str, object]:
 
 
 def markdown(causes: Sequence[RootCause]) -> str:
-    """Return a table in Markdown, with links that hold in the folder of ``corpora/``."""
+    """Return a table in Markdown, with links that work in docs/bugs-found.md."""
     lines = ["| | what is wrong | who meets it |", "| --- | --- | --- |"]
     for cause in causes:
         entry = cause.entry
-        path = pathlib.PurePosixPath("corpora", entry.file.parent.name, entry.file.name)
+        path = pathlib.PurePosixPath("..", "corpora", entry.file.parent.name, entry.file.name)
         lines.append(f"| {entry.severity or ''} | [{entry.title}]({path}) | {entry.severity_because} |")
     return "\n".join(lines)
 

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from exportdiff.core.case import Case
     from exportdiff.core.finding import Finding
     from exportdiff.core.path import Path
-    from exportdiff.fuzzing.minimizing.subject import Subject
+    from exportdiff.fuzzing.minimizing.subject import ProgramFile
     from exportdiff.runtime.patching.fixes import Fix
 
 
 def chosen_finding(
-    written: str, subject: Subject, path: str | None, check: str | None, fixes: tuple[Fix, ...] = ()
+    written: str, subject: ProgramFile, path: str | None, check: str | None, fixes: tuple[Fix, ...] = ()
 ) -> Finding | None:
     """Judge the program, choose a finding, and print which others there are; None if there is none to choose.
 
@@ -55,7 +55,7 @@ def chosen_finding(
 
 
 def _findings(
-    written: str, subject: Subject, paths: Sequence[Path], fixes: tuple[Fix, ...]
+    written: str, subject: ProgramFile, paths: Sequence[Path], fixes: tuple[Fix, ...]
 ) -> Sequence[Finding]:
     load = partial(_load, fixes, written, subject.source, subject.folder)
     return findings_of(children.Subject(written, load), paths, FIRST_SECONDS)

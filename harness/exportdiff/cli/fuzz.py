@@ -30,8 +30,8 @@ from exportdiff.cli.trying import try_first
 from exportdiff.core.errors import UsageError
 from exportdiff.core.programs import DEFAULT_PROFILE
 from exportdiff.fuzzing.campaign.engines import ENGINES, MODULES
-from exportdiff.fuzzing.campaign.settings import KNOWN_EVERY, MINIMIZED, Settings
-from exportdiff.fuzzing.other_torch.probe import another
+from exportdiff.fuzzing.campaign.settings import KNOWN_EVERY, MINIMIZED, CampaignSettings
+from exportdiff.fuzzing.other_torch.probe import interpreter_to_compare
 from exportdiff.interfaces.output_files import check_writable
 from exportdiff.interfaces.reports.folder import Folder
 from exportdiff.known.corpus.entry import CORPORA, FIXES
@@ -188,7 +188,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--corpora {arguments.corpora}: there is no such folder")
     if arguments.around and arguments.profile != DEFAULT_PROFILE:
         raise UsageError("--profile does not go with --around: no programs are drawn")
-    against = another(arguments.against, "--against") if arguments.against is not None else None
+    against = (
+        interpreter_to_compare(arguments.against, "--against") if arguments.against is not None else None
+    )
     # Here, so that a broken fix is reported once, not by every worker.
     read_candidates(arguments.corpora / FIXES)
     # Before the imports below, so that the server and this process import torch at the same time.
@@ -241,8 +243,8 @@ def _check_alone(arguments: argparse.Namespace) -> None:
             )
 
 
-def _settings(arguments: argparse.Namespace, against: Interpreter | None, workers: int) -> Settings:
-    return Settings(
+def _settings(arguments: argparse.Namespace, against: Interpreter | None, workers: int) -> CampaignSettings:
+    return CampaignSettings(
         paths=chosen_paths(arguments.paths, arguments.device, expensive=False),
         seed=arguments.seed,
         examples=arguments.examples,

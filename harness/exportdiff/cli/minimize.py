@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
     from exportdiff.fuzzing.minimizing import Minimized
     from exportdiff.fuzzing.minimizing.notes import Notes
-    from exportdiff.fuzzing.minimizing.subject import Subject
+    from exportdiff.fuzzing.minimizing.subject import ProgramFile
     from exportdiff.runtime.patching.fixes import Fix
     from exportdiff.runtime.processes.script import Within
 
@@ -70,13 +70,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Print or write a repro file; return 0 if it shows the finding, 1 if there is nothing to show."""
     from exportdiff.cli.finding_choice import chosen_finding, say
     from exportdiff.fuzzing.minimizing.shipping import ship
-    from exportdiff.fuzzing.minimizing.subject import read_subject
+    from exportdiff.fuzzing.minimizing.subject import read_program_file
     from exportdiff.interfaces.reports.commands import repro_command
     from exportdiff.known.corpus.needed_fixes import fixes_named
     from exportdiff.repro.confirm import confirm
     from exportdiff.runtime.patching.fixes import applied
 
-    subject = read_subject(arguments.file)
+    subject = read_program_file(arguments.file)
     _check_arguments(arguments)
     needed = subject.needs.fixes if subject.needs is not None else ()
     fixes = fixes_named(needed, arguments.corpora)
@@ -121,7 +121,7 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
 
 
 def _minimized(
-    arguments: argparse.Namespace, subject: Subject, finding: Finding, fixes: tuple[Fix, ...]
+    arguments: argparse.Namespace, subject: ProgramFile, finding: Finding, fixes: tuple[Fix, ...]
 ) -> Minimized:
     from exportdiff.cli.finding_choice import say
     from exportdiff.fuzzing.minimizing.notes import Notes
@@ -140,7 +140,7 @@ def _minimized(
 
 def _reduce(
     arguments: argparse.Namespace,
-    subject: Subject,
+    subject: ProgramFile,
     finding: Finding,
     fixes: tuple[Fix, ...],
     notes: Notes | None,

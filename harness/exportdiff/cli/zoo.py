@@ -131,11 +131,11 @@ def _meant(source: ModelSource, globs: Sequence[str]) -> bool:
 
 def _names(source: ModelSource) -> tuple[str, ...]:
     from exportdiff.lab.zoo.sources import names
-    from exportdiff.runtime.processes.calls import call_fresh
-    from exportdiff.runtime.processes.child import Death, Failure
+    from exportdiff.runtime.processes.child import Death, TaskFailure
+    from exportdiff.runtime.processes.in_child import call_fresh
 
     listed = call_fresh(LISTING_SECONDS, names, source.name)
-    if isinstance(listed, Failure):
+    if isinstance(listed, TaskFailure):
         raise listed.error
     if isinstance(listed, Death):
         raise UsageError(f"the models of {source.name} cannot be listed ({listed.reason})")

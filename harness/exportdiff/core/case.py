@@ -68,7 +68,7 @@ class Case:
     @classmethod
     def of_module(cls, module: Mapping[str, Any], source: str, name: str, make: str = "make") -> Case:
         """Make a Case from the namespace of a module: the factory ``make`` and the functions in FURTHER."""
-        optional = {key: value for key in FURTHER if callable(value := module.get(key))}
+        optional = {key: value for key in OPTIONAL_FUNCTIONS if callable(value := module.get(key))}
         return cls(name, source, module[make], **optional)
 
     def build(self) -> Built:
@@ -86,7 +86,7 @@ class Case:
         return self.dynamic_shapes() if self.dynamic_shapes is not None else None
 
 
-FURTHER = ("dynamic_shapes", "probes")
+OPTIONAL_FUNCTIONS = ("dynamic_shapes", "probes")
 """The optional functions that a program may define next to its factory."""
 
 

@@ -1,5 +1,5 @@
-"""How people and other programs use exportdiff from Python, pytest and files.
+"""How people and other programs use exportdiff from Python, from pytest, and through files.
 
-``checking`` judges one model for its owner; ``reports`` turns events and verdicts into text, HTML, XML and
-JSON. It knows no command-line option, and judges nothing by itself.
+``checking`` judges one model for its owner; ``reports`` turns the events of a campaign, or the report on one
+model, into text, HTML, XML and JSON. It does not know the options of commands, and has no checks.
 """

@@ -30,26 +30,28 @@ from typing import TYPE_CHECKING
 from exportdiff.core.finding import Consequence, Finding, Relation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from exportdiff.core.path import Path
 
-Seen = Consequence
-"""A difference, with the name of the check, before it is known what it follows from."""
+Difference = Consequence
+"""A difference and the name of its check, before it is known whether it is a finding or a consequence."""
 
 _SHOWN_IN_CALLS = (Relation.IN_CALL, Relation.IN_CALL_WEAK, Relation.POSSIBLE_CAUSE)
 
 
 @dataclass(frozen=True)
-class Judged:
-    """What the differences of one path amount to."""
+class PathFindings:
+    """The findings of one path."""
 
     findings: tuple[Finding, ...]
     possible_causes: frozenset[tuple[str, ...]]
     """Signatures of rule 3's consequences: no findings on other paths of the same mode."""
 
 
-def judged(differences: Iterable[Seen], path: Path, probes: frozenset[int] = frozenset()) -> Judged:
+def path_findings(
+    differences: Iterable[Difference], path: Path, probes: frozenset[int] = frozenset()
+) -> PathFindings:
     """Sort the differences of one path into findings and consequences.
 
     ``differences`` are in the order of the checks; ``probes`` are the numbers of the calls with other sizes.
@@ -61,7 +63,7 @@ def judged(differences: Iterable[Seen], path: Path, probes: frozenset[int] = fro
         in_calls += [each for each in alone if _relation(each) is Relation.MISSING_STATE]
         alone = [each for each in alone if _relation(each) is not Relation.MISSING_STATE]
     findings = [_finding(each, path, probes) for each in alone]
-    possible: tuple[Seen, ...] = ()
+    possible: tuple[Difference, ...] = ()
     if in_calls:
         first, *rest = in_calls
         possible = tuple(each for each in rest if _relation(each) is Relation.POSSIBLE_CAUSE)
@@ -74,21 +76,21 @@ def judged(differences: Iterable[Seen], path: Path, probes: frozenset[int] = fro
             findings[spoiler] = replace(findings[spoiler], consequences=(first, *possible, *others))
         possible = tuple(each for each in possible if each.evidence.words() != first.evidence.words())
     signatures = frozenset(_finding(each, path, probes).signature for each in possible)
-    return Judged(folded(findings), signatures)
+    return PathFindings(folded(findings), signatures)
 
 
-def _relation(seen: Seen) -> Relation:
+def _relation(seen: Difference) -> Relation:
     return seen.evidence.relation
 
 
-def _order(seen: Seen) -> tuple[bool, int, bool]:
+def _order(seen: Difference) -> tuple[bool, int, bool]:
     """Sort by rules 2 and 3; what is equal keeps the order of the checks."""
     call = -1 if seen.evidence.call is None else seen.evidence.call
     relation = _relation(seen)
     return relation is Relation.POSSIBLE_CAUSE, call, relation is Relation.IN_CALL_WEAK
 
 
-def _spoils(relation: Relation, first: Seen) -> bool:
+def _spoils(relation: Relation, first: Difference) -> bool:
     """Whether a difference of this relation is plainly the cause of the first one in a call (rule 5)."""
     evidence = first.evidence
     if evidence.kind != "mismatch" or evidence.relation is Relation.POSSIBLE_CAUSE:
@@ -100,7 +102,7 @@ def _spoils(relation: Relation, first: Seen) -> bool:
     return relation is Relation.SPOILS_CALLS
 
 
-def _finding(seen: Seen, path: Path, probes: frozenset[int]) -> Finding:
+def _finding(seen: Difference, path: Path, probes: frozenset[int]) -> Finding:
     return Finding(path, seen.check, seen.evidence, probe=seen.evidence.call in probes)
 
 
@@ -119,12 +121,12 @@ def folded(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(kept.values())
 
 
-def over_paths(judgements: Sequence[tuple[Path, Judged]]) -> tuple[Finding, ...]:
+def over_paths(judgements: Sequence[tuple[Path, PathFindings]]) -> tuple[Finding, ...]:
     """Fold the findings of all paths, in the order of the paths, without those that rule 3 leaves out."""
     left_out = {(path.mode, *words) for path, each in judgements for words in each.possible_causes}
-    return folded(_kept(judgements, left_out))
-
-
-def _kept(judgements: Sequence[tuple[Path, Judged]], left_out: set[tuple[str, ...]]) -> Iterator[Finding]:
-    for path, each in judgements:
-        yield from (found for found in each.findings if (path.mode, *found.signature) not in left_out)
+    return folded(
+        found
+        for path, each in judgements
+        for found in each.findings
+        if (path.mode, *found.signature) not in left_out
+    )

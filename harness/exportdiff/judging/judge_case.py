@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
     from exportdiff.core.case import Case
     from exportdiff.core.path import Path
-    from exportdiff.judging.declared_refusals import DeclaredRefusal
+    from exportdiff.judging.exemptions.refusal import FixRefusal
 
-Judge: TypeAlias = "Callable[[Case, Sequence[Path], Sequence[DeclaredRefusal]], Verdict]"
+Judge: TypeAlias = "Callable[[Case, Sequence[Path], Sequence[FixRefusal]], Verdict]"
 """What judges a case; tests replace it."""
 
 
-def judge_case(case: Case, paths: Sequence[Path], refusals: Sequence[DeclaredRefusal] = ()) -> Verdict:
+def judge_case(case: Case, paths: Sequence[Path], refusals: Sequence[FixRefusal] = ()) -> Verdict:
     """Judge along paths; along none, run eager alone to see whether it survives.
 
     ``refusals``: what the fixes that are in place declare.

@@ -1,4 +1,4 @@
-"""One Case over all paths and checks: the Verdict."""
+"""Judges one case: runs it eagerly and along every path, and compares what was observed."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ import contextlib
 import io
 import logging
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
-from exportdiff.core.finding import MESSAGE_LINES
-from exportdiff.judging.causes import Judged, Seen, judged, over_paths
+from exportdiff.judging.causes import Difference, over_paths, path_findings
 from exportdiff.judging.checks import CHECKS, OF_CALLS
 from exportdiff.judging.checks.guards.check import CallRefused
-from exportdiff.judging.declared_refusals import until_refused
-from exportdiff.judging.documented_limits import Question, limit_for
-from exportdiff.judging.documented_refusals import IN_CALLS, refusal
+from exportdiff.judging.exemptions.limits import Comparison, limit_for
+from exportdiff.judging.exemptions.refusal import find_refusal
+from exportdiff.judging.exemptions.refusals import REFUSALS
 from exportdiff.judging.precision import in_float64, with_exact_values
 from exportdiff.judging.results import PathResult, Unjudged, Verdict
 from exportdiff.runtime.inputs.copies import CALLS
@@ -27,8 +26,8 @@ from exportdiff.runtime.observing.shortcuts import shortcuts
 from exportdiff.runtime.observing.tensors import TensorSnapshot
 from exportdiff.runtime.observing.values import parts
 from exportdiff.runtime.paths import eager_key
+from exportdiff.runtime.paths.run.by_export import observe_paths
 from exportdiff.runtime.paths.run.eager import observe_eager
-from exportdiff.runtime.paths.run.tree import observe_paths
 from exportdiff.runtime.paths.stopwatch import Stopwatch
 from exportdiff.runtime.paths.transforms.apply import applies, calls_often, reference_case
 
@@ -38,9 +37,8 @@ if TYPE_CHECKING:
     from exportdiff.core.case import Case
     from exportdiff.core.finding import Finding
     from exportdiff.core.path import Path
-    from exportdiff.judging.declared_refusals import DeclaredRefusal, Refusing
-    from exportdiff.judging.documented_refusals import Refusal
-    from exportdiff.runtime.observing.failure import Failure
+    from exportdiff.judging.causes import PathFindings
+    from exportdiff.judging.exemptions.refusal import FixRefusal, Refusal
     from exportdiff.runtime.observing.observation import EagerObservation, Observation
     from exportdiff.runtime.observing.tensors import Leaf, Tree
 
@@ -49,76 +47,154 @@ def judge(
     case: Case,
     paths: Sequence[Path],
     checks: Sequence[str] | None = None,
-    refusals: Sequence[DeclaredRefusal] = (),
-    tell: Callable[[PathResult, Judged], None] = lambda result, judged: None,
+    refusals: Sequence[FixRefusal] = (),
+    tell: Callable[[PathResult, PathFindings], None] = lambda result, found: None,
 ) -> Verdict:
     """Run ``case`` eagerly and along every path, and compare what was observed.
 
-    ``refusals``: what the fixes that are in place declare; a path that raises one is unsupported.
-    ``tell`` gets the result of each path as soon as it is there, and its findings.
+    ``refusals``: what the installed fixes declare; a path that raises one is unsupported. ``tell`` gets the
+    result and the findings of each path as soon as they are there.
+
     Raises ValueError for an unknown check, and whatever building the case raises.
     """
     for name in checks or ():
         if name not in CHECKS:
             raise ValueError(f"no check {name!r}; there are {', '.join(CHECKS)}")
     chosen = frozenset(CHECKS if checks is None else checks)
-    clock = Stopwatch()
-    asked = paths
-    unjudged = [
-        Unjudged(path, "the model has dynamic shapes of its own") for path in paths if not applies(case, path)
-    ]
-    paths = [path for path in paths if applies(case, path)]
-    references: dict[tuple[str, ...], EagerObservation] = {}
-    first_call: dict[tuple[str, ...], str] = {}
-    results: list[PathResult] = []
-    judgements: list[tuple[Path, Judged]] = []
     with _quiet(), _own_random_numbers(), shortcuts():
-        for path in {eager_key(path): path for path in paths}.values():
-            varied = reference_case(case, path)
-            modes = {each.mode for each in paths if eager_key(each) == eager_key(path)}
-            reference = observe_eager(varied, path.device, clock, modes)
-            if case.other_values and not case.finite_only and _wants_its_values(reference):
-                return judge(replace(case, other_values=False), asked, checks, refusals, tell)
-            reason = _invalid(reference) or _unstable(reference, observe_eager(varied, path.device, clock))
-            if not reason and calls_often(path) and reference.first_call_only:
-                reason = "the first call of eager changes what export fixes"
-            if not reason:
-                references[eager_key(path)] = _judgeable(reference)
-                first_call[eager_key(path)] = _first_call_because(reference)
-            elif eager_key(path) == (path.device,):  # eager as it is: no path can be compared with it
-                return Verdict(False, reason, (), (), clock.seconds)
-            else:
-                alike = [each for each in paths if eager_key(each) == eager_key(path)]
-                unjudged += [Unjudged(each, f"{reason}, {_varied(path)}") for each in alike]
-        paths = [path for path in paths if eager_key(path) in references]
-        for observed in observe_paths(case, paths, clock):
-            observation, refused = until_refused(observed, (*refusals, *IN_CALLS))
-            path = observation.path
-            if case.may_ask:
-                observation = replace(observation, same_operators=False)
-            reference = references[eager_key(path)]
-            because = first_call[eager_key(path)]
-            if isinstance(observation, CompiledObservation | PipelinedObservation):
-                reference = _judgeable(observation.reference)
-                because = _first_call_because(observation.reference)
-            judgement, excused = _judge_path(reference, observation, chosen)
-            if not observation.same_operators and any(map(_is_about_a_value, judgement.findings)):
-                wide = in_float64(reference_case(case, path))
-                exact = with_exact_values(reference, observe_eager(wide, path.device, clock, {path.mode}))
-                judgement, more = _judge_path(exact, observation, chosen)
-                excused |= more
-            result = _result(observation, judgement.findings, excused, refused)
-            if result.status != "unsupported":
-                result = replace(result, first_call_because=because)
+        try:
+            return _Judgement(case, paths, chosen, refusals).verdict(tell)
+        except _OtherValuesFailError:
+            case = replace(case, other_values=False)
+            return _Judgement(case, paths, chosen, refusals).verdict(tell)
+
+
+class _OtherValuesFailError(Exception):
+    """The user's model accepts only values like those of the example."""
+
+
+@dataclass(frozen=True)
+class _Reference:
+    """A run of eager, as far as paths can be compared with it."""
+
+    observation: EagerObservation
+    first_call_because: str
+    """Why only the first call is compared; empty if all calls are."""
+
+    @classmethod
+    def of(cls, eager: EagerObservation) -> _Reference:
+        """Leave out the calls that prove nothing."""
+        because = _first_call_because(eager)
+        if because:
+            eager = replace(
+                eager,
+                calls=eager.calls[:1],
+                edited=None,
+                mutation_probes=(),
+                deviations=(),
+                small_calls=(),
+            )
+        return cls(eager, because)
+
+
+class _Judgement:
+    """The steps of judging one case; ``verdict`` takes them in order."""
+
+    def __init__(
+        self, case: Case, paths: Sequence[Path], checks: frozenset[str], refusals: Sequence[FixRefusal]
+    ) -> None:
+        self._case = case
+        self._checks = checks
+        self._refusals: tuple[Refusal, ...] = (*refusals, *REFUSALS)
+        self._clock = Stopwatch()
+        self._paths = [path for path in paths if applies(case, path)]
+        self._unjudged = [
+            Unjudged(path, "the model has dynamic shapes of its own")
+            for path in paths
+            if not applies(case, path)
+        ]
+        self._references: dict[tuple[str, ...], _Reference] = {}
+        """By eager key."""
+
+    def verdict(self, tell: Callable[[PathResult, PathFindings], None]) -> Verdict:
+        """Run eager, then each path; return the verdict."""
+        for path in {eager_key(path): path for path in self._paths}.values():
+            reason = self._run_eager(path)
+            if reason and eager_key(path) == (path.device,):  # plain eager: no path can be compared with it
+                return Verdict(False, reason, (), (), self._clock.seconds)
+            if reason:
+                varied = f"with {' and '.join(eager_key(path)[1:])} applied to the eager model"
+                self._unjudged += [Unjudged(each, f"{reason}, {varied}") for each in self._alike(path)]
+        results: list[PathResult] = []
+        found: list[tuple[Path, PathFindings]] = []
+        paths = [path for path in self._paths if eager_key(path) in self._references]
+        for observed in observe_paths(self._case, paths, self._clock):
+            result, findings = self._judge_path(observed)
             results.append(result)
-            judgements.append((path, judgement))
-            tell(results[-1], judgement)
-    return Verdict(True, "", tuple(results), over_paths(judgements), clock.seconds, tuple(unjudged))
+            found.append((observed.path, findings))
+            tell(result, findings)
+        return Verdict(
+            True, "", tuple(results), over_paths(found), self._clock.seconds, tuple(self._unjudged)
+        )
 
+    def _alike(self, path: Path) -> list[Path]:
+        """Return the paths that are compared with the same run of eager."""
+        return [each for each in self._paths if eager_key(each) == eager_key(path)]
 
-def _varied(path: Path) -> str:
-    """Say how the eager model differs from the user's own."""
-    return f"with {' and '.join(eager_key(path)[1:])} applied to the eager model"
+    def _run_eager(self, path: Path) -> str:
+        """Run eager for all paths like this one; return why they cannot be compared with it, or nothing."""
+        case = reference_case(self._case, path)
+        modes = {each.mode for each in self._alike(path)}
+        eager = observe_eager(case, path.device, self._clock, modes)
+        if self._case.other_values and not self._case.finite_only and _needs_given_values(eager):
+            raise _OtherValuesFailError
+        reason = _invalid(eager) or _unstable(eager, observe_eager(case, path.device, self._clock))
+        if not reason and calls_often(path) and eager.first_call_only:
+            reason = "the first call of eager changes what export fixes"
+        if not reason:
+            self._references[eager_key(path)] = _Reference.of(eager)
+        return reason
+
+    def _judge_path(self, observed: Observation) -> tuple[PathResult, PathFindings]:
+        """Compare one path with eager."""
+        refused = find_refusal(observed, self._refusals)
+        if refused is not None:
+            observed = refused.until
+        if self._case.may_ask:
+            observed = replace(observed, same_operators=False)
+        path = observed.path
+        reference = self._references[eager_key(path)]
+        if isinstance(observed, CompiledObservation | PipelinedObservation):
+            reference = _Reference.of(observed.reference)
+        findings, excused = self._compare(reference.observation, observed)
+        if not observed.same_operators and any(map(_is_about_a_value, findings.findings)):
+            wide = in_float64(reference_case(self._case, path))
+            exact = observe_eager(wide, path.device, self._clock, {path.mode})
+            findings, more = self._compare(with_exact_values(reference.observation, exact), observed)
+            excused |= more
+        limits, because = tuple(sorted(excused)), reference.first_call_because
+        name = refused.name if refused is not None else ""
+        if findings.findings:
+            headline = findings.findings[0].evidence.headline
+            return PathResult(path, "finding", "", limits, headline, because, name), findings
+        if refused is not None:
+            return PathResult(path, "unsupported", name, limits, refused.message), findings
+        return PathResult(path, "ok", excused=limits, first_call_because=because), findings
+
+    def _compare(self, reference: EagerObservation, candidate: Observation) -> tuple[PathFindings, set[str]]:
+        """Return the findings of one path, and the names of the limits that excuse differences."""
+        excused: set[str] = set()
+        differences: list[Difference] = []
+        for name, check in CHECKS.items():
+            for evidence in check(reference, candidate) if name in self._checks else ():
+                limit = limit_for(Comparison(evidence, reference, candidate))
+                if limit is None:
+                    differences.append(Difference(name, evidence))
+                else:
+                    excused.add(limit.name)
+        probes = frozenset(number for number, call in enumerate(candidate.calls) if call.probe)
+        probes |= {each.number for each in candidate.small_calls}
+        return path_findings(differences, candidate.path, probes), excused
 
 
 def _is_about_a_value(finding: Finding) -> bool:
@@ -128,26 +204,13 @@ def _is_about_a_value(finding: Finding) -> bool:
 
 
 def _first_call_because(reference: EagerObservation) -> str:
-    """Return why later calls prove nothing; empty: they do."""
+    """Return why later calls prove nothing; empty if they do."""
     if reference.first_call_only:  # export documents that it fixes these as they are
         return "the first call of eager changes Python values, modules or the layout of the state"
     for number, call in enumerate(reference.calls):
         if number and call.failure is not None and not call.probe:
             return f"eager raises {call.failure.name} in {_called(number)}"
     return ""
-
-
-def _judgeable(reference: EagerObservation) -> EagerObservation:
-    if _first_call_because(reference):
-        return replace(
-            reference,
-            calls=reference.calls[:1],
-            edited=None,
-            mutation_probes=(),
-            deviations=(),
-            small_calls=(),
-        )
-    return reference
 
 
 def _invalid(reference: EagerObservation) -> str:
@@ -170,7 +233,7 @@ def _invalid(reference: EagerObservation) -> str:
     return ""
 
 
-def _wants_its_values(reference: EagerObservation) -> bool:
+def _needs_given_values(reference: EagerObservation) -> bool:
     """Whether a user's model fails on inputs with other values only, as nn.BCELoss does outside of [0, 1]."""
     first, *others = reference.calls
     return first.failure is None and any(call.failure is not None and not call.probe for call in others)
@@ -196,54 +259,6 @@ def _unstable(first: EagerObservation, second: EagerObservation) -> str:
         for evidence in check(first, second):
             return f"eager disagrees with itself on a second run: {evidence.headline}"
     return ""
-
-
-def _result(
-    observation: Observation,
-    findings: Sequence[Finding],
-    excused: set[str],
-    refused: Refusing | Refusal | None,
-) -> PathResult:
-    limits = tuple(sorted(excused))
-    if refused is None and observation.failure is not None:
-        refused = refusal(observation.failure)
-    name = refused.name if refused else ""
-    if findings:
-        headline = findings[0].evidence.headline
-        return PathResult(observation.path, "finding", "", limits, headline, refused=name)
-    if refused is not None:
-        said = _first_lines(observation.failure)
-        return PathResult(observation.path, "unsupported", name, limits, said)
-    return PathResult(observation.path, "ok", excused=limits)
-
-
-def _first_lines(failure: Failure | None) -> str:
-    """Return what torch said, without the pages that follow in some messages."""
-    if failure is None:
-        return ""
-    lines = [line for line in f"{failure.name}: {failure.message.strip()}".splitlines() if line.strip()]
-    return "\n".join(lines[:MESSAGE_LINES])
-
-
-def _judge_path(
-    reference: EagerObservation, candidate: Observation, chosen: frozenset[str]
-) -> tuple[Judged, set[str]]:
-    """Return the findings of one path, and the names of the documented limits that excuse differences."""
-    if candidate.failure is not None and refusal(candidate.failure) is not None:
-        # Export may refuse a model, but must not change anything while it does.
-        candidate = replace(candidate, failure=None)
-    excused: set[str] = set()
-    seen: list[Seen] = []
-    for name, check in CHECKS.items():
-        for evidence in check(reference, candidate) if name in chosen else ():
-            limit = limit_for(Question(evidence, reference, candidate))
-            if limit is None:
-                seen.append(Seen(name, evidence))
-            else:
-                excused.add(limit.name)
-    probes = frozenset(number for number, call in enumerate(candidate.calls) if call.probe)
-    probes |= {each.number for each in candidate.small_calls}
-    return judged(seen, candidate.path, probes), excused
 
 
 @contextlib.contextmanager

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from exportdiff.core.errors import UsageError
 from exportdiff.core.program_text.canonical import fingerprint
 from exportdiff.known.corpus.entry import HEADER, read_entry
-from exportdiff.runtime.processes.calls import call_fresh
-from exportdiff.runtime.processes.child import Death, Failure
+from exportdiff.runtime.processes.child import Death, TaskFailure
+from exportdiff.runtime.processes.in_child import call_fresh
 from exportdiff.runtime.processes.script import run_file
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _refuse_needs(entry: Entry) -> None:
 def _explained_in_child(entry: Entry, corpora: pathlib.Path) -> tuple[str, ...]:
     """Run ``explained`` in a fresh process. Raises UsageError if the process fails."""
     answer = call_fresh(SECONDS, explained, entry.file.absolute(), entry.path, corpora.resolve())
-    if isinstance(answer, Death | Failure):
+    if isinstance(answer, Death | TaskFailure):
         reason = answer.reason if isinstance(answer, Death) else str(answer.error)
         raise UsageError(f"{entry.file} cannot be judged on {entry.path}: {reason}")
     return answer

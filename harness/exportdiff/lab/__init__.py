@@ -1,4 +1,4 @@
-"""Measures exportdiff itself: benchmarks, real models, and planted bugs that prove that checks can fail.
+"""Measures exportdiff itself: benchmarks, real models, and planted faults that prove that checks can fail.
 
-Nothing below it needs it, so none of it runs in a user's campaign or check.
+No campaign and no check of a user's model needs it; only commands import it.
 """

@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from exportdiff.core.case import FURTHER
+from exportdiff.core.case import OPTIONAL_FUNCTIONS
 from exportdiff.core.program_text.parsing import parse
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def program_of(source: str, *, probes: bool = True) -> str:
         source = source[header.end() :]
     functions = {node.name: node for node in parse(source).body if isinstance(node, ast.FunctionDef)}
     kept = source.splitlines()
-    ends = [functions[name].end_lineno or 0 for name in ("make", *FURTHER) if name in functions]
+    ends = [functions[name].end_lineno or 0 for name in ("make", *OPTIONAL_FUNCTIONS) if name in functions]
     if header is not None and ends:
         kept = kept[: max(ends)]
         used = set(_names(parse("\n".join(kept))))

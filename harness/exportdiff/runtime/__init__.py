@@ -1,5 +1,5 @@
-"""Runs a case along paths and records what happens, in processes that cannot harm this one.
+"""Runs a case along paths and records what happens, in child processes with limits.
 
-It gives observations: outputs, state, aliasing, gradients, graphs, errors. It does not know what is right: it
-compares nothing, and knows no finding, no corpus and no campaign.
+The result is an observation for each path: outputs, state, aliasing, gradients, graphs, errors. This package
+does not know what is right: it compares nothing, and knows no finding, no corpus and no campaign.
 """

@@ -11,7 +11,7 @@ from torch.utils import _pytree as pytree
 
 from exportdiff.core.case import MODULE_PREFIX, case_from_source, sources_forgotten
 from exportdiff.judging.judge_case import judge_case
-from exportdiff.runtime.observing.between_programs import free_programs
+from exportdiff.runtime.observing.between_programs import clean_state, free_programs
 from exportdiff.runtime.paths import select_paths
 
 SOURCE = """
@@ -55,14 +55,13 @@ def _installed() -> list[str]:
 
 
 def test_strict_export_leaves_no_graph_and_no_weights() -> None:
-    with sources_forgotten():
+    with clean_state(free=True):
         verdict = judge_case(case_from_source(SOURCE), select_paths(["strict:*"]))
         assert verdict.valid
         assert _installed()
         modules = [each for name, each in sys.modules.items() if name.startswith(MODULE_PREFIX)]
         (weights,) = [vars(module)["made"] for module in modules if "made" in vars(module)]
         del modules
-    free_programs()
     assert not _installed()
     assert weights
     assert not any(weight() is not None for weight in weights)

@@ -25,8 +25,8 @@ from exportdiff.runtime.observing.observation import ExportedObservation, Observ
 from exportdiff.runtime.observing.tensors import TensorSnapshot
 from exportdiff.runtime.paths import select_paths
 from exportdiff.runtime.paths.dynamic_sizes import may_narrow
+from exportdiff.runtime.paths.run.by_export import observe_paths
 from exportdiff.runtime.paths.run.eager import observe_eager
-from exportdiff.runtime.paths.run.tree import observe_paths
 from exportdiff.runtime.paths.stopwatch import Stopwatch
 from exportdiff.runtime.paths.transforms.apply import varied_case
 

@@ -13,9 +13,9 @@ from exportdiff.runtime.inputs.copies import build
 from exportdiff.runtime.inputs.deviations import DEVIATIONS, Key
 from exportdiff.runtime.observing.process_state import read_process_state
 from exportdiff.runtime.observing.tensors import state_snapshot
-from exportdiff.runtime.paths.run import calls
-from exportdiff.runtime.paths.run.calls import DEVIATING_CALLS, plan_calls
+from exportdiff.runtime.paths.run import model_calls
 from exportdiff.runtime.paths.run.informative import Level, informative_calls, informative_first
+from exportdiff.runtime.paths.run.model_calls import DEVIATING_CALLS, plan_calls
 
 ARGS = "(torch.ones(2, 3), torch.zeros(2, 3), 2, True)"
 
@@ -138,7 +138,7 @@ def test_all_modes_of_a_case_get_it_told_once(
         plan = plan_calls(state, examples, ("nonstrict", "strict"), chosen)
         assert len(plan.deviations) == DEVIATING_CALLS and plan.deviations[0].deviation == "flag"
     assert informative_calls.cache_info().misses == 1
-    monkeypatch.setattr(calls, "TRIED", 0)
+    monkeypatch.setattr(model_calls, "TRIED", 0)
     informative_calls.cache_clear()
     rotated = {
         plan_calls(state, examples, ("strict",), replace(chosen, source=f"{n}")).deviations[0].deviation

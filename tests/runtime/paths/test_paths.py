@@ -12,8 +12,8 @@ from exportdiff.core.case import Case
 from exportdiff.runtime.observing.observation import ExportedObservation
 from exportdiff.runtime.observing.tensors import TensorSnapshot
 from exportdiff.runtime.paths import MODES, RUNNERS, all_paths, core_paths, parse, select_paths
+from exportdiff.runtime.paths.run.by_export import observe_paths
 from exportdiff.runtime.paths.run.eager import observe_eager
-from exportdiff.runtime.paths.run.tree import observe_paths
 from exportdiff.runtime.paths.stopwatch import Stopwatch
 from exportdiff.runtime.paths.transforms.apply import needs
 from exportdiff.runtime.paths.transforms.table import TRANSFORMS

@@ -14,9 +14,9 @@ from exportdiff.judging.verdict import judge
 from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.runtime.inputs.copies import CALLS
 from exportdiff.runtime.observing.observation import PipelinedObservation
-from exportdiff.runtime.patching.installed import only_installed
+from exportdiff.runtime.patching.installed import only_these_fixes
 from exportdiff.runtime.paths import select_paths
-from exportdiff.runtime.paths.run.tree import observe_paths
+from exportdiff.runtime.paths.run.by_export import observe_paths
 from exportdiff.runtime.paths.stopwatch import Stopwatch
 from support.folders import CORPORA
 
@@ -117,7 +117,7 @@ class Model(nn.Module):
     fix = knowledge(CORPORA).fixes.get("pipeline_keeps_subgraphs")
     if fix is None:
         pytest.skip(f"torch {torch.__version__} needs another fix for no_grad in a pipeline")
-    with only_installed((fix,)):
+    with only_these_fixes((fix,)):
         verdict = judge(case(views, f"({arguments},)"), PATHS)
     assert verdict.findings == ()
     assert verdict.paths[0].excused == (("stages-begin-with-leaves",) if "requires" in arguments else ())

@@ -13,11 +13,11 @@ from torch import nn
 from torch.export.unflatten import InterpreterModuleDispatcher
 
 from exportdiff.core.case import Case
-from exportdiff.judging.documented_limits.replacing import SELECTS
+from exportdiff.judging.exemptions.limits.replacing import SELECTS
 from exportdiff.judging.verdict import judge
 from exportdiff.runtime.patching.fixes import applied
 from exportdiff.runtime.paths import Path, all_paths, parse
-from exportdiff.runtime.paths.run.calls import run_calls
+from exportdiff.runtime.paths.run.model_calls import run_calls
 from exportdiff.runtime.paths.transforms import TRANSFORMS
 from support.of_this_torch import held, only_on_the_pinned_torch
 

@@ -18,9 +18,9 @@ from exportdiff.fuzzing.campaign.postmortem import post_mortem
 from exportdiff.runtime.paths import Path, select_paths
 from exportdiff.runtime.processes import child as child_module
 from exportdiff.runtime.processes import scratch
-from exportdiff.runtime.processes.calls import ReusableWorker, call_fresh
-from exportdiff.runtime.processes.child import Child, Death, Failure, Stopped, waited_for_core
+from exportdiff.runtime.processes.child import Child, Death, Stopped, TaskFailure, waited_for_core
 from exportdiff.runtime.processes.executor import WorkerSlots
+from exportdiff.runtime.processes.in_child import ReusableWorker, call_fresh
 
 # The child processes can import the modules of the tests.
 
@@ -100,7 +100,7 @@ def test_the_time_without_a_core_is_counted() -> None:
 def test_a_task_answers_raises_dies_or_hangs() -> None:
     assert call_fresh(60, double, 3) == 6
     failure = call_fresh(60, fail)
-    assert isinstance(failure, Failure) and "KeyError: 'ours'" in str(failure.error)
+    assert isinstance(failure, TaskFailure) and "KeyError: 'ours'" in str(failure.error)
     assert call_fresh(60, abort) == Death("abort", "SIGABRT")
     assert call_fresh(60, leave) == Death("abort", "exit code 3")
     assert call_fresh(0.5, hang) == Death("hang", "no answer within 0.5 s")
@@ -111,7 +111,7 @@ def test_a_worker_is_reused_until_a_task_kills_it() -> None:
         assert is_new(worker)
         first = worker.ask(60, own_pid)
         assert worker.ask(60, own_pid) == first and not is_new(worker)
-        assert isinstance(worker.ask(60, fail), Failure)
+        assert isinstance(worker.ask(60, fail), TaskFailure)
         assert worker.ask(60, own_pid) == first
         assert worker.ask(60, abort) == Death("abort", "SIGABRT")
         assert is_new(worker)

@@ -16,7 +16,7 @@ from exportdiff.judging.results import Verdict
 from exportdiff.judging.verdict import judge
 from exportdiff.runtime import second_device
 from exportdiff.runtime.paths import select_paths
-from exportdiff.runtime.processes.calls import call_fresh
+from exportdiff.runtime.processes.in_child import call_fresh
 
 BUILDS = pytest.mark.skipif(bool(second_device.why_not()), reason="needs g++ and ninja")
 SECONDS = 600

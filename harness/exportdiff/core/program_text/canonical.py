@@ -7,13 +7,13 @@ import builtins
 import hashlib
 import json
 
-from exportdiff.core.case import FURTHER
+from exportdiff.core.case import OPTIONAL_FUNCTIONS
 from exportdiff.core.program_text.parsing import parse
 
 DIGITS = 10
 """The number of hexadecimal digits of a fingerprint."""
 
-_KEPT = frozenset((*dir(builtins), "make", *FURTHER))
+_KEPT = frozenset((*dir(builtins), "make", *OPTIONAL_FUNCTIONS))
 
 
 def canonical_digest(source: str) -> str:

@@ -13,7 +13,7 @@ IMPORTS = "import copy\n\nimport torch\nimport torch.utils.checkpoint\nfrom torc
 
 
 @dataclass(frozen=True)
-class Refused:
+class UnusableModel:
     """Why there can be no campaign around a model: one line for the user."""
 
     reason: str

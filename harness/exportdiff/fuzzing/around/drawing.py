@@ -32,15 +32,15 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Placed:
+class AroundProgram:
     """A model in its situations."""
 
     source: str
     taken: tuple[str, ...]
     refused: tuple[str, ...]
     """Eager does not run with these in addition."""
-    features: tuple[str, ...] = ()
-    """Tags of generated programs that it deserves as well."""
+    like_generated: tuple[str, ...] = ()
+    """The tags that a generated program with the same contents has."""
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -50,7 +50,7 @@ class Placed:
                 {
                     *(TAKEN + name for name in self.taken),
                     *(REFUSED + name for name in self.refused),
-                    *self.features,
+                    *self.like_generated,
                 }
             )
         )
@@ -61,11 +61,11 @@ def around_program(around: Around, seed: int, index: int, profile: str = "") -> 
 
     Runs the model in eager: call it in a child process.
     """
-    placed = place(around, choices(seed, index))
+    placed = with_situations(around, choices(seed, index))
     return placed.source, placed.tags
 
 
-def place(around: Around, chosen: Sequence[Choice]) -> Placed:
+def with_situations(around: Around, chosen: Sequence[Choice]) -> AroundProgram:
     """Add one situation after the other; leave out what means nothing, or what eager refuses.
 
     Raises what the model itself raises in eager.
@@ -90,9 +90,9 @@ def place(around: Around, chosen: Sequence[Choice]) -> Placed:
             continue
         source, facts, pieces = wider, found, more
         taken.append(choice.name)
-    features = [feature for name in taken for feature in SITUATIONS[name].features]
-    features += ["calls.group_result"] * facts.containers
-    return Placed(source, tuple(taken), tuple(refused), tuple(features))
+    tags = [feature for name in taken for feature in SITUATIONS[name].tags]
+    tags += ["calls.group_result"] * facts.containers
+    return AroundProgram(source, tuple(taken), tuple(refused), tuple(tags))
 
 
 def written(around: Around, pieces: Sequence[tuple[str, str]], taken: Sequence[str] = ()) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Tensor:
+class TensorFacts:
     """A tensor, and the expression that reaches it."""
 
     text: str
@@ -31,7 +31,7 @@ class Tensor:
         """Whether it holds real numbers."""
         return self.dtype.is_floating_point
 
-    def like(self, other: Tensor) -> bool:
+    def like(self, other: TensorFacts) -> bool:
         """Whether the other has the same shape and dtype."""
         return (self.shape, self.dtype) == (other.shape, other.dtype)
 
@@ -51,7 +51,7 @@ class Argument:
 class TensorArgument(Argument):
     """An argument that is a tensor."""
 
-    tensor: Tensor
+    tensor: TensorFacts
     """Its text is the name."""
 
 
@@ -60,9 +60,9 @@ class Facts:
     """What one call of a model showed."""
 
     arguments: tuple[Argument, ...]
-    parameters: tuple[Tensor, ...]
+    parameters: tuple[TensorFacts, ...]
     """Each once; the text is its first name."""
-    outputs: tuple[Tensor, ...]
+    outputs: tuple[TensorFacts, ...]
     """The text says how to reach it from the result: ``[0]``, ``.logits``, or nothing."""
     flags: tuple[tuple[str, bool], ...]
     """Parameters of ``forward`` that default to True or False and were not given, and the default."""
@@ -100,7 +100,7 @@ class Facts:
         return tuple(each for each in self.tensors if each.tensor.floating)
 
     @property
-    def floating_outputs(self) -> tuple[Tensor, ...]:
+    def floating_outputs(self) -> tuple[TensorFacts, ...]:
         """The outputs that hold real numbers."""
         return tuple(each for each in self.outputs if each.floating)
 
@@ -111,7 +111,7 @@ def facts_of(case: Case) -> Facts:
     signature = inspect.signature(built.model.forward)
     arguments = tuple(_arguments(signature, built.args, built.kwargs))
     parameters = tuple(
-        Tensor(name, tuple(each.shape), each.dtype) for name, each in built.model.named_parameters()
+        TensorFacts(name, tuple(each.shape), each.dtype) for name, each in built.model.named_parameters()
     )
     modules = tuple(name for name, _ in built.model.named_modules() if name)
     flags = tuple(_flags(signature, {each.name for each in arguments}))
@@ -161,10 +161,10 @@ def _flags(signature: inspect.Signature, given: set[str]) -> Iterator[tuple[str,
             yield name, each.default
 
 
-def _leaves(value: object, text: str) -> Iterator[Tensor]:
+def _leaves(value: object, text: str) -> Iterator[TensorFacts]:
     """Yield the tensors of a result that plain indices and attributes reach."""
     if isinstance(value, torch.Tensor):
-        yield Tensor(text, tuple(value.shape), value.dtype)
+        yield TensorFacts(text, tuple(value.shape), value.dtype)
     elif isinstance(value, Mapping):
         for key, each in value.items():
             if isinstance(key, str):
@@ -180,7 +180,7 @@ def _argument(name: str, place: str, value: object, *, keyword: bool) -> Argumen
         and value.layout == torch.strided
         and not isinstance(value, nn.Parameter)
     ):
-        return TensorArgument(name, place, keyword, Tensor(name, tuple(value.shape), value.dtype))
+        return TensorArgument(name, place, keyword, TensorFacts(name, tuple(value.shape), value.dtype))
     return Argument(name, place, keyword)
 
 

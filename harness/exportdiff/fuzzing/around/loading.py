@@ -6,10 +6,10 @@ import ast
 import pathlib
 from typing import TYPE_CHECKING
 
-from exportdiff.core.case import FURTHER
+from exportdiff.core.case import OPTIONAL_FUNCTIONS
 from exportdiff.core.target import Target
-from exportdiff.fuzzing.around.base import IMPORTS, ORIGINAL, Around, Refused
-from exportdiff.fuzzing.around.drawing import around_program, place
+from exportdiff.fuzzing.around.base import IMPORTS, ORIGINAL, Around, UnusableModel
+from exportdiff.fuzzing.around.drawing import around_program, with_situations
 from exportdiff.fuzzing.minimizing.outline import FACTORY
 from exportdiff.fuzzing.minimizing.subject import with_functions
 
@@ -28,22 +28,24 @@ def read_around(written: str) -> Around:
         return Around(written, f"{here}{IMPORTS}from {target.module} import {target.name} as {ORIGINAL}\n")
     file = pathlib.Path(target.module)
     text = file.read_text(encoding="utf-8")
-    names: dict[str, str | None] = {ORIGINAL: target.name, FACTORY: None, **dict.fromkeys(FURTHER)}
+    names: dict[str, str | None] = {ORIGINAL: target.name, FACTORY: None, **dict.fromkeys(OPTIONAL_FUNCTIONS)}
     carried = with_functions(text, names)
     folder = _import_from(file.resolve().parent) if _imports_beside(text, file.resolve().parent) else ""
     return Around(written, _below_future(carried, folder + IMPORTS))
 
 
-def drawn_or_refused(around: Around, seed: int, example: int | None) -> tuple[str, tuple[str, ...]] | Refused:
+def drawn_or_refused(
+    around: Around, seed: int, example: int | None
+) -> tuple[str, tuple[str, ...]] | UnusableModel:
     """Draw an example; None: the model without a situation."""
     try:
         if example is not None:
             return around_program(around, seed, example)
-        alone = place(around, ())
+        alone = with_situations(around, ())
         return alone.source, alone.tags
     except Exception as error:
         lines = str(error).strip().splitlines()
-        return Refused(f"it does not run in eager: {type(error).__name__}: {lines[0] if lines else ''}")
+        return UnusableModel(f"it does not run in eager: {type(error).__name__}: {lines[0] if lines else ''}")
 
 
 def _import_from(folder: pathlib.Path) -> str:

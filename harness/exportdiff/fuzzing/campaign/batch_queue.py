@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from threading import Event
 
     from exportdiff.fuzzing.campaign.clock import Clock
-    from exportdiff.runtime.processes.child import Death, Failure
+    from exportdiff.runtime.processes.child import Death, TaskFailure
     from exportdiff.runtime.processes.executor import Task
 
 R = TypeVar("R")
@@ -26,7 +26,7 @@ BATCH = 8
 tasks have fewer, so that results come early."""
 AHEAD = 3
 """Batches per worker that are queued or in progress, so that no worker ever waits for its next batch."""
-KEPT = 500
+MOST_FINISHED = 500
 """Batches that may be finished before their turn: 4000 results, about 40 MB."""
 POLL = 0.1
 """Seconds between two looks at the queue."""
@@ -73,7 +73,7 @@ class BatchQueue(Generic[R]):
         """Take the batches that no worker has started out of the queue; return the others."""
         return [batch for batch in self._batches if not batch.task.cancel()]
 
-    def answer(self, task: Task[T]) -> T | Death | Failure:
+    def answer(self, task: Task[T]) -> T | Death | TaskFailure:
         """Wait for another task; workers get further batches meanwhile. Raises Stopped."""
         while not task.is_done(POLL):
             self._check()
@@ -107,7 +107,7 @@ class BatchQueue(Generic[R]):
         if self._clock.is_over or (self._stop is not None and self._stop.is_set()):
             return
         in_progress = sum(not batch.task.is_done() for batch in self._batches)
-        while in_progress < AHEAD * self._workers and len(self._batches) < KEPT:
+        while in_progress < AHEAD * self._workers and len(self._batches) < MOST_FINISHED:
             indices = tuple(islice(self._indices, min(1 + self._queued // self._workers, BATCH)))
             if not indices:
                 return

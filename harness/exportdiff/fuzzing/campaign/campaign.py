@@ -14,7 +14,7 @@ from exportdiff.fuzzing.campaign.clock import Clock
 from exportdiff.fuzzing.campaign.comparing import Comparison
 from exportdiff.fuzzing.campaign.confirming import Confirm, Confirmer
 from exportdiff.fuzzing.campaign.engines import Start, local_workers
-from exportdiff.fuzzing.campaign.examples import Examples, Source, Work
+from exportdiff.fuzzing.campaign.examples import Draw, ExampleRunner, RunBatch
 from exportdiff.fuzzing.campaign.final_minimizing import FinalMinimizer, Minimize
 from exportdiff.fuzzing.campaign.own_errors import ErrorCount, TooManyErrors
 from exportdiff.fuzzing.campaign.triage import Witness
@@ -28,7 +28,7 @@ from exportdiff.runtime.processes.processors import processors
 
 if TYPE_CHECKING:
     from exportdiff.fuzzing.campaign.journal import Journal
-    from exportdiff.fuzzing.campaign.settings import Settings
+    from exportdiff.fuzzing.campaign.settings import CampaignSettings
     from exportdiff.judging.results import Verdict
 
 
@@ -37,13 +37,13 @@ class Campaign:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: CampaignSettings,
         *,
         stop: threading.Event | None = None,
         journal: Journal | None = None,
         start: Start = local_workers,
-        work: Work = run_batch,
-        source: Source = drawn,
+        work: RunBatch = run_batch,
+        source: Draw = drawn,
         confirm: Confirm = confirm,
         minimize: Minimize = minimize,
     ) -> None:
@@ -109,9 +109,9 @@ class Campaign:
             environment=self._environment(),
         )
 
-    def _environment(self) -> events.Environment:
+    def _environment(self) -> events.CampaignEnvironment:
         begun = None if self._journal is None else self._journal.begun
-        return events.Environment(
+        return events.CampaignEnvironment(
             began="" if begun is None else begun.began,
             exportdiff="" if begun is None else begun.surroundings.exportdiff,
             corpus="" if begun is None else begun.surroundings.corpus,
@@ -122,7 +122,7 @@ class Campaign:
     def _phases(self, clock: Clock) -> Generator[events.Event]:
         """Run the examples, then look for smaller programs among them, minimize, and compare torches."""
         settings, stop = self._settings, self._stop
-        examples = Examples(settings, self._work, self._source, clock, stop, self._journal, self._start)
+        examples = ExampleRunner(settings, self._work, self._source, clock, stop, self._journal, self._start)
         confirmer = Confirmer(examples.meanwhile(self._confirm), clock, settings.corpora)
         with ExitStack() as processes:
             comparison: Comparison | None = None
@@ -139,7 +139,7 @@ class Campaign:
             yield from _seen(comparison, confirmer.shrink(stop))
             minimizer = FinalMinimizer(settings, self._minimize, self._confirm, clock, stop)
             # A regression is kept as it was found: to the maintainer of the fix, any program is good enough.
-            left = [each for each in confirmer.confirmed if each.standing.kind != "regression"]
+            left = [each for each in confirmer.confirmed if each.classification.kind != "regression"]
             yield from _seen(comparison, minimizer.run(left))
             if comparison is not None:
                 yield from comparison.finish()
@@ -166,8 +166,8 @@ class Campaign:
                         clock.now(), cause.root, cause.entry, part.finding, result.index, part.remark, part.by
                     )
         for fingerprint, finding in sorted(new.items()):
-            standing = result.standings.get(fingerprint, NEW)
-            yield from confirmer.add(Witness(finding, result.index, result.source, standing))
+            classification = result.classifications.get(fingerprint, NEW)
+            yield from confirmer.add(Witness(finding, result.index, result.source, classification))
 
 
 def _seen(comparison: Comparison | None, happening: Iterator[events.Event]) -> Iterator[events.Event]:
@@ -186,12 +186,12 @@ def _done(
         index=result.index,
         valid=verdict.valid,
         invalid_reason=verdict.invalid_reason,
-        features=result.tags,
+        tags=result.tags,
         paths=verdict.paths,
         fingerprints=new,
         known=known,
         torch_seconds=round(verdict.torch_seconds, 4),
         seconds=round(result.seconds, 4),
         sampled=result.sampled,
-        lifted=result.lifted,
+        failed_fixes=result.failed_fixes,
     )

@@ -18,15 +18,15 @@ from exportdiff.fuzzing.campaign import events
 from exportdiff.fuzzing.campaign.own_errors import place_of
 from exportdiff.fuzzing.other_torch.differences import Difference, change_of, differences
 from exportdiff.fuzzing.other_torch.fixed_entries import fixed_entries
-from exportdiff.fuzzing.other_torch.judging import shown
+from exportdiff.fuzzing.other_torch.judging import program_answer
 from exportdiff.fuzzing.other_torch.messages import (
-    Failed,
-    Judged,
+    ErrorAnswer,
+    FileAnswer,
     JudgeProgram,
-    Ran,
+    ProgramAnswer,
+    ReproAnswer,
     RunFile,
     WriteRepro,
-    Written,
 )
 from exportdiff.known.attribution.explained import on_paths
 from exportdiff.repro import repro_source
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
     from exportdiff.fuzzing.campaign.clock import Clock
     from exportdiff.fuzzing.campaign.confirming import Confirm
-    from exportdiff.fuzzing.campaign.settings import Settings
+    from exportdiff.fuzzing.campaign.settings import CampaignSettings
     from exportdiff.fuzzing.campaign.worker import ExampleResult
     from exportdiff.fuzzing.other_torch.connection import OtherTorch
     from exportdiff.fuzzing.other_torch.messages import Answer
@@ -65,7 +65,7 @@ class Comparison:
     """Collects questions and answers while a campaign runs; says at the end what differs."""
 
     def __init__(
-        self, other: OtherTorch, settings: Settings, confirm: Confirm, clock: Clock, stop: Event
+        self, other: OtherTorch, settings: CampaignSettings, confirm: Confirm, clock: Clock, stop: Event
     ) -> None:
         """``other`` answers questions; ``confirm`` runs a repro file in a fresh process here."""
         self._other = other
@@ -73,7 +73,7 @@ class Comparison:
         self._confirm = confirm
         self._clock = clock
         self._stop = stop
-        self._asked: deque[tuple[Future[Answer], Callable[[Judged], None], int]] = deque()
+        self._asked: deque[tuple[Future[Answer], Callable[[ProgramAnswer], None], int]] = deque()
         self._found: dict[str, Found] = {}
         self._broken: dict[str, _Broken] = {}
         self._others: dict[Key, tuple[Difference, int, str]] = {}
@@ -113,7 +113,7 @@ class Comparison:
 
     def finish(self) -> Iterator[events.Event]:
         """Wait for all answers, confirm what they say, and compare the findings. Raises Stopped."""
-        found = [each for each in self._found.items() if each[1].standing.kind != "regression"]
+        found = [each for each in self._found.items() if each[1].classification.kind != "regression"]
         yield events.ComparingStarted(self._clock.now(), len(found), len(self._asked))
         while self._asked:
             self._wait(self._asked[0][0])
@@ -135,10 +135,10 @@ class Comparison:
 
     def _ask_of_sample(self, result: ExampleResult, plain: Verdict) -> None:
         paths = [each.path for each in plain.paths]
-        ours = shown(plain, paths)
+        ours = program_answer(plain, paths)
         causes = {part.finding.signature: part for part in (*result.known, *result.sample)}
 
-        def compare(theirs: Judged) -> None:
+        def compare(theirs: ProgramAnswer) -> None:
             on = {path: [*differences(ours.on(str(path)), theirs.on(str(path)))] for path in paths}
             for finding in plain.findings:
                 broken = tuple(
@@ -165,7 +165,7 @@ class Comparison:
         self._ask(JudgeProgram(result.source, tuple(map(str, paths))), compare, result.index)
 
     def _ask_of_finding(self, finding: Finding, result: ExampleResult, causes: tuple[str, ...]) -> None:
-        def compare(theirs: Judged) -> None:
+        def compare(theirs: ProgramAnswer) -> None:
             ok = tuple(path for path in finding.shown_on if theirs.on(str(path)).status == "ok")
             if ok:
                 self._break(_Broken(on_paths(finding, ok), result.index, result.source, causes))
@@ -177,15 +177,15 @@ class Comparison:
         self._programs[broken.finding.fingerprint] += 1
         self._broken.setdefault(broken.finding.fingerprint, broken)
 
-    def _ask(self, question: JudgeProgram, take: Callable[[Judged], None], example: int) -> None:
+    def _ask(self, question: JudgeProgram, take: Callable[[ProgramAnswer], None], example: int) -> None:
         self._asked.append((self._other.ask(question), take, example))
 
     def _take_answer(self) -> Iterator[events.Event]:
         future, take, example = self._asked.popleft()
         answer = future.result()
-        if isinstance(answer, Judged):
+        if isinstance(answer, ProgramAnswer):
             take(answer)
-        elif isinstance(answer, Failed):
+        elif isinstance(answer, ErrorAnswer):
             yield events.HarnessError(self._clock.now(), example, f"on the other torch: {answer.error}")
 
     def _wait(self, future: Future[Answer]) -> Answer:
@@ -198,14 +198,14 @@ class Comparison:
 
     def _ask_of_file(self, event: Found) -> tuple[Future[Answer], Future[Answer]]:
         """Ask what the program and the file of a finding show there, with the fixes that they need."""
-        fixes, corpora = event.standing.fixes, str(self._settings.corpora or "")
+        fixes, corpora = event.classification.fixes, str(self._settings.corpora or "")
         question = JudgeProgram(event.source, (str(event.finding.path),), fixes, corpora)
         return self._other.ask(question), self._other.ask(RunFile(event.repro, SECONDS, fixes, corpora))
 
     def _of_finding(self, key: str, event: Found, judged: Answer, ran: Answer) -> Iterator[events.Event]:
         finding = event.finding
-        if not isinstance(judged, Judged) or not isinstance(ran, Ran):
-            error = next(each.error for each in (judged, ran) if isinstance(each, Failed))
+        if not isinstance(judged, ProgramAnswer) or not isinstance(ran, FileAnswer):
+            error = next(each.error for each in (judged, ran) if isinstance(each, ErrorAnswer))
             yield events.HarnessError(self._clock.now(), event.example, f"on the other torch: {error}")
             return
         there = judged.on(str(finding.path))
@@ -227,7 +227,7 @@ class Comparison:
         repro = repro_source(finding, broken.source)
         there = self._other.ask(RunFile(repro, SECONDS))
         here, ran = self._confirm(repro), self._wait(there)
-        if not here.confirmed or not isinstance(ran, Ran) or ran.code != 0:
+        if not here.confirmed or not isinstance(ran, FileAnswer) or ran.code != 0:
             return
         yield events.TorchesCompared(
             self._clock.now(),
@@ -250,11 +250,11 @@ class Comparison:
         repro = fingerprint = ""
         if difference.change == "fixed":
             written = self._wait(self._other.ask(WriteRepro(source, difference.path, difference.there)))
-            if not isinstance(written, Written) or not written.text:
+            if not isinstance(written, ReproAnswer) or not written.text:
                 return
             repro, fingerprint = written.text, written.fingerprint
             ran = self._wait(self._other.ask(RunFile(repro, SECONDS)))
-            if not isinstance(ran, Ran) or ran.code != 1 or self._confirm(repro).code != 0:
+            if not isinstance(ran, FileAnswer) or ran.code != 1 or self._confirm(repro).code != 0:
                 return
         yield events.TorchesCompared(
             self._clock.now(),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.fuzzing.campaign import events
 from exportdiff.fuzzing.campaign.own_errors import place_of
-from exportdiff.fuzzing.campaign.triage import Cause, Witness, by_importance
+from exportdiff.fuzzing.campaign.triage import FindingPrograms, Witness, by_importance
 from exportdiff.known.corpus.needed_fixes import fixes_named
 from exportdiff.repro import Needs, repro_source
 from exportdiff.repro.confirm import Confirmation
@@ -35,7 +35,7 @@ class Confirmer:
         self._corpora = corpora
         self._confirm = confirm
         self._clock = clock
-        self._causes: dict[str, Cause] = {}
+        self._causes: dict[str, FindingPrograms] = {}
 
     @property
     def confirmed(self) -> list[Witness]:
@@ -44,7 +44,7 @@ class Confirmer:
 
     def add(self, witness: Witness) -> Iterator[events.Event]:
         """Remember a program that shows a finding; confirm it if its cause has no confirmed program yet."""
-        cause = self._causes.setdefault(witness.finding.fingerprint, Cause())
+        cause = self._causes.setdefault(witness.finding.fingerprint, FindingPrograms())
         cause.add(witness)
         if cause.wants_confirming:
             yield from self._try(cause, witness)
@@ -60,38 +60,38 @@ class Confirmer:
                 if cause.shown is not before:
                     break
 
-    def _try(self, cause: Cause, witness: Witness) -> Iterator[events.Event]:
+    def _try(self, cause: FindingPrograms, witness: Witness) -> Iterator[events.Event]:
         """Run the repro file of a program in a fresh process; show the program if the file shows the bug."""
         cause.attempts += 1
         finding, example, source = witness.finding, witness.example, witness.source
         try:
-            repro = repro_source(finding, source, needs(witness.standing))
-            answer = holding(self._confirm, witness.standing, self._corpora)(repro)
+            repro = repro_source(finding, source, needs(witness.classification))
+            answer = with_fixes(self._confirm, witness.classification, self._corpora)(repro)
         except Exception as error:
             yield events.HarnessError(self._clock.now(), example, traceback.format_exc(), place_of(error))
             return
         if not answer.confirmed:
             if cause.shown is None:
                 yield events.FindingUnconfirmed(
-                    self._clock.now(), finding, example, answer.reason, witness.standing
+                    self._clock.now(), finding, example, answer.reason, witness.classification
                 )
             return
         shown = events.FindingFound if cause.shown is None else events.FindingShrunk
-        yield shown(self._clock.now(), finding, example, source, repro, witness.standing, answer.reason)
+        yield shown(self._clock.now(), finding, example, source, repro, witness.classification, answer.reason)
         cause.shown = witness
 
 
-def holding(
-    confirm: Confirm, standing: Classification, corpora: pathlib.Path | None
+def with_fixes(
+    confirm: Confirm, classification: Classification, corpora: pathlib.Path | None
 ) -> Callable[[str], Confirmation]:
     """Return ``confirm`` with the fixes of the corpus in place that show the finding. Raises UsageError."""
-    if not standing.fixes or corpora is None:
+    if not classification.fixes or corpora is None:
         return confirm
-    return partial(confirm, within=partial(applied, fixes_named(standing.fixes, corpora)))
+    return partial(confirm, within=partial(applied, fixes_named(classification.fixes, corpora)))
 
 
-def needs(standing: Classification) -> Needs | None:
+def needs(classification: Classification) -> Needs | None:
     """Return the fixes that a repro file has to name; None: it shows its bug on plain torch."""
-    if not standing.fixes:
+    if not classification.fixes:
         return None
-    return Needs(standing.fixes, "unmasked-by" if standing.kind == "masked" else "caused-by")
+    return Needs(classification.fixes, "unmasked-by" if classification.kind == "masked" else "caused-by")

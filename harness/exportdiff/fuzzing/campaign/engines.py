@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, TypeAlias
 from exportdiff.core.errors import UsageError
 from exportdiff.core.programs import IMPORTS
 from exportdiff.fuzzing.campaign.campaign_inputs import CampaignInputs, campaign_inputs, difference
-from exportdiff.runtime.processes.calls import ReusableWorker
 from exportdiff.runtime.processes.cluster import Cluster
 from exportdiff.runtime.processes.executor import Executor, WorkerSlots
+from exportdiff.runtime.processes.in_child import ReusableWorker
 from exportdiff.runtime.processes.processors import processors
 
 if TYPE_CHECKING:
     import pathlib
 
-    from exportdiff.fuzzing.campaign.settings import Settings
+    from exportdiff.fuzzing.campaign.settings import CampaignSettings
 
-Start: TypeAlias = "Callable[[Settings], Executor]"
+Start: TypeAlias = "Callable[[CampaignSettings], Executor]"
 
 MODULES = ("exportdiff.fuzzing.campaign.worker", *IMPORTS)
 """What a worker imports beside torch."""
@@ -54,19 +54,19 @@ def ray(address: str | None = None) -> Engine:
 ENGINES: dict[str, Callable[[str | None], Engine]] = {"local": local, "ray": ray}
 
 
-def local_workers(settings: Settings) -> Executor:
+def local_workers(settings: CampaignSettings) -> Executor:
     """Start an executor on this machine."""
     return WorkerSlots([ReusableWorker(tasks=TASKS) for _ in range(settings.workers)])
 
 
-def _on(cluster: Cluster, settings: Settings) -> Executor:
+def _on(cluster: Cluster, settings: CampaignSettings) -> Executor:
     share = 0.0
     if any(path.device == "cuda" for path in settings.paths):
         if not cluster.gpus:
             raise UsageError("--engine ray: the cluster has no GPU; use --device cpu")
         share = gpu_share(cluster.gpus, settings.workers)
-    fit = partial(misfit, campaign_inputs(settings.corpora), settings.corpora)
-    places = [cluster.place(share, fit, MODULES, TASKS) for _ in range(settings.workers)]
+    fit = partial(why_unsuitable, campaign_inputs(settings.corpora), settings.corpora)
+    places = [cluster.worker_slot(share, fit, MODULES, TASKS) for _ in range(settings.workers)]
     return WorkerSlots(places, cluster.close)
 
 
@@ -75,7 +75,7 @@ def gpu_share(gpus: int, workers: int) -> float:
     return 1 / -(-workers // gpus)
 
 
-def misfit(expected: CampaignInputs, corpora: pathlib.Path | None) -> str:
+def why_unsuitable(expected: CampaignInputs, corpora: pathlib.Path | None) -> str:
     """Say why this node would give other results than the one that the campaign was started on."""
     if corpora is not None and not corpora.is_dir():
         return f"it has no corpus {corpora}"

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from exportdiff.judging.results import PathResult
 
+JSON_KEYS = {"classification": "standing", "failed_fixes": "lifted", "tags": "features"}
+"""The keys in events.ndjson of fields with another name. Other programs read them, so they stay."""
+
 EndReason = Literal["examples", "time", "interrupted", "errors"]
 
 
@@ -25,8 +28,8 @@ class Event:
     at: float
 
     def as_dict(self) -> dict[str, Any]:
-        """Return JSON-ready data: the name of the event in snake case, and its fields."""
-        fields = asdict(self)
+        """Return JSON-ready data: the name of the event in snake case, and its fields (see ``JSON_KEYS``)."""
+        fields = {JSON_KEYS.get(name, name): value for name, value in asdict(self).items()}
         if isinstance(self, ExampleDone):
             fields["paths"] = [result.as_dict() for result in self.paths]
         if isinstance(finding := getattr(self, "finding", None), Finding):
@@ -40,7 +43,7 @@ def event_name(kind: type[Event]) -> str:
 
 
 @dataclass(frozen=True)
-class Environment:
+class CampaignEnvironment:
     """Where a campaign runs, beside torch and Python."""
 
     began: str
@@ -80,7 +83,7 @@ class CampaignStarted(Event):
     """The version of the torch that the findings are compared with; empty: none."""
     around: str = ""
     """The model that all programs put into situations; empty: programs are drawn."""
-    environment: Environment | None = None
+    environment: CampaignEnvironment | None = None
     """None: not recorded."""
 
 
@@ -91,7 +94,7 @@ class ExampleDone(Event):
     index: int
     valid: bool
     invalid_reason: str
-    features: tuple[str, ...]
+    tags: tuple[str, ...]
     """The tags of the program."""
     paths: tuple[PathResult, ...]
     fingerprints: tuple[str, ...]
@@ -104,7 +107,7 @@ class ExampleDone(Event):
     """The time it took in its worker, all included."""
     sampled: bool = True
     """Whether plain torch was judged too, so that the known bugs of the program were counted."""
-    lifted: tuple[str, ...] = ()
+    failed_fixes: tuple[str, ...] = ()
     """The fixes that raised an error of their own; so plain torch was judged."""
 
 
@@ -118,7 +121,7 @@ class FindingFound(Event):
     """The program."""
     repro: str
     """The text of the self-contained file that was run to confirm the finding."""
-    standing: Classification = NEW
+    classification: Classification = NEW
     """Whether plain torch shows it, or only torch with some fixes."""
     printed: str = ""
     """The line that the repro file printed when a fresh process confirmed it."""
@@ -147,7 +150,7 @@ class FindingUnconfirmed(Event):
     finding: Finding
     example: int
     reason: str
-    standing: Classification = NEW
+    classification: Classification = NEW
     """What it would have been: new, masked or a regression of a fix."""
 
 
@@ -160,7 +163,7 @@ class FindingShrunk(Event):
     example: int
     source: str
     repro: str
-    standing: Classification = NEW
+    classification: Classification = NEW
     printed: str = ""
 
 
@@ -177,7 +180,7 @@ class FindingMinimized(Event):
     seconds: float
     tried: int
     """How many smaller programs were judged."""
-    standing: Classification = NEW
+    classification: Classification = NEW
     printed: str = ""
 
 

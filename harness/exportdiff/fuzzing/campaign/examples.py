@@ -17,7 +17,7 @@ from exportdiff.fuzzing.campaign.schedule import paths_for
 from exportdiff.fuzzing.campaign.worker import ExampleResult, Job, exposing_fixes_of
 from exportdiff.judging.results import PathResult, Verdict
 from exportdiff.known.attribution.classification import Classification
-from exportdiff.runtime.processes.child import Death, Failure, Stopped
+from exportdiff.runtime.processes.child import Death, Stopped, TaskFailure
 from exportdiff.runtime.processes.executor import Executor, Task
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
     from exportdiff.fuzzing.campaign.clock import Clock
     from exportdiff.fuzzing.campaign.journal import Journal
-    from exportdiff.fuzzing.campaign.settings import Settings
+    from exportdiff.fuzzing.campaign.settings import CampaignSettings
     from exportdiff.known.attribution.classification import Kind
-    from exportdiff.known.attribution.explained import Explained
+    from exportdiff.known.attribution.explained import ExplainedFinding
     from exportdiff.known.attribution.residual import ResidualFinding
     from exportdiff.runtime.paths import Path
 
@@ -38,31 +38,31 @@ PATIENCE = 10
 """How many times the limit of an example it may take to find out which known bugs an example shows."""
 
 T = TypeVar("T")
-Results: TypeAlias = tuple[ExampleResult, ...]
-Work = Callable[[Job, Sequence[int]], Results]
-Source = Callable[[Job, int], tuple[str, tuple[str, ...]]]
+BatchResult: TypeAlias = tuple[ExampleResult, ...]
+RunBatch = Callable[[Job, Sequence[int]], BatchResult]
+Draw = Callable[[Job, int], tuple[str, tuple[str, ...]]]
 
 
 class _Asking:
     """Asks a worker for one answer at a time; the other workers get further examples meanwhile."""
 
-    def __init__(self, workers: Executor, feed: BatchQueue[Results]) -> None:
+    def __init__(self, workers: Executor, queue: BatchQueue[BatchResult]) -> None:
         self._workers = workers
-        self._feed = feed
+        self._queue = queue
 
-    def ask(self, seconds: float, task: Callable[..., T], *args: object) -> T | Death | Failure:
+    def ask(self, seconds: float, task: Callable[..., T], *args: object) -> T | Death | TaskFailure:
         """Return ``task(*args)``. Raises Stopped."""
-        return self._feed.answer(self._workers.submit(seconds, task, *args))
+        return self._queue.answer(self._workers.submit(seconds, task, *args))
 
 
-class Examples:
+class ExampleRunner:
     """The examples of one campaign. Iterate over ``results()`` once."""
 
     def __init__(
         self,
-        settings: Settings,
-        work: Work,
-        source: Source,
+        settings: CampaignSettings,
+        work: RunBatch,
+        source: Draw,
         clock: Clock,
         stop: Event | None,
         journal: Journal | None = None,
@@ -80,7 +80,7 @@ class Examples:
         self._source = source
         self._clock = clock
         self._stop = stop
-        self._feed: BatchQueue[Results] | None = None
+        self._queue: BatchQueue[BatchResult] | None = None
         """While workers run."""
         self.given_up = 0
         """Examples that a worker had started and that were not done when the time was over."""
@@ -116,7 +116,7 @@ class Examples:
 
         def run(*args: Any, **named: Any) -> T:
             call = partial(function, *args, **named)
-            return call() if self._feed is None else self._feed.meanwhile(call)
+            return call() if self._queue is None else self._queue.meanwhile(call)
 
         return run
 
@@ -129,45 +129,45 @@ class Examples:
         indices = (index for index in self._settings.indices() if index not in done)
         with closing(self._start(self._settings)) as workers:
 
-            def submit(batch: tuple[int, ...]) -> Task[Results]:
+            def submit(batch: tuple[int, ...]) -> Task[BatchResult]:
                 return workers.submit(self._settings.example_seconds * 2, self._work, self._job, batch)
 
-            feed = BatchQueue(submit, indices, self._settings.workers, self._clock, self._stop)
-            asking = _Asking(workers, feed)
+            queue = BatchQueue(submit, indices, self._settings.workers, self._clock, self._stop)
+            asking = _Asking(workers, queue)
 
             def search(
                 source: str, finding: Finding, kind: Kind
-            ) -> Explained | ResidualFinding | Death | Failure:
+            ) -> ExplainedFinding | ResidualFinding | Death | TaskFailure:
                 seconds = self._settings.example_seconds * PATIENCE
                 task = workers.submit(seconds, exposing_fixes_of, self._job, source, finding, kind)
                 while not task.is_done(POLL) and not self._stopped:
                     if self._clock.is_past(GRACE):
                         return Death("hang", "the end of the campaign")
-                    feed.refill()
+                    queue.refill()
                 return task.wait(self._stop)
 
-            uncovering = (
+            exposing_fixes = (
                 ExposingFixes(search, self._journal.remembered) if self._journal else ExposingFixes(search)
             )
-            self._feed = feed
+            self._queue = queue
             try:
-                for batch in feed.batches():
+                for batch in queue.batches():
                     answer = batch.task.wait(self._stop)
                     for result in self._results(asking, batch.indices, answer):
-                        yield uncovering.completed(result)
-                for result in self._finished(feed.started()):
-                    if uncovering.knows(result):
-                        yield uncovering.completed(result)
+                        yield exposing_fixes.completed(result)
+                for result in self._finished(queue.started()):
+                    if exposing_fixes.knows(result):
+                        yield exposing_fixes.completed(result)
                     else:
                         self.given_up += 1
             finally:
-                self._feed = None
+                self._queue = None
 
     @property
     def _stopped(self) -> bool:
         return self._stop is not None and self._stop.is_set()
 
-    def _finished(self, started: Sequence[Batch[Results]]) -> Iterator[ExampleResult]:
+    def _finished(self, started: Sequence[Batch[BatchResult]]) -> Iterator[ExampleResult]:
         """The time is over: yield the results that are there after a short grace, and count the others."""
         for batch in started:
             while not batch.task.is_done(POLL) and not self._clock.is_past(GRACE):
@@ -180,7 +180,7 @@ class Examples:
                 self.given_up += len(batch.indices)
 
     def _results(
-        self, asking: _Asking, batch: tuple[int, ...], answer: Results | Death | Failure
+        self, asking: _Asking, batch: tuple[int, ...], answer: BatchResult | Death | TaskFailure
     ) -> Iterator[ExampleResult]:
         if isinstance(answer, tuple):
             yield from answer
@@ -188,12 +188,14 @@ class Examples:
             # One of the examples killed the process. Run each alone, to find out which.
             for index in batch:
                 yield from self._results(asking, (index,), self._alone(asking, index, self._job))
-        elif isinstance(answer, Failure):
+        elif isinstance(answer, TaskFailure):
             yield _failed(batch[0], answer.error)
         else:
             yield self._deadly(asking, batch[0])
 
-    def _alone(self, asking: _Asking, index: int, job: Job, patience: int = 1) -> Results | Death | Failure:
+    def _alone(
+        self, asking: _Asking, index: int, job: Job, patience: int = 1
+    ) -> BatchResult | Death | TaskFailure:
         seconds = self._settings.example_seconds * patience
         return asking.ask(seconds, self._work, job, (index,))
 
@@ -201,13 +203,13 @@ class Examples:
         """Find out which paths kill the process, and judge the others."""
         job = self._job
         answer = asking.ask(self._settings.example_seconds, self._source, job, index)
-        if isinstance(answer, Failure):
+        if isinstance(answer, TaskFailure):
             return _failed(index, answer.error)
         if isinstance(answer, Death):
             return _failed(index, RuntimeError(f"drawing the program ended in {answer.reason}"))
         source, tags = answer
 
-        def judge(paths: tuple[Path, ...]) -> Results | Death | Failure:
+        def judge(paths: tuple[Path, ...]) -> BatchResult | Death | TaskFailure:
             # Attributing findings to known bugs takes time, and a death needs none of it.
             return self._alone(asking, index, replace(job, paths=paths, attribute=False))
 
@@ -240,7 +242,7 @@ class Examples:
                 self._alone(asking, index, replace(job, attribute=False)),
                 f"attribution ended in {answer.reason}",
             )
-        if isinstance(answer, Failure):
+        if isinstance(answer, TaskFailure):
             return _failed(index, answer.error)
         if isinstance(answer, Death):
             reason = f"judging together the paths that survive alone ended in {answer.reason}"
@@ -249,14 +251,14 @@ class Examples:
         return result
 
 
-def _with_remark(answer: Results | Death | Failure, remark: str) -> Results | Death | Failure:
+def _with_remark(answer: BatchResult | Death | TaskFailure, remark: str) -> BatchResult | Death | TaskFailure:
     """Say of every finding why it may be a known one."""
     if not isinstance(answer, tuple):
         return answer
     return tuple(
         replace(
             result,
-            standings={
+            classifications={
                 finding.fingerprint: Classification(remark=remark)
                 for finding in (result.verdict.findings if result.verdict else ())
             },

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from exportdiff.known.attribution.explained import Explained
+from exportdiff.known.attribution.explained import ExplainedFinding
 from exportdiff.known.attribution.residual import ResidualFinding
-from exportdiff.runtime.processes.child import Death, Failure
+from exportdiff.runtime.processes.child import Death, TaskFailure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from exportdiff.fuzzing.campaign.worker import ExampleResult
     from exportdiff.known.attribution.classification import Classification, Kind
 
-    Search: TypeAlias = Callable[[str, Finding, Kind], Explained | ResidualFinding | Death | Failure]
+    Search: TypeAlias = Callable[
+        [str, Finding, Kind], ExplainedFinding | ResidualFinding | Death | TaskFailure
+    ]
     """Searches in a worker: takes the source of the program, the finding and its kind."""
     Remembered: TypeAlias = Callable[[str, Callable[..., Any]], Callable[..., Any]]
     """Returns a function that does not ask again what was asked before: see ``Journal.remembered``."""
@@ -32,7 +34,7 @@ class ExposingFixes:
         """Nothing is known yet. ``remembered`` knows what an earlier run of the campaign has found."""
         self._search = search
         self._ask = remembered("uncovered", self._find)
-        self._answers: dict[tuple[str, Kind], Explained | Classification] = {}
+        self._answers: dict[tuple[str, Kind], ExplainedFinding | Classification] = {}
 
     def knows(self, result: ExampleResult) -> bool:
         """Whether it takes no search to complete the result."""
@@ -43,38 +45,40 @@ class ExposingFixes:
         if result.verdict is None:
             return result
         findings = {finding.fingerprint: finding for finding in reversed(result.verdict.findings)}
-        known, standings = list(result.known), dict(result.standings)
+        known, classifications = list(result.known), dict(result.classifications)
         for name, kind in _open(result):
             finding = findings[name]
             answer = self._answers.get((name, kind))
             if answer is None:
                 key = f"{name} {kind}"
-                answer = self._ask(key, result.source, finding, standings[name])
+                answer = self._ask(key, result.source, finding, classifications[name])
                 self._answers[name, kind] = answer
-            if isinstance(answer, Explained):
-                del standings[name]
+            if isinstance(answer, ExplainedFinding):
+                del classifications[name]
                 known.append(replace(answer, finding=finding))
             else:
-                standings[name] = answer
-        return replace(result, known=tuple(known), standings=standings)
+                classifications[name] = answer
+        return replace(result, known=tuple(known), classifications=classifications)
 
     def _find(
-        self, key: str, source: str, finding: Finding, standing: Classification
-    ) -> Explained | Classification:
-        answer = self._search(source, finding, standing.kind)
+        self, key: str, source: str, finding: Finding, classification: Classification
+    ) -> ExplainedFinding | Classification:
+        answer = self._search(source, finding, classification.kind)
         if isinstance(answer, ResidualFinding):
-            return answer.standing
-        if isinstance(answer, Death | Failure):
+            return answer.classification
+        if isinstance(answer, Death | TaskFailure):
             reason = (
                 answer.reason if isinstance(answer, Death) else str(answer.error).strip().splitlines()[-1]
             )
             remark = f"the search for the fixes that uncover it ended in {reason}"
-            return replace(standing, remark=remark, searched=True)
+            return replace(classification, remark=remark, searched=True)
         return answer
 
 
 def _open(result: ExampleResult) -> list[tuple[str, Kind]]:
     """Return the fingerprints and kinds for which nobody has searched."""
     return [
-        (name, standing.kind) for name, standing in sorted(result.standings.items()) if not standing.searched
+        (name, classification.kind)
+        for name, classification in sorted(result.classifications.items())
+        if not classification.searched
     ]

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from exportdiff.core.program_text.canonical import fingerprint
 from exportdiff.fuzzing.campaign import events
-from exportdiff.fuzzing.campaign.confirming import holding, needs
+from exportdiff.fuzzing.campaign.confirming import needs, with_fixes
 from exportdiff.fuzzing.campaign.own_errors import place_of
 from exportdiff.fuzzing.minimizing import Minimized, NotShownError, ship
-from exportdiff.known.attribution.attribute import knowledge
+from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.repro import repro_source
 from exportdiff.runtime.processes.child import Stopped
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from exportdiff.fuzzing.campaign.clock import Clock
     from exportdiff.fuzzing.campaign.confirming import Confirm
-    from exportdiff.fuzzing.campaign.settings import Settings
+    from exportdiff.fuzzing.campaign.settings import CampaignSettings
     from exportdiff.fuzzing.campaign.triage import Witness
     from exportdiff.runtime.patching.fixes import Fix
 
@@ -49,7 +49,7 @@ class FinalMinimizer:
     """Minimizes several programs at a time, one a thread; each thread has a worker process of its own."""
 
     def __init__(
-        self, settings: Settings, minimize: Minimize, confirm: Confirm, clock: Clock, stop: Event
+        self, settings: CampaignSettings, minimize: Minimize, confirm: Confirm, clock: Clock, stop: Event
     ) -> None:
         """``minimize`` makes a program smaller; ``confirm`` runs the repro file of the result."""
         self._settings = settings
@@ -66,7 +66,7 @@ class FinalMinimizer:
             return
         # While the fixes of the known bugs are applied, no known bug can replace the new one. A masked
         # finding shows with all of them, too; its repro file is confirmed with the few that uncover it.
-        fixes = knowledge(settings.corpora).held if settings.corpora else ()
+        fixes = knowledge(settings.corpora).usable_fixes if settings.corpora else ()
         self._until = time.monotonic() + settings.minimize_total
         tasks = [_Task(witness) for witness in witnesses]
         with ThreadPoolExecutor(settings.workers) as threads:
@@ -125,9 +125,9 @@ class FinalMinimizer:
             )
 
     def _confirmed(self, witness: Witness, small: Minimized) -> events.Event:
-        was, standing = witness.finding.fingerprint, witness.standing
-        fixes = needs(standing)
-        shipped = ship(small, holding(self._confirm, standing, self._settings.corpora), fixes)
+        was, classification = witness.finding.fingerprint, witness.classification
+        fixes = needs(classification)
+        shipped = ship(small, with_fixes(self._confirm, classification, self._settings.corpora), fixes)
         if not shipped.confirmed:
             reason = f"no fresh process shows a smaller program's difference: {shipped.reason}"
             return events.NotMinimized(self._clock.now(), was, reason)
@@ -136,4 +136,4 @@ class FinalMinimizer:
         finding = replace(found, minimal=digest)
         repro = repro_source(finding, source, fixes)
         done = (witness.example, source, repro, small.seconds, small.tried)
-        return events.FindingMinimized(self._clock.now(), was, finding, *done, standing, shipped.reason)
+        return events.FindingMinimized(self._clock.now(), was, finding, *done, classification, shipped.reason)

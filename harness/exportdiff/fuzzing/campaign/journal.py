@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 from exportdiff.core.errors import UsageError
 from exportdiff.core.plain_data import dumps, loads
 from exportdiff.fuzzing.campaign.campaign_inputs import CampaignInputs, campaign_inputs, difference
-from exportdiff.fuzzing.campaign.settings import Settings
+from exportdiff.fuzzing.campaign.settings import CampaignSettings
 from exportdiff.fuzzing.campaign.worker import ExampleResult
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ T = TypeVar("T")
 class Begun:
     """The first line."""
 
-    settings: Settings
+    settings: CampaignSettings
     surroundings: CampaignInputs
     began: str = ""
     """When: ISO 8601, in UTC."""
@@ -66,7 +66,7 @@ class Journal:
         self.begun = begun
 
     @classmethod
-    def begin(cls, file: pathlib.Path, settings: Settings) -> Journal:
+    def begin(cls, file: pathlib.Path, settings: CampaignSettings) -> Journal:
         """Begin the journal of a new campaign; empty the file."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
         return cls.write(file, Begun(settings, campaign_inputs(settings.corpora), now), ())

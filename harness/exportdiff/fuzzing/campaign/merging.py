@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pathlib
     from collections.abc import Sequence
 
-    from exportdiff.fuzzing.campaign.settings import Settings
+    from exportdiff.fuzzing.campaign.settings import CampaignSettings
 
 
 def merged(files: Sequence[pathlib.Path]) -> tuple[Begun, list[Done | Answered]]:
@@ -62,7 +62,7 @@ def _common(files: Sequence[pathlib.Path], all_begun: Sequence[Begun]) -> Begun:
     return first
 
 
-def _campaign(settings: Settings) -> Settings:
+def _campaign(settings: CampaignSettings) -> CampaignSettings:
     """Return the settings without those that may differ between the shards of one campaign."""
     plain = replace(settings, workers=1, seconds=None, minimize_seconds=0.0, minimize_total_seconds=None)
     return replace(plain, shard=(1, settings.shard[1]), corpora=None)

@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING
 
-from exportdiff.runtime.paths import all_paths, cost, is_listed, place
+from exportdiff.runtime.paths import all_paths, cost, is_listed, list_index
 from exportdiff.runtime.paths.catalog import export_key
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def _rate(path: Path) -> tuple[int, int]:
     if every is None:
         milliseconds = cost(path)
         every = next(every for most, every in STEPS if milliseconds <= most)
-    return every, _TURN * place(_first_of_stem(path)) % every
+    return every, _TURN * list_index(_first_of_stem(path)) % every
 
 
 def _first_of_stem(path: Path) -> Path:

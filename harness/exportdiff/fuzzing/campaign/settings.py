@@ -29,7 +29,7 @@ and many findings need less than their time."""
 
 
 @dataclass(frozen=True)
-class Settings:
+class CampaignSettings:
     """The settings of a campaign."""
 
     paths: tuple[Path, ...]

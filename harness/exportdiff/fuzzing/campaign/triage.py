@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 MAX_ATTEMPTS = 3
 """A campaign gives up on a fingerprint after so many programs that a fresh process did not confirm."""
-KEPT = 3
+REMEMBERED = 3
 """How many small programs a cause remembers: if the smallest does not confirm, the next may."""
 
 
@@ -26,17 +26,17 @@ class Witness:
     finding: Finding
     example: int
     source: str
-    standing: Classification = NEW
+    classification: Classification = NEW
     """Whether plain torch shows it, or only torch with some fixes."""
 
     @property
     def size(self) -> tuple[bool, int, int, int]:
         """Smaller is easier to read: on plain torch, fewer lines, fewer characters, the earlier example."""
-        return (bool(self.standing.fixes), self.source.count("\n"), len(self.source), self.example)
+        return (bool(self.classification.fixes), self.source.count("\n"), len(self.source), self.example)
 
 
 @dataclass
-class Cause:
+class FindingPrograms:
     """One fingerprint."""
 
     programs: int = 0
@@ -49,7 +49,7 @@ class Cause:
     def add(self, witness: Witness) -> None:
         """Remember a program if it is among the smallest."""
         self.programs += 1
-        self.smallest = sorted([*self.smallest, witness], key=lambda w: w.size)[:KEPT]
+        self.smallest = sorted([*self.smallest, witness], key=lambda w: w.size)[:REMEMBERED]
 
     @property
     def wants_confirming(self) -> bool:
@@ -63,7 +63,7 @@ class Cause:
         return [w for w in self.smallest if shown is not None and w.size < shown.size]
 
 
-def by_importance(causes: Iterable[Cause]) -> list[Witness]:
+def by_importance(causes: Iterable[FindingPrograms]) -> list[Witness]:
     """Return the programs that stand for causes: new before masked, the most harmful first.
 
     Where several causes have one signature, on several paths, all but one of them come last.
@@ -72,7 +72,7 @@ def by_importance(causes: Iterable[Cause]) -> list[Witness]:
     kinds = get_args(Kind)
     shown.sort(
         key=lambda pair: (
-            kinds.index(pair[1].standing.kind),
+            kinds.index(pair[1].classification.kind),
             harmlessness(pair[1].finding),
             -pair[0],
             pair[1].example,

@@ -7,21 +7,20 @@ import traceback
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from exportdiff.core.case import case_from_source, sources_forgotten
+from exportdiff.core.case import case_from_source
 from exportdiff.core.programs import DEFAULT_PROFILE, program_source
 from exportdiff.fuzzing.around.drawing import around_program
 from exportdiff.fuzzing.campaign.own_errors import place_of
 from exportdiff.fuzzing.campaign.schedule import paths_for
 from exportdiff.fuzzing.campaign.settings import KNOWN_EVERY
-from exportdiff.judging.declared_refusals import declared_by
+from exportdiff.judging.exemptions.refusal import fix_refusals
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.known.attribution.attribute import explain, on_first_paths
 from exportdiff.known.attribution.classification import Classification
 from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.known.attribution.residual import ResidualFinding, find_exposing_fixes, sort_residual_findings
 from exportdiff.known.corpus.fix_trials import cache_folder
-from exportdiff.runtime.observing.between_programs import free_programs
-from exportdiff.runtime.observing.caches import forget_predictions
+from exportdiff.runtime.observing.between_programs import clean_state
 from exportdiff.runtime.patching.fixes import blamed
 from exportdiff.runtime.patching.installed import install, without_fixes
 from exportdiff.runtime.paths import cost
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from exportdiff.fuzzing.around.base import Around
     from exportdiff.judging.results import Verdict
     from exportdiff.known.attribution.classification import Kind
-    from exportdiff.known.attribution.explained import Explained
+    from exportdiff.known.attribution.explained import ExplainedFinding
     from exportdiff.known.attribution.knowledge import Knowledge
 
 
@@ -83,15 +82,15 @@ class ExampleResult:
     error: str = ""
     error_place: tuple[str, ...] = ()
     """Where exportdiff failed, as in the event HarnessError."""
-    known: tuple[Explained, ...] = ()
+    known: tuple[ExplainedFinding, ...] = ()
     """Those findings of the verdict that the corpus explains."""
-    standings: Mapping[str, Classification] = field(default_factory=dict)
+    classifications: Mapping[str, Classification] = field(default_factory=dict)
     """For the other findings, by fingerprint: whether plain torch shows them."""
-    sample: tuple[Explained, ...] = ()
+    sample: tuple[ExplainedFinding, ...] = ()
     """What the corpus explains of what plain torch shows, if this example was sampled."""
     sampled: bool = False
     """Whether it is known which known bugs plain torch shows on the program."""
-    lifted: tuple[str, ...] = ()
+    failed_fixes: tuple[str, ...] = ()
     """The fixes whose functions raised an error where no path was run; so plain torch was judged."""
     plain: Verdict | None = None
     """The verdict on plain torch, if this program is to be judged on another torch as well."""
@@ -100,25 +99,25 @@ class ExampleResult:
 def run_batch(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
     """Judge some examples, one after the other; earlier examples do not influence the results."""
     known = prepared(job)
-    results = tuple(_judged_afresh(job, index, known) for index in indices)
-    free_programs()
-    return results
+    with clean_state(free=True):
+        return tuple(_run_example(job, index, known) for index in indices)
 
 
-def exposing_fixes_of(job: Job, source: str, finding: Finding, kind: Kind) -> Explained | ResidualFinding:
+def exposing_fixes_of(
+    job: Job, source: str, finding: Finding, kind: Kind
+) -> ExplainedFinding | ResidualFinding:
     """Find the fixes that uncover a finding of mended torch on a program."""
     known = prepared(job)
     if known is None:
         raise ValueError("without a corpus there are no fixes")
-    forget_predictions()
-    with sources_forgotten():
+    with clean_state():
         return find_exposing_fixes(_case(job, source), finding, kind, known)
 
 
 def prepared(job: Job) -> Knowledge | None:
     """Put the fixes in place that the job asks for, and no others; return what its corpus knows."""
     known = knowledge(job.corpora) if job.corpora is not None else None
-    install(known.held if known is not None and not job.plain else (), cache_folder())
+    install(known.usable_fixes if known is not None and not job.plain else (), cache_folder())
     return known
 
 
@@ -136,12 +135,7 @@ def _case(job: Job, source: str) -> Case:
     return replace(case_from_source(source, finite_only=False), may_ask=True)
 
 
-def _judged_afresh(job: Job, index: int, known: Knowledge | None) -> ExampleResult:
-    forget_predictions()
-    with sources_forgotten():
-        return _run_example(job, index, known)
-
-
+@clean_state()
 def _run_example(job: Job, index: int, known: Knowledge | None) -> ExampleResult:
     started = time.perf_counter()
     tags: tuple[str, ...] = ()
@@ -153,7 +147,7 @@ def _run_example(job: Job, index: int, known: Knowledge | None) -> ExampleResult
         if known is None:
             result = ExampleResult(index, judge_case(case, paths))
             result = replace(result, plain=_compared(job, index, result.verdict))
-        elif job.plain or not known.held:
+        elif job.plain or not known.usable_fixes:
             result = _on_plain_torch(job, index, case, paths, tags, known)
         else:
             result = _on_mended_torch_if_possible(job, index, case, paths, tags, known)
@@ -179,7 +173,7 @@ def _on_plain_torch(
         part.finding.fingerprint: Classification(remark=part.remark) for part in parts if not part.causes
     }
     plain = _compared(job, index, verdict)
-    return ExampleResult(index, verdict, known=explained, standings=remarks, sampled=True, plain=plain)
+    return ExampleResult(index, verdict, known=explained, classifications=remarks, sampled=True, plain=plain)
 
 
 def _on_mended_torch_if_possible(
@@ -189,21 +183,21 @@ def _on_mended_torch_if_possible(
     try:
         return _on_mended_torch(job, index, case, paths, tags, known)
     except Exception as error:
-        names = blamed(error, known.held)
+        names = blamed(error, known.usable_fixes)
         if not names:
             raise
     with without_fixes():
-        return replace(_on_plain_torch(job, index, case, paths, tags, known), lifted=names)
+        return replace(_on_plain_torch(job, index, case, paths, tags, known), failed_fixes=names)
 
 
 def _on_mended_torch(
     job: Job, index: int, case: Case, paths: Sequence[Path], tags: tuple[str, ...], known: Knowledge
 ) -> ExampleResult:
-    verdict = judge_case(case, paths, declared_by(known.held))
+    verdict = judge_case(case, paths, fix_refusals(known.usable_fixes))
     if not job.attribute:
         return ExampleResult(index, verdict)
     unmended: Verdict | None = None
-    sample: tuple[Explained, ...] = ()
+    sample: tuple[ExplainedFinding, ...] = ()
     if _is_sampled(job, index):
         with without_fixes():
             unmended = judge_case(case, paths)
@@ -214,7 +208,7 @@ def _on_mended_torch(
         index,
         replace(verdict, findings=tuple(each.finding for each in sorted_)),
         known=tuple(each for each in sorted_ if not isinstance(each, ResidualFinding)),
-        standings={each.finding.fingerprint: each.standing for each in left},
+        classifications={each.finding.fingerprint: each.classification for each in left},
         sample=sample,
         sampled=unmended is not None,
         plain=_compared(job, index, unmended),
@@ -223,7 +217,7 @@ def _on_mended_torch(
 
 def _sample(
     case: Case, plain: Verdict, mended: Verdict, tags: tuple[str, ...], known: Knowledge
-) -> tuple[Explained, ...]:
+) -> tuple[ExplainedFinding, ...]:
     """Say which known bugs plain torch shows, as far as a few judgements can tell.
 
     What stays unexplained is not lost: mended torch shows something on its paths too.

@@ -9,16 +9,15 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from exportdiff.core.case import case_from_source, sources_forgotten
+from exportdiff.core.case import case_from_source
 from exportdiff.core.errors import UsageError
 from exportdiff.judging.checks.alive import ProcessDied
 from exportdiff.judging.judge_case import judge_case
-from exportdiff.runtime.observing.between_programs import free_programs
-from exportdiff.runtime.observing.caches import forget_predictions
+from exportdiff.runtime.observing.between_programs import clean_state
 from exportdiff.runtime.patching.fixes import applied
 from exportdiff.runtime.paths import parse
-from exportdiff.runtime.processes.calls import ReusableWorker
-from exportdiff.runtime.processes.child import Death, Failure
+from exportdiff.runtime.processes.child import Death, TaskFailure
+from exportdiff.runtime.processes.in_child import ReusableWorker
 
 if TYPE_CHECKING:
     from exportdiff.core.case import Case
@@ -43,7 +42,7 @@ COLLECT_EVERY = 40
 
 
 @dataclass(frozen=True)
-class Question:
+class WantedFinding:
     """What to look for. Plain data: it crosses a process boundary."""
 
     path: str
@@ -60,7 +59,9 @@ class Question:
     """Whether a program with infinities or NaN does not count; a drawn one has none."""
 
     @classmethod
-    def about(cls, finding: Finding, folders: Collection[str] = (), fixes: Collection[Fix] = ()) -> Question:
+    def about(
+        cls, finding: Finding, folders: Collection[str] = (), fixes: Collection[Fix] = ()
+    ) -> WantedFinding:
         """Return the question whether a program shows this finding."""
         return cls(
             path=str(finding.path),
@@ -87,10 +88,10 @@ class Question:
         return self.check == "alive"
 
 
-class Judge:
+class CandidateJudge:
     """Judges candidates in a worker process; one that kills the process does no other harm."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: WantedFinding) -> None:
         """Start nothing yet; ``begin`` does."""
         self._question = question
         self._worker = ReusableWorker()
@@ -123,7 +124,7 @@ class Judge:
         if self._dead is not None:
             return self._dead if self._dies(source, self._dead) else None
         answer = self._ask(find, source)
-        return None if isinstance(answer, Death | Failure) else answer
+        return None if isinstance(answer, Death | TaskFailure) else answer
 
     def _dies(self, source: str, finding: Finding) -> bool:
         if self._ask(runs_in_eager, source) is not True:
@@ -135,7 +136,7 @@ class Judge:
         same = isinstance(evidence, ProcessDied) and answer.reason == evidence.reason
         return same or answer.kind == "hang"
 
-    def _ask(self, task: Callable[[Question, str], T], source: str) -> T | Death | Failure:
+    def _ask(self, task: Callable[[WantedFinding, str], T], source: str) -> T | Death | TaskFailure:
         seconds = self._limit + (WARM_UP if self._worker.is_new else 0.0)
         return self._worker.ask(seconds, task, self._question, source)
 
@@ -144,7 +145,7 @@ class Judge:
         self._worker.stop()
 
 
-def find(question: Question, source: str) -> Finding | None:
+def find(question: WantedFinding, source: str) -> Finding | None:
     """Judge a source along the path of the question, in this process."""
     with _held(question.fixes):
         verdict = _judged(question, source, (question.path,))
@@ -158,7 +159,7 @@ def load_source(written: str, source: str, folder: str) -> Case:
 
     ``written`` is what the user calls it. Raises UsageError if it cannot be built.
     """
-    question = Question("", "", "", (), (folder,), thorough=True, finite_only=False)
+    question = WantedFinding("", "", "", (), (folder,), thorough=True, finite_only=False)
     try:
         case = _case(question, source)
         case.build()
@@ -167,7 +168,7 @@ def load_source(written: str, source: str, folder: str) -> Case:
     return case
 
 
-def runs_in_eager(question: Question, source: str) -> bool:
+def runs_in_eager(question: WantedFinding, source: str) -> bool:
     """Whether eager survives a source, in this process."""
     return _judged(question, source, ()) is not None
 
@@ -175,21 +176,18 @@ def runs_in_eager(question: Question, source: str) -> bool:
 _judgements = 0
 
 
-def _judged(question: Question, source: str, paths: Collection[str]) -> Verdict | None:
+def _judged(question: WantedFinding, source: str, paths: Collection[str]) -> Verdict | None:
     """Judge as in a fresh process: earlier judgements must not influence this one."""
     global _judgements
     _judgements += 1
-    if _judgements % COLLECT_EVERY == 0:
-        free_programs()
-    forget_predictions()
     try:
-        with sources_forgotten():
+        with clean_state(free=_judgements % COLLECT_EVERY == 0):
             return judge_case(_case(question, source), [parse(path) for path in paths])
     except Exception:
         return None
 
 
-def _case(question: Question, source: str) -> Case:
+def _case(question: WantedFinding, source: str) -> Case:
     for folder in question.folders:
         if folder not in sys.path:
             sys.path.insert(0, folder)

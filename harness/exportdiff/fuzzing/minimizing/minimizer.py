@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from exportdiff.core.program_text.line_count import code_lines
-from exportdiff.fuzzing.minimizing.judging import Judge, Question
+from exportdiff.fuzzing.minimizing.judging import CandidateJudge, WantedFinding
 from exportdiff.fuzzing.minimizing.layout import laid_out
 from exportdiff.fuzzing.minimizing.reducer import Problem, Reducer
 
@@ -76,7 +76,7 @@ def minimize(
     the smallest program so far is returned. Raises NotShownError.
     """
     started = time.monotonic()
-    judge = Judge(Question.about(finding, folders, fixes))
+    judge = CandidateJudge(WantedFinding.about(finding, folders, fixes))
     history: list[tuple[str, Finding]] = []
 
     def is_interesting(text: str) -> bool:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import libcst as cst
 
-from exportdiff.fuzzing.minimizing.tree import Tree, below
+from exportdiff.fuzzing.minimizing.tree import SourceTree, below
 
 FACTORY = "make"
 
@@ -18,7 +18,7 @@ class Outline:
     The answers may be wrong: a candidate made from a wrong answer fails, and costs only its time.
     """
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: SourceTree) -> None:
         """Analyse nothing yet."""
         self.tree = tree
         self._attributes: dict[tuple[str, str], frozenset[str]] = {}

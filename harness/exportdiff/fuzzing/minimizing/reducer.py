@@ -11,7 +11,7 @@ import libcst as cst
 
 from exportdiff.fuzzing.minimizing.passes import PASSES, Pass
 from exportdiff.fuzzing.minimizing.size import Size, size
-from exportdiff.fuzzing.minimizing.tree import Edit, Tree, merged
+from exportdiff.fuzzing.minimizing.tree import Edit, SourceTree, merged
 
 LAST_LEVEL = max(each.level for each in PASSES.values())
 
@@ -55,7 +55,7 @@ class Reducer:
         self._on_rejected = on_rejected
         self._on_tried = on_tried
         self._size: Size = size(problem.source)
-        self._tree = Tree(problem.source)
+        self._tree = SourceTree(problem.source)
 
     @property
     def lines(self) -> int:
@@ -101,7 +101,7 @@ class Reducer:
         self.tried += 1
         accepted = self._is_interesting(text)
         if accepted:
-            self.best, self._size, self._tree = text, measured, Tree(text)
+            self.best, self._size, self._tree = text, measured, SourceTree(text)
         else:
             self._rejected.add(digest)
             self._on_rejected(digest)

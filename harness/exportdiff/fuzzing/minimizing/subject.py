@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Subject:
+class ProgramFile:
     """A program to minimize."""
 
     source: str
@@ -44,7 +44,7 @@ class Subject:
         return any(map(finding.matches, self.signatures))
 
 
-def read_subject(written: str) -> Subject:
+def read_program_file(written: str) -> ProgramFile:
     """Read ``FILE.py`` or ``FILE.py:NAME``. Raises UsageError."""
     name = FACTORY
     if not pathlib.Path(written).is_file() and ":" in written:
@@ -70,12 +70,12 @@ def read_subject(written: str) -> Subject:
     entry = read_entry(file)
     folder = str(file.resolve().parent)
     if entry.problem:
-        return Subject(_with_factory(source, name), folder)
+        return ProgramFile(_with_factory(source, name), folder)
     source = program_of(source)
     needs = None
     if entry.needs:
         needs = Needs(entry.needs, "unmasked-by" if entry.unmasked_by else "caused-by")
-    return Subject(
+    return ProgramFile(
         _with_factory(source, name),
         folder,
         entry.path,

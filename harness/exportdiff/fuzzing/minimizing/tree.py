@@ -18,7 +18,7 @@ Edit: TypeAlias = Mapping[cst.CSTNode, Replacement]
 the outer one counts, unless the inner node is part of the replacement."""
 
 
-class Tree:
+class SourceTree:
     """One text, parsed. Two nodes are the same if they are the same object."""
 
     def __init__(self, source: str) -> None:
@@ -85,7 +85,9 @@ class Tree:
 
 
 class _Rebuilding:
-    def __init__(self, tree: Tree, edit: dict[cst.CSTNode, Replacement], touched: set[cst.CSTNode]) -> None:
+    def __init__(
+        self, tree: SourceTree, edit: dict[cst.CSTNode, Replacement], touched: set[cst.CSTNode]
+    ) -> None:
         self._tree = tree
         self._edit = edit
         self._touched = touched

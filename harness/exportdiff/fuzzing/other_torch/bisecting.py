@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from exportdiff.fuzzing.other_torch.cache import keep, kept
+from exportdiff.fuzzing.other_torch.cache import cached_run, store_run
 from exportdiff.fuzzing.other_torch.connection import OtherTorch
-from exportdiff.fuzzing.other_torch.messages import Failed, Ran, RunFile
+from exportdiff.fuzzing.other_torch.messages import ErrorAnswer, FileAnswer, RunFile
 
 if TYPE_CHECKING:
     import pathlib
@@ -24,7 +24,7 @@ killed, or does not end."""
 
 
 @dataclass(frozen=True)
-class Row:
+class VersionResult:
     """What a file did on one torch."""
 
     torch: str
@@ -35,7 +35,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Change:
+class Transition:
     """Between two versions that were tried, the bug appeared or was fixed."""
 
     what: Literal["appeared", "fixed"]
@@ -49,7 +49,7 @@ class Change:
 class History:
     """What a file did on several torches, the oldest first."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[VersionResult, ...]
 
     @property
     def affected(self) -> tuple[str, ...]:
@@ -67,11 +67,11 @@ class History:
         return tuple(row.torch for row in self.rows if row.outcome == "another failure")
 
     @property
-    def changes(self) -> tuple[Change, ...]:
+    def changes(self) -> tuple[Transition, ...]:
         """Where it appeared and was fixed; versions on which the file fails in another way say nothing."""
         told = [row for row in self.rows if row.outcome != "another failure"]
         return tuple(
-            Change("appeared" if after.outcome == "there" else "fixed", before.torch, after.torch)
+            Transition("appeared" if after.outcome == "there" else "fixed", before.torch, after.torch)
             for before, after in pairwise(told)
             if before.outcome != after.outcome
         )
@@ -116,9 +116,9 @@ def histories(
     gets a version and how many files were run under it.
     """
     texts = {entry: entry.file.read_text(encoding="utf-8") for entry in entries}
-    rows: dict[Entry, list[Row]] = {entry: [] for entry in entries}
+    rows: dict[Entry, list[VersionResult]] = {entry: [] for entry in entries}
     for each in sorted(interpreters, key=lambda one: age(one.torch)):
-        runs = {entry: kept(each, text) if keeping else None for entry, text in texts.items()}
+        runs = {entry: cached_run(each, text) if keeping else None for entry, text in texts.items()}
         missing = [entry for entry, ran in runs.items() if ran is None]
         if missing:
             # One torch after the other: each has its processes only while it needs them.
@@ -129,14 +129,16 @@ def histories(
                 }
                 for done, (entry, future) in enumerate(asked.items(), 1):
                     answer = future.result()
-                    if isinstance(answer, Ran):
+                    if isinstance(answer, FileAnswer):
                         runs[entry] = answer
                         if keeping:
-                            keep(each, texts[entry], answer)
-                    elif isinstance(answer, Failed):
-                        runs[entry] = Ran(None, answer.error.strip().splitlines()[-1])
+                            store_run(each, texts[entry], answer)
+                    elif isinstance(answer, ErrorAnswer):
+                        runs[entry] = FileAnswer(None, answer.error.strip().splitlines()[-1])
                     tell(each.release, done)
         for entry, ran in runs.items():
             assert ran is not None
-            rows[entry].append(Row(each.release, OUTCOMES.get(ran.code, "another failure"), ran.line))
+            rows[entry].append(
+                VersionResult(each.release, OUTCOMES.get(ran.code, "another failure"), ran.line)
+            )
     return {entry: History(tuple(found)) for entry, found in rows.items()}

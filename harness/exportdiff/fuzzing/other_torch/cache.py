@@ -12,7 +12,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from exportdiff.core.program_text.parsing import parse
-from exportdiff.fuzzing.other_torch.messages import Ran
+from exportdiff.fuzzing.other_torch.messages import FileAnswer
 from exportdiff.known.corpus.fix_trials import cache_folder
 from exportdiff.runtime.processes.child import ended_from_outside
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from exportdiff.fuzzing.other_torch.probe import Interpreter
 
 
-def kept(interpreter: Interpreter, text: str) -> Ran | None:
+def cached_run(interpreter: Interpreter, text: str) -> FileAnswer | None:
     """Return what a file with this code did under a torch; None: nobody has kept it."""
     try:
         fields = json.loads(_place(interpreter, text).read_text(encoding="utf-8"))
-        return Ran(int(fields["code"]), str(fields["line"]))
+        return FileAnswer(int(fields["code"]), str(fields["line"]))
     except (OSError, ValueError, TypeError, KeyError):
         return None
 
 
-def keep(interpreter: Interpreter, text: str, ran: Ran) -> None:
+def store_run(interpreter: Interpreter, text: str, ran: FileAnswer) -> None:
     """Keep it, if the file exited by itself; if the folder cannot be written, only time is lost."""
     if ran.code is None or ran.code < 0 or ended_from_outside(ran.code):
         return

@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from typing import IO, TYPE_CHECKING
 
 from exportdiff.core.own_code import packages
-from exportdiff.fuzzing.other_torch.messages import Failed, decoded, encoded
+from exportdiff.fuzzing.other_torch.messages import ErrorAnswer, decoded, encoded
 from exportdiff.fuzzing.other_torch.probe import environment
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class OtherTorch:
                 self._process.stdin.flush()
             except OSError:
                 del self._open[number]
-                future.set_result(Failed(self._ended or "its process ended"))
+                future.set_result(ErrorAnswer(self._ended or "its process ended"))
         return future
 
     def _read(self, stream: IO[str]) -> None:
@@ -111,4 +111,4 @@ class OtherTorch:
             self._ended = ": ".join(["its process ended", *last])
             left, self._open = list(self._open.values()), {}
         for future in left:
-            future.set_result(Failed(self._ended))
+            future.set_result(ErrorAnswer(self._ended))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from exportdiff.fuzzing.other_torch.messages import PathShown
+    from exportdiff.fuzzing.other_torch.messages import PathAnswer
 
 Change: TypeAlias = Literal[
     "torch regression", "in both", "changed", "fixed", "newly refused", "not comparable"
@@ -29,7 +29,7 @@ class Difference:
     there: tuple[str, ...] = ()
 
 
-def differences(here: PathShown, there: PathShown) -> Iterator[Difference]:
+def differences(here: PathAnswer, there: PathAnswer) -> Iterator[Difference]:
     """Compare what plain torch shows along one path. What both show yields nothing."""
     ours, theirs = set(here.signatures), set(there.signatures)
     if here.status == "finding" and there.status == "ok":
@@ -46,7 +46,7 @@ def differences(here: PathShown, there: PathShown) -> Iterator[Difference]:
         yield Difference("newly refused", here.path, (here.reason,))
 
 
-def change_of(signature: tuple[str, ...], there: PathShown, code: int | None) -> tuple[Change, str]:
+def change_of(signature: tuple[str, ...], there: PathAnswer, code: int | None) -> tuple[Change, str]:
     """Say how a finding of this torch stands on the other one, and why nobody can say.
 
     ``there``: what its program shows along its path. ``code``: what its repro file exits with there.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from exportdiff.fuzzing.other_torch.cache import keep, kept
-from exportdiff.fuzzing.other_torch.messages import Ran, RunFile
-from exportdiff.fuzzing.other_torch.probe import this
+from exportdiff.fuzzing.other_torch.cache import cached_run, store_run
+from exportdiff.fuzzing.other_torch.messages import FileAnswer, RunFile
+from exportdiff.fuzzing.other_torch.probe import running_interpreter
 from exportdiff.known.corpus.fix_trials import open_entries, subjects
 from exportdiff.runtime.processes.child import Stopped
 from exportdiff.runtime.processes.script import run_file
@@ -45,26 +45,26 @@ def fixed_entries(corpora: pathlib.Path, other: OtherTorch, workers: int, stop: 
             raise Stopped
         if entry.file in tried:
             return tried[entry.file]
-        ran = kept(this(), texts[entry])
+        ran = cached_run(running_interpreter(), texts[entry])
         if ran is None:
             run = run_file(entry.file, SECONDS)
-            ran = Ran(run.code, run.last_line)
-            keep(this(), texts[entry], ran)
+            ran = FileAnswer(run.code, run.last_line)
+            store_run(running_interpreter(), texts[entry], ran)
         return ran.code == 0
 
     with ThreadPoolExecutor(workers) as threads:
         passing = [entry for entry, well in zip(entries, threads.map(passes, entries), strict=True) if well]
     asked = {}
-    there: dict[Entry, Ran] = {}
+    there: dict[Entry, FileAnswer] = {}
     for entry in passing:
-        ran = kept(other.interpreter, texts[entry])
+        ran = cached_run(other.interpreter, texts[entry])
         if ran is None:
             asked[entry] = other.ask(RunFile(texts[entry], SECONDS))
         else:
             there[entry] = ran
     for entry, future in asked.items():
         answer = future.result()
-        if isinstance(answer, Ran):
+        if isinstance(answer, FileAnswer):
             there[entry] = answer
-            keep(other.interpreter, texts[entry], answer)
+            store_run(other.interpreter, texts[entry], answer)
     return tuple(sorted(entry.file.stem for entry, ran in there.items() if ran.code == 1))

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import gc
 import pathlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from exportdiff.core.case import case_from_source, sources_forgotten
-from exportdiff.fuzzing.other_torch.messages import Judged, PathShown, Written
-from exportdiff.judging.declared_refusals import declared_by
+from exportdiff.core.case import case_from_source
+from exportdiff.fuzzing.other_torch.messages import PathAnswer, ProgramAnswer, ReproAnswer
+from exportdiff.judging.exemptions.refusal import fix_refusals
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.known.corpus.needed_fixes import fixes_named
 from exportdiff.repro import repro_source
-from exportdiff.runtime.observing.caches import forget_predictions
+from exportdiff.runtime.observing.between_programs import clean_state
 from exportdiff.runtime.patching.fixes import FixError, applied
 from exportdiff.runtime.paths import parse
 from exportdiff.runtime.paths.catalog import lacks
@@ -26,68 +25,64 @@ if TYPE_CHECKING:
     from exportdiff.judging.results import Verdict
 
 
-def judged(question: JudgeProgram) -> Judged:
+def answer_program(question: JudgeProgram) -> ProgramAnswer:
     """Judge a program; what this torch lacks is no error."""
     paths = tuple(map(parse, question.paths))
     able = tuple(path for path in paths if not lacks(path))
     try:
         fixes = fixes_named(question.fixes, pathlib.Path(question.corpora)) if question.fixes else ()
         with applied(fixes):
-            verdict = _verdict(question.source, able, declared_by(fixes))
+            verdict = _verdict(question.source, able, fix_refusals(fixes))
     except FixError as error:
-        return Judged(False, str(error))
+        return ProgramAnswer(False, str(error))
     if isinstance(verdict, str):
-        return Judged(False, verdict)
-    return shown(verdict, paths)
+        return ProgramAnswer(False, verdict)
+    return program_answer(verdict, paths)
 
 
-def written(question: WriteRepro) -> Written:
+def answer_repro(question: WriteRepro) -> ReproAnswer:
     """Judge a program, and write down one of its findings."""
     verdict = _verdict(question.source, (parse(question.path),), ())
     if isinstance(verdict, str):
-        return Written("")
+        return ReproAnswer("")
     for finding in verdict.findings:
         if finding.signature == question.signature:
-            return Written(repro_source(finding, question.source), finding.fingerprint)
-    return Written("")
+            return ReproAnswer(repro_source(finding, question.source), finding.fingerprint)
+    return ReproAnswer("")
 
 
 @contextmanager
-def holding(names: Sequence[str], corpora: str) -> Iterator[None]:
+def fixes_installed(names: Sequence[str], corpora: str) -> Iterator[None]:
     """Put fixes in place for the length of the block. Raises UsageError and FixError."""
     with applied(fixes_named(names, pathlib.Path(corpora))):
         yield
 
 
-def shown(verdict: Verdict, paths: Sequence[Path]) -> Judged:
+def program_answer(verdict: Verdict, paths: Sequence[Path]) -> ProgramAnswer:
     """Return a verdict as what the other side is told; also of the paths that nothing was compared on."""
     if not verdict.valid:
-        return Judged(False, verdict.invalid_reason)
+        return ProgramAnswer(False, verdict.invalid_reason)
     found = {result.path: result for result in verdict.paths}
     unjudged = {each.path: each.reason for each in verdict.unjudged}
 
-    def on(path: Path) -> PathShown:
+    def on(path: Path) -> PathAnswer:
         if path not in found:
             needs = ", ".join(lacks(path))
             reason = f"this torch has no {needs}" if needs else unjudged.get(path, "nothing was compared")
-            return PathShown(str(path), "unjudged", reason)
+            return PathAnswer(str(path), "unjudged", reason)
         signatures = tuple(each.signature for each in verdict.findings if path in each.shown_on)
-        return PathShown(str(path), found[path].status, found[path].reason, signatures)
+        return PathAnswer(str(path), found[path].status, found[path].reason, signatures)
 
-    return Judged(True, "", tuple(map(on, paths)))
+    return ProgramAnswer(True, "", tuple(map(on, paths)))
 
 
+@clean_state(free=True)
 def _verdict(source: str, paths: tuple[Path, ...], refusals: Sequence[object]) -> Verdict | str:
     """Return the verdict; a text where this torch cannot even define the program."""
-    forget_predictions()
     try:
-        with sources_forgotten():
-            try:
-                case = case_from_source(source)
-            except Exception as error:  # the program names what this torch lacks
-                return f"{type(error).__name__}: {error}"
-            if not paths:
-                return "this torch has none of its paths"
-            return judge_case(case, paths, refusals)  # type: ignore[arg-type]
-    finally:
-        gc.collect()
+        case = case_from_source(source)
+    except Exception as error:  # the program names what this torch lacks
+        return f"{type(error).__name__}: {error}"
+    if not paths:
+        return "this torch has none of its paths"
+    return judge_case(case, paths, refusals)  # type: ignore[arg-type]

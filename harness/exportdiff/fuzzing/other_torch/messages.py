@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from exportdiff.core.plain_data import dumps, loads
 
-StatusThere: TypeAlias = Literal["ok", "unsupported", "finding", "unjudged"]
+OtherStatus: TypeAlias = Literal["ok", "unsupported", "finding", "unjudged"]
 """That of a path; ``unjudged``: nothing was compared, or that torch lacks the path."""
 
 
@@ -46,11 +46,11 @@ class RunFile:
 
 
 @dataclass(frozen=True)
-class PathShown:
+class PathAnswer:
     """What a program shows along one path."""
 
     path: str
-    status: StatusThere
+    status: OtherStatus
     reason: str = ""
     """Why it is not ok, in a few words."""
     signatures: tuple[tuple[str, ...], ...] = ()
@@ -58,24 +58,24 @@ class PathShown:
 
 
 @dataclass(frozen=True)
-class Judged:
+class ProgramAnswer:
     """The answer to JudgeProgram."""
 
     valid: bool
     reason: str
     """Why it is not valid."""
-    paths: tuple[PathShown, ...] = ()
+    paths: tuple[PathAnswer, ...] = ()
 
-    def on(self, path: str) -> PathShown:
+    def on(self, path: str) -> PathAnswer:
         """Return what the program shows along a path."""
         if not self.valid:
-            return PathShown(path, "unjudged", self.reason)
+            return PathAnswer(path, "unjudged", self.reason)
         found = (shown for shown in self.paths if shown.path == path)
-        return next(found, PathShown(path, "unjudged", "nothing was compared"))
+        return next(found, PathAnswer(path, "unjudged", "nothing was compared"))
 
 
 @dataclass(frozen=True)
-class Written:
+class ReproAnswer:
     """The answer to WriteRepro; an empty text: the program does not show that finding."""
 
     text: str
@@ -83,7 +83,7 @@ class Written:
 
 
 @dataclass(frozen=True)
-class Ran:
+class FileAnswer:
     """The answer to RunFile."""
 
     code: int | None
@@ -93,14 +93,14 @@ class Ran:
 
 
 @dataclass(frozen=True)
-class Failed:
+class ErrorAnswer:
     """exportdiff's own code raised an exception there, or the process ended."""
 
     error: str
 
 
 Question: TypeAlias = JudgeProgram | WriteRepro | RunFile
-Answer: TypeAlias = Judged | Written | Ran | Failed
+Answer: TypeAlias = ProgramAnswer | ReproAnswer | FileAnswer | ErrorAnswer
 
 
 def encoded(number: int, message: Question | Answer) -> str:

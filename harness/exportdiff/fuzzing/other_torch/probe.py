@@ -71,15 +71,15 @@ def interpreter(python: pathlib.Path, option: str, *, judges: bool = True) -> In
     return Interpreter(python.absolute(), said["torch"])
 
 
-def this() -> Interpreter:
+def running_interpreter() -> Interpreter:
     """Return the running interpreter."""
     return Interpreter(pathlib.Path(sys.executable), version("torch"))
 
 
-def another(python: pathlib.Path, option: str) -> Interpreter:
+def interpreter_to_compare(python: pathlib.Path, option: str) -> Interpreter:
     """Return an interpreter that can judge programs with another torch. Raises UsageError."""
     found = interpreter(python, option)
-    if found.torch == this().torch:
+    if found.torch == running_interpreter().torch:
         raise UsageError(f"{option} {python} has torch {found.torch}, as this environment has")
     return found
 

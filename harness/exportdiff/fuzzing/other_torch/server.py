@@ -21,20 +21,20 @@ from functools import partial
 
 from exportdiff.fuzzing.other_torch.messages import (
     Answer,
-    Failed,
-    Judged,
+    ErrorAnswer,
+    FileAnswer,
     JudgeProgram,
-    PathShown,
+    PathAnswer,
+    ProgramAnswer,
     Question,
-    Ran,
+    ReproAnswer,
     RunFile,
     WriteRepro,
-    Written,
     decoded,
     encoded,
 )
-from exportdiff.runtime.processes.calls import ReusableWorker
-from exportdiff.runtime.processes.child import Death, Failure
+from exportdiff.runtime.processes.child import Death, TaskFailure
+from exportdiff.runtime.processes.in_child import ReusableWorker
 from exportdiff.runtime.processes.script import run_file
 from exportdiff.runtime.processes.server import server
 
@@ -65,7 +65,7 @@ def main() -> None:
         try:
             answer = _answer(question, mine.judge)  # type: ignore[arg-type]  # only questions come in
         except Exception:
-            answer = Failed(traceback.format_exc())
+            answer = ErrorAnswer(traceback.format_exc())
         with lock:
             print(encoded(number, answer), file=answers, flush=True)
 
@@ -83,19 +83,19 @@ class _Judge:
         self._worker = ReusableWorker()
         self._asked = 0
 
-    def ask(self, question: JudgeProgram) -> Judged | Death | Failure:
+    def ask(self, question: JudgeProgram) -> ProgramAnswer | Death | TaskFailure:
         # Here, so that files can be run where the libraries that judging needs are not installed.
-        from exportdiff.fuzzing.other_torch.judging import judged
+        from exportdiff.fuzzing.other_torch.judging import answer_program
 
         self._asked += 1
         if self._asked % QUESTIONS_EACH == 0:
             self.stop()
-        return self._worker.ask(JUDGING, judged, question)
+        return self._worker.ask(JUDGING, answer_program, question)
 
-    def write(self, question: WriteRepro) -> Written | Death | Failure:
-        from exportdiff.fuzzing.other_torch.judging import written
+    def write(self, question: WriteRepro) -> ReproAnswer | Death | TaskFailure:
+        from exportdiff.fuzzing.other_torch.judging import answer_repro
 
-        return self._worker.ask(JUDGING, written, question)
+        return self._worker.ask(JUDGING, answer_repro, question)
 
     def stop(self) -> None:
         self._worker.stop()
@@ -105,47 +105,47 @@ def _answer(question: Question, judge: _Judge) -> Answer:
     if isinstance(question, RunFile):
         return _run(question)
     answer = _judged(question, judge) if isinstance(question, JudgeProgram) else judge.write(question)
-    if isinstance(answer, Failure):
-        return Failed(str(answer.error))
+    if isinstance(answer, TaskFailure):
+        return ErrorAnswer(str(answer.error))
     if isinstance(answer, Death):
-        return Failed(answer.reason)
+        return ErrorAnswer(answer.reason)
     return answer
 
 
-def _judged(question: JudgeProgram, judge: _Judge) -> Judged | Failure:
+def _judged(question: JudgeProgram, judge: _Judge) -> ProgramAnswer | TaskFailure:
     """Judge along all paths; where that kills the process, or never ends, along each path alone."""
     answer = judge.ask(question)
     if not isinstance(answer, Death):
         return answer
-    shown: list[PathShown] = []
+    shown: list[PathAnswer] = []
     for path in question.paths:
         alone = judge.ask(
             JudgeProgram(question.source, (path,), fixes=question.fixes, corpora=question.corpora)
         )
-        if isinstance(alone, Failure):
+        if isinstance(alone, TaskFailure):
             return alone
         if isinstance(alone, Death):
-            shown.append(PathShown(path, "finding", alone.reason, (("alive", alone.kind, alone.reason),)))
+            shown.append(PathAnswer(path, "finding", alone.reason, (("alive", alone.kind, alone.reason),)))
         elif not alone.valid:
             return alone
         else:
             shown.append(alone.on(path))
-    return Judged(True, "", tuple(shown))
+    return ProgramAnswer(True, "", tuple(shown))
 
 
-def _run(question: RunFile) -> Ran:
+def _run(question: RunFile) -> FileAnswer:
     from contextlib import nullcontext
 
     within = nullcontext
     if question.fixes:
-        from exportdiff.fuzzing.other_torch.judging import holding
+        from exportdiff.fuzzing.other_torch.judging import fixes_installed
 
-        within = partial(holding, question.fixes, question.corpora)  # type: ignore[assignment]
+        within = partial(fixes_installed, question.fixes, question.corpora)  # type: ignore[assignment]
     with tempfile.TemporaryDirectory(prefix="exportdiff-") as folder:
         file = pathlib.Path(folder, "repro.py")
         file.write_text(question.text, encoding="utf-8")
         run = run_file(file, question.seconds, within)
-    return Ran(run.code, run.last_line)
+    return FileAnswer(run.code, run.last_line)
 
 
 if __name__ == "__main__":

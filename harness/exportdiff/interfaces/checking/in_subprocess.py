@@ -13,7 +13,7 @@ from exportdiff.interfaces.checking.check_steps import Confirming, Explaining, P
 from exportdiff.interfaces.checking.report import Report, assembled, confirmed
 from exportdiff.judging.causes import folded, over_paths
 from exportdiff.judging.results import PathResult, Unjudged
-from exportdiff.runtime.processes.child import Child, Death, Failure, Stopped
+from exportdiff.runtime.processes.child import Child, Death, Stopped, TaskFailure
 
 if TYPE_CHECKING:
     import pathlib
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from exportdiff.core.path import Path
     from exportdiff.core.target import Target
     from exportdiff.interfaces.checking.report import Found
-    from exportdiff.judging.causes import Judged
+    from exportdiff.judging.causes import PathFindings
 
 TIME_LIMIT = "the time limit was reached"
 
@@ -160,7 +160,7 @@ class _Judging:
             raise Stopped(TIME_LIMIT)
         if isinstance(message, _Mistake):
             raise UsageError(message.text)
-        if isinstance(message, Failure):
+        if isinstance(message, TaskFailure):
             raise message.error
         return message
 
@@ -178,7 +178,7 @@ class _Run:
     def __init__(self, judging: _Judging) -> None:
         self._judging = judging
         self._results: dict[Path, PathResult] = {}
-        self._judged: dict[Path, Judged] = {}
+        self._judged: dict[Path, PathFindings] = {}
         """The paths whose findings have arrived as well."""
         self._asked: tuple[Path, ...] = ()
         self._unjudged: list[Unjudged] = []
@@ -272,7 +272,7 @@ def _judge(pipe: Any, subject: Subject, paths: Sequence[Path]) -> None:
     from exportdiff.judging.verdict import judge
 
     def work() -> object:
-        def tell(result: PathResult, judged: Judged) -> None:
+        def tell(result: PathResult, judged: PathFindings) -> None:
             pipe.send(result)
             pipe.send((result.path, judged))
 
@@ -292,7 +292,7 @@ def _caught(work: Callable[[], object]) -> object:
     except UsageError as error:
         return _Mistake(str(error))
     except Exception as error:
-        return Failure(RuntimeError("".join(traceback.format_exception(error))))
+        return TaskFailure(RuntimeError("".join(traceback.format_exception(error))))
 
 
 def _run_eager(subject: Subject, device: str) -> None:

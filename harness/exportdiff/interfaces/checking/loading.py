@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from exportdiff.core.case import FURTHER, Built, Case, InvalidFactory
+from exportdiff.core.case import OPTIONAL_FUNCTIONS, Built, Case, InvalidFactory
 from exportdiff.core.errors import UsageError
 from exportdiff.core.torch_versions.running import SHAPES
 
@@ -41,7 +41,7 @@ def load(target: Target) -> Case:
         kind = type(factory).__name__
         raise UsageError(f"{target.written} is a {kind}; name a callable that returns (model, args)")
     source = pathlib.Path(file).read_text(encoding="utf-8") if file and file.endswith(".py") else ""
-    shapes, probes = (_function(getattr(module, name, None)) for name in FURTHER)
+    shapes, probes = (_function(getattr(module, name, None)) for name in OPTIONAL_FUNCTIONS)
     case = Case(target.written, source, factory, shapes, probes, thorough=True, may_ask=True)
     check(case, file)
     return case

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
     from exportdiff.core.path import Path
     from exportdiff.judging.results import PathResult
-    from exportdiff.known.attribution.explained import Cause
+    from exportdiff.known.attribution.explained import RootCause
 
 Meaning: TypeAlias = Literal["wrong", "breaks", "inside", "harmless"]
 """What a finding means for the owner of the model.
@@ -55,7 +55,7 @@ class Found:
     """A finding on the paths that have the same root causes, and what is known about it."""
 
     finding: Finding
-    causes: tuple[Cause, ...] = ()
+    causes: tuple[RootCause, ...] = ()
     """The known bugs of torch that explain it; empty: it is new."""
     remark: str = ""
     """Why this is not the whole answer: a time limit."""

@@ -10,7 +10,7 @@ import types
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from exportdiff.core.case import FURTHER
+from exportdiff.core.case import OPTIONAL_FUNCTIONS
 from exportdiff.fuzzing.minimizing import NotShownError, minimize, ship
 from exportdiff.fuzzing.minimizing.outline import FACTORY
 from exportdiff.fuzzing.minimizing.subject import with_functions
@@ -64,7 +64,7 @@ def source_of(model: object, dynamic_shapes: object = None, probes: object = Non
             "module that returns (model, args)"
         )
     file = _file_of(model)
-    given = dict(zip(FURTHER, (dynamic_shapes, probes), strict=True))
+    given = dict(zip(OPTIONAL_FUNCTIONS, (dynamic_shapes, probes), strict=True))
     names: dict[str, str | None] = {FACTORY: model.__name__}
     for name, value in given.items():
         if value is not None and (not isinstance(value, types.FunctionType) or _file_of(value) != file):

@@ -54,8 +54,8 @@ def groups(tally: Tally) -> list[FindingGroup]:
     """
     same: dict[tuple[str, ...], list[str]] = {}
     for key, shown in tally.shown.items():
-        if shown.standing.kind in STYLES:
-            same.setdefault((shown.standing.kind, *shown.finding.signature), []).append(key)
+        if shown.classification.kind in STYLES:
+            same.setdefault((shown.classification.kind, *shown.finding.signature), []).append(key)
     order = list(STYLES)
     return sorted(
         (_group(tally, keys) for keys in same.values()),
@@ -73,7 +73,7 @@ def _group(tally: Tally, keys: list[str]) -> FindingGroup:
     key = max(keys, key=lambda each: tally.occurrences[each])
     shown = tally.shown[key]
     paths = {path for each in keys for path in tally.shown[each].finding.shown_on}
-    return FindingGroup(shown.standing.kind, key, shown, len(keys), len(paths), tally.occurrences[key])
+    return FindingGroup(shown.classification.kind, key, shown, len(keys), len(paths), tally.occurrences[key])
 
 
 def end_lines(tally: Tally, folder: Folder, width: int) -> Iterator[Text]:
@@ -123,12 +123,12 @@ def _block(group: FindingGroup, tally: Tally, folder: Folder, width: int) -> Ite
     where += filter(None, [result_elsewhere(tally, group.key)])
     where.append(f"{counted(group.programs, 'program')}, first {group.shown.first_example}")
     yield Text("  " + fitted(where, width - 2, "; ", count=False), style="dim")
-    command = repro_command(folder.repro(group.key), group.shown.standing.fixes, tally.corpora)
+    command = repro_command(folder.repro(group.key), group.shown.classification.fixes, tally.corpora)
     yield Text(f"  $ {command}", style="cyan")
 
 
 def _regressions(tally: Tally, width: int) -> Iterator[Text]:
-    names = {name for shown in tally.of_kind("regression").values() for name in shown.standing.fixes}
+    names = {name for shown in tally.of_kind("regression").values() for name in shown.classification.fixes}
     if names:
         head = "regressions of fixes: "
         yield Text(head + fitted(sorted(names), width - len(head)), style="yellow")
@@ -143,7 +143,7 @@ def _left_undone(tally: Tally) -> Iterator[Text]:
         line = f"not minimized: {len(reasons)}, {late} of them for lack of time; see summary.json"
     if reasons:
         yield Text(line, style="yellow")
-    dropped = [f"{number} {kind}" for kind, number in tally.unconfirmed_by_standing.items() if number]
+    dropped = [f"{number} {kind}" for kind, number in tally.unconfirmed_by_class.items() if number]
     if dropped:
         yield Text(f"not counted, because no fresh process shows it: {', '.join(dropped)}", style="dim")
     for name, number in sorted(tally.lifted.items()):

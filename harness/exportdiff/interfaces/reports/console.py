@@ -140,7 +140,7 @@ class ConsoleReport:
 
     def _found(self, event: FindingFound) -> None:
         self._view.judged(CampaignNumbers.of(self._tally), event.at)
-        if event.standing.kind == "new":
+        if event.classification.kind == "new":
             finding = event.finding
             command = f"python {shlex.quote(str(self._folder.repro(finding.fingerprint)))}"
             self._view.found(LatestFinding(finding.title, str(finding.path), event.at, command))

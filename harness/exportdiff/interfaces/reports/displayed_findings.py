@@ -123,14 +123,14 @@ def _torch_regressions(campaign: CampaignReport, folders: Sequence[Folder]) -> l
 
 def _card(group: FindingGroup, campaign: CampaignReport, folders: Sequence[Folder]) -> DisplayedFinding:
     tally, shown = campaign.tally, group.shown
-    finding, standing = shown.finding, shown.standing
+    finding, classification = shown.finding, shown.classification
     told = campaign.timeline.told.get(group.key, NOTHING)
     file = _file(group.key, folders)
     repro = file.read_text(encoding="utf-8") if file.is_file() else told.repro
     keys = [
         key
         for key, other in tally.shown.items()
-        if other.standing.kind == group.kind and other.finding.signature == finding.signature
+        if other.classification.kind == group.kind and other.finding.signature == finding.signature
     ]
     paths = dict.fromkeys(path for key in keys for path in tally.shown[key].finding.shown_on)
     return DisplayedFinding(
@@ -144,13 +144,13 @@ def _card(group: FindingGroup, campaign: CampaignReport, folders: Sequence[Folde
         paths=tuple(dict.fromkeys(map(str, (finding.path, *paths)))),
         programs=group.programs,
         first=shown.first_example,
-        command=repro_command(file, standing.fixes, tally.corpora),
+        command=repro_command(file, classification.fixes, tally.corpora),
         source=told.source,
         repro=repro,
         issue=issue_text(finding, repro, told.printed, campaign.tally.started)
-        if not standing.fixes and repro
+        if not classification.fixes and repro
         else "",
-        fixes=standing.fixes,
+        fixes=classification.fixes,
         remark=shown.remark,
         there=result_elsewhere(tally, group.key),
     )

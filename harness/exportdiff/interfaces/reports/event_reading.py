@@ -93,19 +93,19 @@ def _kinds() -> dict[str, type[events.Event]]:
 
 
 def _event(kind: type[events.Event], document: dict[str, Any]) -> events.Event:
-    known = {field.name for field in fields(kind)}
-    return kind(**{name: _value(name, value) for name, value in document.items() if name in known})
+    names = {events.JSON_KEYS.get(field.name, field.name): field.name for field in fields(kind)}
+    return kind(**{names[key]: _value(key, value) for key, value in document.items() if key in names})
 
 
-def _value(name: str, value: Any) -> Any:
+def _value(key: str, value: Any) -> Any:
     """Return the value of a field: JSON has neither tuples nor dataclasses."""
-    if name == "finding" and value is not None:
+    if key == "finding" and value is not None:
         return finding_from(value)
-    if name == "standing":
-        return _standing(value)
-    if name == "environment" and value is not None:
-        return events.Environment(**_only(events.Environment, value))
-    if name == "paths":
+    if key == "standing":
+        return _classification(value)
+    if key == "environment" and value is not None:
+        return events.CampaignEnvironment(**_only(events.CampaignEnvironment, value))
+    if key == "paths":
         return tuple(_result(each) if isinstance(each, dict) else each for each in value)
     return tuple(value) if isinstance(value, list) else value
 
@@ -115,7 +115,7 @@ def _only(kind: type, document: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in document.items() if name in known}
 
 
-def _standing(document: dict[str, Any]) -> Classification:
+def _classification(document: dict[str, Any]) -> Classification:
     return Classification(**{**_only(Classification, document), "fixes": tuple(document.get("fixes", ()))})
 
 

@@ -48,7 +48,7 @@ def _lines(campaign: CampaignReport, found: Sequence[DisplayedFinding]) -> Itera
             yield f"- and {len(masked) - MASKED} more"
         yield "\n</details>\n"
     for key, shown in tally.of_kind("regression").items():
-        fixes = ", ".join(shown.standing.fixes)
+        fixes = ", ".join(shown.classification.fixes)
         yield f"- Regression of a fix ({fixes}): {code(shown.finding.title)}, {code(key)}"
     yield "\n| | |\n| --- | --- |"
     yield f"| programs | {tally.examples:,} in {span(campaign.fuzzing)}, {campaign.speed()} |"

@@ -49,7 +49,7 @@ def summary_document(tally: Tally) -> dict[str, Any]:
         "masked": [_new(tally, key, shown) for key, shown in tally.of_kind("masked").items()],
         "regressions": [_new(tally, key, shown) for key, shown in tally.of_kind("regression").items()],
         "unconfirmed": tally.unconfirmed,
-        "unconfirmed_by_standing": tally.unconfirmed_by_standing,
+        "unconfirmed_by_standing": tally.unconfirmed_by_class,
         "not_minimized": tally.not_minimized,
         "harness_errors": tally.harness_errors,
         "lifted_fixes": dict(sorted(tally.lifted.items())),
@@ -67,7 +67,7 @@ def _new(tally: Tally, fingerprint: str, shown: TalliedFinding) -> dict[str, Any
     return {
         **shown.finding.as_dict(),
         "known": False,
-        "fixes": list(shown.standing.fixes),
+        "fixes": list(shown.classification.fixes),
         "remark": shown.remark,
         **_occurrence(tally, fingerprint, shown),
         "repro": f"findings/{fingerprint}.py",

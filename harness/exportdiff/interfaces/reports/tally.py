@@ -60,7 +60,7 @@ class TalliedFinding:
     first_seconds: float
     example: int
     """The example that now stands for the finding: the first, or a smaller program."""
-    standing: Classification = NEW
+    classification: Classification = NEW
     """Whether plain torch shows it, or only torch with some fixes."""
     entry: str = ""
     """Of a known one: the corpus entry of its root cause; empty: there is none."""
@@ -76,7 +76,7 @@ class TalliedFinding:
         if isinstance(event, KnownSeen):
             shown.entry, shown.remark, shown.by = event.entry, event.remark, event.by
         else:
-            shown.standing, shown.remark = event.standing, event.standing.remark
+            shown.classification, shown.remark = event.classification, event.classification.remark
         return shown
 
 
@@ -133,11 +133,11 @@ class Tally:
         elif isinstance(event, FindingShrunk):
             shown = self.shown[event.finding.fingerprint]
             shown.finding, shown.example = event.finding, event.example
-            shown.standing, shown.remark = event.standing, event.standing.remark
+            shown.classification, shown.remark = event.classification, event.classification.remark
         elif isinstance(event, FindingMinimized):
             self._minimized(event)
         elif isinstance(event, FindingUnconfirmed):
-            self.dropped[event.finding.fingerprint] = event.standing
+            self.dropped[event.finding.fingerprint] = event.classification
         elif isinstance(event, NotMinimized):
             self.not_minimized[event.fingerprint] = event.reason
         elif isinstance(event, TorchesCompared):
@@ -162,14 +162,14 @@ class Tally:
         else:
             self.shown[event.was].finding = event.finding
             self.shown[event.was].example = event.example
-            self.shown[event.was].standing = event.standing
+            self.shown[event.was].classification = event.classification
 
     def _example(self, event: ExampleDone) -> None:
         self.examples += 1
         self.sampled += event.sampled
-        self.lifted.update(event.lifted)
+        self.lifted.update(event.failed_fixes)
         self.torch_seconds += event.torch_seconds
-        self.tags.update(event.features)
+        self.tags.update(event.tags)
         self.occurrences.update(event.fingerprints)
         self.occurrences.update(event.known)
         if event.valid:
@@ -207,9 +207,9 @@ class Tally:
         return len(self.occurrences.keys() - self.shown.keys() - self.known.keys())
 
     @property
-    def unconfirmed_by_standing(self) -> dict[Kind, int]:
+    def unconfirmed_by_class(self) -> dict[Kind, int]:
         """How many causes of each kind were tried in a fresh process, none with success."""
-        kinds = [standing.kind for standing in self.dropped.values()]
+        kinds = [classification.kind for classification in self.dropped.values()]
         return {kind: kinds.count(kind) for kind in get_args(Kind)}
 
     @property
@@ -220,7 +220,7 @@ class Tally:
 
     def of_kind(self, kind: Kind) -> dict[str, TalliedFinding]:
         """Return those of ``shown`` that plain torch shows, that a known bug masks, or that a fix causes."""
-        return {key: shown for key, shown in self.shown.items() if shown.standing.kind == kind}
+        return {key: shown for key, shown in self.shown.items() if shown.classification.kind == kind}
 
     def changed(self, change: Change) -> list[TorchesCompared]:
         """Return what differs in this way from the other torch, first what most programs show."""

@@ -86,9 +86,9 @@ class Timeline:
             if result.status == "unsupported":
                 continue
             path = str(result.path)
-            self.runs[path].update(event.features)
+            self.runs[path].update(event.tags)
             if result.status == "finding":
-                self.findings[path].update(event.features)
+                self.findings[path].update(event.tags)
 
     def rates(self, windows: int, seconds: float, least: float = 10.0) -> list[tuple[float, float]]:
         """Return the programs per second in windows of equal length, each with its start in seconds.
@@ -118,7 +118,7 @@ class Timeline:
         species = {}
         for key in self.told:
             shown = tally.shown.get(key) or minimal.get(self.became.get(key, ""))
-            if shown is not None and shown.standing.kind != "regression":
+            if shown is not None and shown.classification.kind != "regression":
                 species[key] = " ".join(shown.finding.signature)
         found = Discovery()
         for each in self.shows:

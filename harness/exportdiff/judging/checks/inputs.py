@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from exportdiff.judging.checks.compare.calls import comparable
+from exportdiff.judging.checks.compare.comparable_calls import comparable
 from exportdiff.judging.checks.compare.leaves import compare_leaf
 from exportdiff.judging.checks.evidence import InCall, OfLeaf
 from exportdiff.runtime.observing.tensors import argument

@@ -9,8 +9,8 @@ from exportdiff.core.finding import Evidence, Relation
 from exportdiff.judging.checks.aliasing import known_names, sorts_of
 from exportdiff.judging.checks.compare.crash import crash_lines, crash_words, shortened
 from exportdiff.judging.checks.compare.groups import listed, not_together
+from exportdiff.judging.checks.compare.guard_failures import is_guard_failure
 from exportdiff.judging.checks.compare.leaves import SEVERITY, compare_leaf
-from exportdiff.judging.checks.compare.refusals import is_guard_failure
 from exportdiff.judging.checks.evidence import InCall, OfLeaf
 
 if TYPE_CHECKING:

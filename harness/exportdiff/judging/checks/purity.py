@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from exportdiff.core.finding import Evidence, Relation
-from exportdiff.judging.checks.compare.calls import comparable
+from exportdiff.judging.checks.compare.comparable_calls import comparable
 from exportdiff.judging.checks.compare.deviating import Altered
 from exportdiff.judging.checks.compare.leaves import compare_leaf
 from exportdiff.judging.checks.compare.mappings import unequal

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from exportdiff.core.finding import Evidence, Relation
-from exportdiff.judging.checks.compare.calls import comparable
+from exportdiff.judging.checks.compare.comparable_calls import comparable
 from exportdiff.judging.checks.compare.leaves import SEVERITY, compare_leaf
 from exportdiff.judging.checks.compare.mappings import unequal
 from exportdiff.judging.checks.evidence import InCall, OfLeaf, WithoutCall

@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from exportdiff.judging.judge_case import judge_case
-from exportdiff.known.attribution.explained import UNRESOLVED, Cause, Explained, on_paths
-from exportdiff.known.attribution.knowledge import Knowledge, knowledge
+from exportdiff.known.attribution.explained import UNRESOLVED, ExplainedFinding, RootCause, on_paths
+from exportdiff.known.attribution.knowledge import Knowledge
 from exportdiff.known.attribution.resemblance import resembling, shows_as
 from exportdiff.known.attribution.smallest import LADDER, Smallest
 from exportdiff.known.attribution.trial import Budget, OutOfBudget, Trial
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from exportdiff.judging.results import Verdict
     from exportdiff.known.corpus.entry import Entry
 
-__all__ = ["Cause", "Explained", "Knowledge", "explain", "knowledge", "likely_order"]
-
 JUDGEMENTS = 20
 """For each finding. To find one fix among 153 takes 13 at most: five larger and larger sets, of which the
 last holds all fixes, then seven to halve the last step, then one to verify the fix alone."""
@@ -50,7 +48,7 @@ itself cause a finding of the same signature."""
 def explain(
     case: Case,
     verdict: Verdict,
-    features: Collection[str],
+    tags: Collection[str],
     known: Knowledge,
     judge: Judge = judge_case,
     *,
@@ -58,11 +56,11 @@ def explain(
     judgements: int | None = None,
     each: int = JUDGEMENTS,
     seconds: float = SECONDS,
-) -> tuple[Explained, ...]:
+) -> tuple[ExplainedFinding, ...]:
     """Say which root causes explain the findings that plain torch shows.
 
     Each finding of the verdict comes back once, or once for each part of its paths that has other causes.
-    ``features``: the tags of the program. ``mended``: the verdict with all fixes in place, if there is one.
+    ``tags``: the tags of the program. ``mended``: the verdict with all fixes in place, if there is one.
     ``judgements``: how often the case may be judged again, for all findings together; None: no limit but
     ``each``, that for each finding. It takes at most so many ``seconds`` of CPU.
     """
@@ -72,19 +70,19 @@ def explain(
     paths = tuple(dict.fromkeys(path for finding in verdict.findings for path in finding.shown_on))
     trial.record(frozenset(), paths, verdict)
     if mended is not None:
-        trial.record(frozenset(known.together), [result.path for result in mended.paths], mended)
-    search = _Search(trial, features, judgements, each, seconds)
+        trial.record(frozenset(known.usable), [result.path for result in mended.paths], mended)
+    search = _Search(trial, tags, judgements, each, seconds)
     return tuple(part for finding in verdict.findings for part in search.parts(finding))
 
 
 def likely_order(finding: Finding, case: Case, known: Knowledge) -> list[str]:
     """Return the names of all fixes that can be held together, those of the most similar entries first."""
     order = [entry.fix for entry in _likely_entries(finding, case, known)]
-    together = set(known.together)
-    return [name for name in dict.fromkeys([*order, *known.together]) if name in together]
+    together = set(known.usable)
+    return [name for name in dict.fromkeys([*order, *known.usable]) if name in together]
 
 
-def recorded(finding: Finding, fixes: Collection[str], known: Knowledge) -> Entry | None:
+def entry_that_predicts(finding: Finding, fixes: Collection[str], known: Knowledge) -> Entry | None:
     """Return an entry of one of these fixes that says: the fix uncovers what this finding shows."""
     owners = (entry for entry in known.entries if entry.fix in fixes)
     return next((entry for entry in owners if any(map(finding.matches, entry.unmasked))), None)
@@ -94,18 +92,18 @@ class _Search:
     """Looks for the causes of the findings of one program, one finding after the other."""
 
     def __init__(
-        self, trial: Trial, features: Collection[str], judgements: int | None, each: int, seconds: float
+        self, trial: Trial, tags: Collection[str], judgements: int | None, each: int, seconds: float
     ) -> None:
         self._trial = trial
         self._left = judgements
         self._each = each
         self._known = trial.known
-        self._features = features
+        self._tags = tags
         self._until = time.process_time() + seconds
         self._answers: list[tuple[str, ...]] = []
         """What explained the other findings of this program: one bug mostly shows in several ways."""
 
-    def parts(self, finding: Finding) -> Iterator[Explained]:
+    def parts(self, finding: Finding) -> Iterator[ExplainedFinding]:
         """Yield the finding with its causes; in parts, if its paths have other causes."""
         while True:
             part = self._part(finding)
@@ -115,7 +113,7 @@ class _Search:
                 return
             finding = on_paths(finding, rest)
 
-    def _part(self, finding: Finding) -> Explained:
+    def _part(self, finding: Finding) -> ExplainedFinding:
         """Explain a finding on as many of its paths as have one explanation."""
         order = likely_order(finding, self._trial.case, self._known)
         judgements = self._each if self._left is None else min(self._each, self._left)
@@ -132,15 +130,15 @@ class _Search:
             if self._left is not None:
                 self._left -= budget.spent
         if not best.names:
-            alike = resembling(finding, self._trial.case, self._features, self._known)
-            return alike or Explained(finding, remark=remark)
+            alike = resembling(finding, self._trial.case, self._tags, self._known)
+            return alike or ExplainedFinding(finding, remark=remark)
         part = on_paths(finding, best.paths)
         if remark and len(best.names) > 1:
             # The fixes mend it, that is verified; it is open which of them it takes.
             remark = f"{remark}: it is one of {len(best.names)} fixes that mend it, or several"
-            return Explained(part, (UNRESOLVED,), remark)
+            return ExplainedFinding(part, (UNRESOLVED,), remark)
         self._answers.append(best.names)
-        return Explained(part, self._causes(part, best.names))
+        return ExplainedFinding(part, self._causes(part, best.names))
 
     def _find(self, finding: Finding, order: Sequence[str], budget: Budget, best: _Sufficient) -> None:
         """Find fixes that mend the finding on all paths, or on as many as possible."""
@@ -197,16 +195,16 @@ class _Search:
             and finding.signature not in after[path].signatures
             and all(
                 each.signature in before[path].signatures | before[path].consequences
-                or recorded(each, names, self._known) is not None
-                or resembling(each, self._trial.case, self._features, self._known) is not None
+                or entry_that_predicts(each, names, self._known) is not None
+                or resembling(each, self._trial.case, self._tags, self._known) is not None
                 for each in after[path].findings
             )
         )
 
-    def _causes(self, finding: Finding, names: Collection[str]) -> tuple[Cause, ...]:
+    def _causes(self, finding: Finding, names: Collection[str]) -> tuple[RootCause, ...]:
         entries = _likely_entries(finding, self._trial.case, self._known)
         first = {entry.fix: entry.root for entry in reversed(entries)}
-        return tuple(Cause(name, first.get(name, "")) for name in sorted(names))
+        return tuple(RootCause(name, first.get(name, "")) for name in sorted(names))
 
 
 @dataclass

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Cause:
+class RootCause:
     """A known root cause."""
 
     name: str
@@ -25,7 +25,7 @@ class Cause:
         return self.entry or self.name
 
 
-UNRESOLVED = Cause("several fixes")
+UNRESOLVED = RootCause("several fixes")
 """The attribution ended before it was known which of several fixes a finding takes."""
 
 
@@ -35,11 +35,11 @@ fix mends on this torch."""
 
 
 @dataclass(frozen=True)
-class Explained:
+class ExplainedFinding:
     """A finding on those of its paths that have the same causes."""
 
     finding: Finding
-    causes: tuple[Cause, ...] = ()
+    causes: tuple[RootCause, ...] = ()
     """Empty: the finding is new."""
     remark: str = ""
     """Why the causes are not the whole answer: the attribution ran out of time."""

@@ -29,9 +29,9 @@ class Knowledge:
     entries: tuple[Entry, ...]
     fixes: Mapping[str, Fix]
     """By name: each fits when it is applied alone."""
-    together: tuple[str, ...]
+    usable: tuple[str, ...]
     """The names of the fixes that a process can hold at the same time."""
-    without: frozenset[str] = frozenset()
+    unusable: frozenset[str] = frozenset()
     """The names of the fixes that cannot be used on this torch. Their entries explain by resemblance."""
 
     @cached_property
@@ -40,9 +40,9 @@ class Knowledge:
         return Likeness([entry.file.read_text(encoding="utf-8") for entry in self.entries])
 
     @cached_property
-    def held(self) -> tuple[Fix, ...]:
+    def usable_fixes(self) -> tuple[Fix, ...]:
         """The fixes that a process can hold at the same time."""
-        return tuple(self.fixes[name] for name in self.together)
+        return tuple(self.fixes[name] for name in self.usable)
 
 
 @cache
@@ -61,7 +61,7 @@ def knowledge(corpora: pathlib.Path) -> Knowledge:
             return known
     known = _read(corpora)
     # With the words of all programs, which take as long to find.
-    known.likeness, known.held  # noqa: B018  # computes them
+    known.likeness, known.usable_fixes  # noqa: B018  # computes them
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as written:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exportdiff.known.attribution.explained import Cause, Explained
+from exportdiff.known.attribution.explained import ExplainedFinding, RootCause
 from exportdiff.runtime.paths import parse
 
 if TYPE_CHECKING:
@@ -32,16 +32,18 @@ ALIKE = 0.9
 """The share of its words, weighted, that a program must have in common with the program of an entry."""
 
 
-def resembling(finding: Finding, case: Case, features: Collection[str], known: Knowledge) -> Explained | None:
+def resembling(
+    finding: Finding, case: Case, tags: Collection[str], known: Knowledge
+) -> ExplainedFinding | None:
     """Return the finding with the entries that it resembles and no fix mends; None if there is none."""
-    owners = {entry.name: entry.root for entry in known.entries if _triggered(entry, finding, features)}
+    owners = {entry.name: entry.root for entry in known.entries if _triggered(entry, finding, tags)}
     if owners:
-        causes = tuple(Cause(name, root) for name, root in sorted(owners.items()))
-        return Explained(finding, causes, by="resemblance")
+        causes = tuple(RootCause(name, root) for name, root in sorted(owners.items()))
+        return ExplainedFinding(finding, causes, by="resemblance")
     entry = _most_alike(finding, case, known)
     if entry is None:
         return None
-    return Explained(finding, (Cause(entry.fix, entry.root),), by="resemblance")
+    return ExplainedFinding(finding, (RootCause(entry.fix, entry.root),), by="resemblance")
 
 
 def shows_as(entry: Entry, finding: Finding) -> bool:
@@ -49,13 +51,13 @@ def shows_as(entry: Entry, finding: Finding) -> bool:
     return parse(entry.path).mode == finding.mode and any(map(finding.matches, entry.signatures))
 
 
-def _triggered(entry: Entry, finding: Finding, features: Collection[str]) -> bool:
+def _triggered(entry: Entry, finding: Finding, tags: Collection[str]) -> bool:
     if entry.fix:
         return False
     if not entry.trigger:
         return entry.fingerprint == finding.fingerprint
     on_path = set(parse(entry.path).transforms) <= set(finding.transforms)
-    return on_path and set(entry.trigger) <= set(features) and shows_as(entry, finding)
+    return on_path and set(entry.trigger) <= set(tags) and shows_as(entry, finding)
 
 
 def _most_alike(finding: Finding, case: Case, known: Knowledge) -> Entry | None:
@@ -63,7 +65,7 @@ def _most_alike(finding: Finding, case: Case, known: Knowledge) -> Entry | None:
     owners = [
         (number, entry)
         for number, entry in enumerate(known.entries)
-        if entry.fix in known.without
+        if entry.fix in known.unusable
         and shows_as(entry, finding)
         and parse(entry.path).transforms == finding.transforms
     ]

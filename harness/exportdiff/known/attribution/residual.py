@@ -18,17 +18,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from exportdiff.judging.judge_case import judge_case
-from exportdiff.known.attribution.attribute import (
-    Cause,
-    Explained,
-    likely_order,
-    recorded,
-)
+from exportdiff.known.attribution.attribute import entry_that_predicts, likely_order
 from exportdiff.known.attribution.classification import NEW, Classification
-from exportdiff.known.attribution.explained import on_paths
+from exportdiff.known.attribution.explained import ExplainedFinding, RootCause, on_paths
 from exportdiff.known.attribution.resemblance import resembling
 from exportdiff.known.attribution.smallest import Smallest
-from exportdiff.known.attribution.trial import Budget, OutOfBudget, Shown, Trial
+from exportdiff.known.attribution.trial import Budget, OutOfBudget, PathFindings, Trial
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -56,19 +51,19 @@ class ResidualFinding:
     """A finding of mended torch that no entry explains."""
 
     finding: Finding
-    standing: Classification
+    classification: Classification
 
 
 def sort_residual_findings(
     case: Case,
     mended: Verdict,
-    features: Collection[str],
+    tags: Collection[str],
     known: Knowledge,
     judge: Judge = judge_case,
     *,
     plain: Verdict | None = None,
     search: bool = True,
-) -> tuple[Explained | ResidualFinding, ...]:
+) -> tuple[ExplainedFinding | ResidualFinding, ...]:
     """Sort the findings that show with all fixes in place.
 
     An entry that no fix mends explains a finding that resembles it; then it is known. ``plain``: the
@@ -78,16 +73,16 @@ def sort_residual_findings(
     if not mended.findings:
         return ()
     trial = Trial(case, known, judge)
-    everything = frozenset(known.together)
+    everything = frozenset(known.usable)
     trial.record(everything, [result.path for result in mended.paths], mended)
     if plain is not None:
         trial.record(frozenset(), [result.path for result in mended.paths], plain)
-    alike = {finding: resembling(finding, case, features, known) for finding in mended.findings}
+    alike = {finding: resembling(finding, case, tags, known) for finding in mended.findings}
     left = [finding for finding, answer in alike.items() if answer is None]
     paths = dict.fromkeys(path for finding in left for path in finding.shown_on)
     shown = trial.evaluate(frozenset(), paths, Budget(1, SECONDS)) if left else {}
     sorting = _Sorting(trial, shown, search)
-    answers: list[Explained | ResidualFinding] = []
+    answers: list[ExplainedFinding | ResidualFinding] = []
     for finding in mended.findings:
         explained = alike[finding]
         answers += [explained] if explained is not None else sorting.parts(finding)
@@ -96,24 +91,24 @@ def sort_residual_findings(
 
 def find_exposing_fixes(
     case: Case, finding: Finding, kind: Kind, known: Knowledge, judge: Judge = judge_case
-) -> Explained | ResidualFinding:
+) -> ExplainedFinding | ResidualFinding:
     """Find the fewest fixes that show a finding which plain torch does not show."""
     trial = Trial(case, known, judge)
     plain = trial.evaluate(frozenset(), (finding.path,), Budget(1, SECONDS))
-    return _Sorting(trial, plain, search=True).uncovered(finding, kind)
+    return _Sorting(trial, plain, search=True).exposed(finding, kind)
 
 
 class _Sorting:
     """Sorts the findings of one program."""
 
-    def __init__(self, trial: Trial, plain: Mapping[Path, Shown], search: bool) -> None:
+    def __init__(self, trial: Trial, plain: Mapping[Path, PathFindings], search: bool) -> None:
         self._trial = trial
         self._search = search
         self._known = trial.known
         self._plain = plain
         self._until = time.process_time() + SECONDS
 
-    def parts(self, finding: Finding) -> Iterator[Explained | ResidualFinding]:
+    def parts(self, finding: Finding) -> Iterator[ExplainedFinding | ResidualFinding]:
         """Yield the finding; in parts, if a fix is wrong on some of its paths and right on others."""
         plain = {path: self._plain[path] for path in finding.shown_on}
         if any(finding.signature in shown.signatures for shown in plain.values()):
@@ -125,11 +120,11 @@ class _Sorting:
         right = tuple(path for path, shown in plain.items() if shown.status == "ok")
         other = tuple(path for path in finding.shown_on if path not in right)
         if right:
-            yield self.uncovered(on_paths(finding, right), "regression")
+            yield self.exposed(on_paths(finding, right), "regression")
         if other:
-            yield self.uncovered(on_paths(finding, other), "masked")
+            yield self.exposed(on_paths(finding, other), "masked")
 
-    def uncovered(self, finding: Finding, kind: Kind) -> Explained | ResidualFinding:
+    def exposed(self, finding: Finding, kind: Kind) -> ExplainedFinding | ResidualFinding:
         """Find the fewest fixes that show the finding on its first path, if that is asked for."""
         if not self._search:
             return ResidualFinding(finding, Classification(kind, searched=False))
@@ -147,9 +142,9 @@ class _Sorting:
             remark = f"the search for the fixes that uncover it {spent}"
         fixes = tuple(sorted(search.verified))
         # The corpus may have recorded already what a fix uncovers.
-        entry = recorded(finding, fixes, self._known) if kind == "masked" else None
+        entry = entry_that_predicts(finding, fixes, self._known) if kind == "masked" else None
         if entry is not None:
-            return Explained(finding, (Cause(entry.fix, entry.file.stem),))
+            return ExplainedFinding(finding, (RootCause(entry.fix, entry.file.stem),))
         return ResidualFinding(finding, Classification(kind, fixes, remark))
 
     def _order(self, finding: Finding) -> list[str]:

@@ -6,10 +6,10 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from exportdiff.judging.declared_refusals import declared_by
+from exportdiff.judging.exemptions.refusal import fix_refusals
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.runtime.patching.fixes import FixError, blamed
-from exportdiff.runtime.patching.installed import only_installed
+from exportdiff.runtime.patching.installed import only_these_fixes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -49,7 +49,7 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Shown:
+class PathFindings:
     """What one path shows."""
 
     status: str
@@ -76,7 +76,7 @@ class Trial:
     case: Case
     known: Knowledge
     judge: Judge = judge_case
-    _seen: dict[tuple[frozenset[str], Path], Shown] = field(default_factory=dict)
+    _seen: dict[tuple[frozenset[str], Path], PathFindings] = field(default_factory=dict)
 
     def record(self, names: frozenset[str], paths: Iterable[Path], verdict: Verdict | None) -> None:
         """Enter what is known already of the case with these fixes in place."""
@@ -87,7 +87,9 @@ class Trial:
         """Whether it takes no judgement to say what the paths show with these fixes in place."""
         return all((names, path) in self._seen for path in paths)
 
-    def evaluate(self, names: frozenset[str], paths: Iterable[Path], budget: Budget) -> Mapping[Path, Shown]:
+    def evaluate(
+        self, names: frozenset[str], paths: Iterable[Path], budget: Budget
+    ) -> Mapping[Path, PathFindings]:
         """Return what the paths show with these fixes in place and no others. Raises OutOfBudget."""
         paths = tuple(paths)
         missing = tuple(path for path in paths if (names, path) not in self._seen)
@@ -99,8 +101,8 @@ class Trial:
     def _judged(self, names: frozenset[str], paths: tuple[Path, ...]) -> Verdict | None:
         fixes = [self.known.fixes[name] for name in sorted(names)]
         try:
-            with only_installed(fixes):
-                return self.judge(self.case, paths, declared_by(fixes))
+            with only_these_fixes(fixes):
+                return self.judge(self.case, paths, fix_refusals(fixes))
         except FixError:
             return None  # each of them fits alone, but not all of them together
         except Exception as error:
@@ -109,13 +111,13 @@ class Trial:
             return None  # with them, the model cannot even be built
 
 
-def shown_by_path(paths: Iterable[Path], verdict: Verdict | None) -> dict[Path, Shown]:
+def shown_by_path(paths: Iterable[Path], verdict: Verdict | None) -> dict[Path, PathFindings]:
     """Return what each of these paths shows in a verdict; None: the case could not be judged."""
     if verdict is None or not verdict.valid:
-        return {path: Shown("invalid") for path in paths}
+        return {path: PathFindings("invalid") for path in paths}
     results = {result.path: result for result in verdict.paths}
     return {
-        path: Shown(
+        path: PathFindings(
             results[path].status if path in results else "",
             tuple(each for each in verdict.findings if path in each.shown_on),
             results[path].reason if path in results else "",

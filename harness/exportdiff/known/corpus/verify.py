@@ -11,8 +11,8 @@ from exportdiff.core.finding import starts_with
 from exportdiff.core.program_text.line_count import code_lines
 from exportdiff.known.corpus.entry import EXPECTED, OPEN, read_entry
 from exportdiff.runtime.patching.fixes import applied
-from exportdiff.runtime.processes.calls import call_fresh
-from exportdiff.runtime.processes.child import Death, Failure
+from exportdiff.runtime.processes.child import Death, TaskFailure
+from exportdiff.runtime.processes.in_child import call_fresh
 from exportdiff.runtime.processes.script import run_file
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _unmended(entry: Entry, fix: Fix) -> Iterator[str]:
         True,
         entry.shows_after_refusal,
     )
-    if isinstance(answer, Death | Failure):
+    if isinstance(answer, Death | TaskFailure):
         reason = answer.reason if isinstance(answer, Death) else str(answer.error)
         yield f"judging it with the fix {fix.name} ends in {reason}"
         return
@@ -112,7 +112,7 @@ def entry_signatures(
     purpose is no finding, as in campaigns. ``thorough``: make all calls that leave the spec.
     """
     from exportdiff.core.case import case_from_source
-    from exportdiff.judging.declared_refusals import declared_by
+    from exportdiff.judging.exemptions.refusal import fix_refusals
     from exportdiff.judging.judge_case import judge_case
     from exportdiff.runtime.patching.fixes import applied
     from exportdiff.runtime.paths import parse, select_paths
@@ -123,7 +123,7 @@ def entry_signatures(
     case = case_from_source(file.read_text(encoding="utf-8"), finite_only=False)
     case = replace(case, thorough=thorough or own.mode == "compile")
     with applied(fixes):
-        found = judge_case(case, tuple(routes), declared_by(fixes)).findings
+        found = judge_case(case, tuple(routes), fix_refusals(fixes)).findings
     return {each.signature for each in found if not only_there or own in each.shown_on}
 
 

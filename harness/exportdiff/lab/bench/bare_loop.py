@@ -20,8 +20,8 @@ from exportdiff.judging.judge_case import judge_case
 from exportdiff.lab.bench.figures import Figure, Result, spread
 from exportdiff.lab.bench.records import warm_up
 from exportdiff.runtime.observing.caches import forget_compiled
-from exportdiff.runtime.processes.calls import call_fresh
-from exportdiff.runtime.processes.child import Death, Failure
+from exportdiff.runtime.processes.child import Death, TaskFailure
+from exportdiff.runtime.processes.in_child import call_fresh
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ def measure(context: Context) -> Result:
     """Measure on ``nonstrict:module`` and ``nonstrict:unflatten``."""
     programs = context.scale.bare_programs
     answer = call_fresh(SECONDS * programs, _both, context.seed, programs, context.nonstrict_paths)
-    if isinstance(answer, Death | Failure):
+    if isinstance(answer, Death | TaskFailure):
         reason = answer.reason if isinstance(answer, Death) else str(answer.error)
         return Result((Figure("harness over a bare loop", None, wanted=f"<= {WANTED}", note=reason),))
     harness, bare = (sum(column) for column in zip(*answer, strict=True))

@@ -17,17 +17,17 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from exportdiff.core.case import case_from_source, sources_forgotten
-from exportdiff.judging.declared_refusals import declared_by
+from exportdiff.judging.exemptions.refusal import fix_refusals
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.judging.results import Verdict
-from exportdiff.known.attribution.attribute import knowledge
 from exportdiff.known.attribution.explained import on_paths
+from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.lab.bench.roots import roots_of
 from exportdiff.lab.bench.threads import in_threads
 from exportdiff.runtime.patching.fixes import FixError
-from exportdiff.runtime.patching.installed import only_installed
-from exportdiff.runtime.processes.calls import ReusableWorker
-from exportdiff.runtime.processes.child import Death, Failure
+from exportdiff.runtime.patching.installed import only_these_fixes
+from exportdiff.runtime.processes.child import Death, TaskFailure
+from exportdiff.runtime.processes.in_child import ReusableWorker
 
 if TYPE_CHECKING:
     import pathlib
@@ -78,7 +78,7 @@ class _Search:
             while (record := self._take()) is not None:
                 answer = child.ask(PROGRAM_SECONDS, beyond, record, corpora, self._known(), stop=stop)
                 with self._lock:
-                    if isinstance(answer, Death | Failure):
+                    if isinstance(answer, Death | TaskFailure):
                         self._too_slow.add(record.index)  # counts as a program that shows nothing new
                     else:
                         self._shown[record.index] = answer
@@ -127,11 +127,11 @@ def _left(
     """Yield each finding on the paths that still show it with these fixes in place."""
     corpus = knowledge(corpora)
     root = {entry.fix: entry.root for entry in corpus.entries}
-    fixes = [corpus.fixes[name] for name in corpus.together if root.get(name, name) in known]
+    fixes = [corpus.fixes[name] for name in corpus.usable if root.get(name, name) in known]
     paths = tuple(dict.fromkeys(path for finding in findings for path in finding.shown_on))
     try:
-        with only_installed(fixes):
-            verdict = judge_case(case, paths, declared_by(fixes))
+        with only_these_fixes(fixes):
+            verdict = judge_case(case, paths, fix_refusals(fixes))
     except FixError:
         yield from findings
         return

@@ -12,12 +12,12 @@ import numpy as np
 
 from exportdiff.fuzzing.campaign.campaign import Campaign
 from exportdiff.fuzzing.campaign.events import ExampleDone
-from exportdiff.fuzzing.campaign.settings import Settings
+from exportdiff.fuzzing.campaign.settings import CampaignSettings
 from exportdiff.fuzzing.campaign.worker import Job, run_batch
 from exportdiff.lab.bench.figures import Figure, Result
 from exportdiff.lab.bench.records import warm_up
-from exportdiff.runtime.processes.calls import ReusableWorker
-from exportdiff.runtime.processes.child import Death, Failure
+from exportdiff.runtime.processes.child import Death, TaskFailure
+from exportdiff.runtime.processes.in_child import ReusableWorker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +73,7 @@ def _memory(context: Context) -> Sizes:
     with ReusableWorker(growth=UNLIMITED) as child:
         for start in range(0, context.scale.memory_programs, BATCH):
             answer = child.ask(SECONDS, _judge_and_weigh, job, tuple(range(start, start + BATCH)))
-            if isinstance(answer, Death | Failure):
+            if isinstance(answer, Death | TaskFailure):
                 break
             sizes.append((start + BATCH, round(answer, 1)))
     return sizes
@@ -120,7 +120,7 @@ def _scaling(context: Context) -> list[Figure]:
 
 def _rate(context: Context, workers: int) -> float:
     """Return the programs a second; the first and the last, when a worker waits, do not count."""
-    settings = Settings(
+    settings = CampaignSettings(
         context.nonstrict_paths,
         context.seed,
         examples=context.scale.scaling_programs,

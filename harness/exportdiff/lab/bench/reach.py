@@ -20,8 +20,8 @@ from exportdiff.fuzzing.campaign.worker import Job, run_batch
 from exportdiff.lab.bench.figures import Figure, Result, Rows
 from exportdiff.lab.bench.records import warm_up
 from exportdiff.lab.bench.threads import in_threads
-from exportdiff.runtime.processes.calls import call_fresh
-from exportdiff.runtime.processes.child import Death, Failure
+from exportdiff.runtime.processes.child import Death, TaskFailure
+from exportdiff.runtime.processes.in_child import call_fresh
 
 if TYPE_CHECKING:
     from threading import Event
@@ -64,14 +64,14 @@ def measure(context: Context) -> Result:
     seconds, workers = context.scale.coverage_seconds, context.workers
     job = Job(context.seed, context.default_paths)
     numbers = iter(range(workers))
-    answers: list[tuple[int, dict[str, Reached]] | Death | Failure] = []
+    answers: list[tuple[int, dict[str, Reached]] | Death | TaskFailure] = []
 
     def work(stop: Event) -> None:
         limit, number = 4 * seconds + 120, next(numbers)
         answers.append(call_fresh(limit, run_covered, job, seconds, number, workers, stop=stop))
 
     in_threads(workers, work)
-    parts = [answer for answer in answers if not isinstance(answer, Death | Failure)]
+    parts = [answer for answer in answers if not isinstance(answer, Death | TaskFailure)]
     if not parts:
         return Result((Figure("lines of torch.export reached", None, note=f"no answer: {answers[0]}"),))
     programs = sum(part[0] for part in parts)

@@ -8,7 +8,7 @@ from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from exportdiff.core.case import case_from_source, sources_forgotten
+from exportdiff.core.case import case_from_source
 from exportdiff.core.programs import program_source
 from exportdiff.fuzzing.campaign.schedule import paths_for
 from exportdiff.judging.judge_case import judge_case
@@ -18,10 +18,9 @@ from exportdiff.lab.bench.roots import roots_of
 from exportdiff.lab.bench.shape import Shape, shape_of
 from exportdiff.lab.bench.stage_clock import ATTRIBUTE, DRAW, LOAD, StageClock
 from exportdiff.lab.bench.threads import in_threads
-from exportdiff.runtime.observing.between_programs import free_programs
-from exportdiff.runtime.observing.caches import forget_predictions
-from exportdiff.runtime.processes.calls import ReusableWorker
-from exportdiff.runtime.processes.child import Death, Failure
+from exportdiff.runtime.observing.between_programs import clean_state
+from exportdiff.runtime.processes.child import Death, TaskFailure
+from exportdiff.runtime.processes.in_child import ReusableWorker
 
 if TYPE_CHECKING:
     import pathlib
@@ -115,11 +114,8 @@ def record(job: Job, index: int) -> Record:
 def record_batch(job: Job, indices: Sequence[int]) -> tuple[Record, ...]:
     """Record some programs; what ran before changes neither their findings nor much of their cost."""
     warm_up(job.paths)
-    forget_predictions()
-    with sources_forgotten():
-        records = tuple(record(job, index) for index in indices)
-    free_programs()
-    return records
+    with clean_state(free=True):
+        return tuple(record(job, index) for index in indices)
 
 
 _warm: set[tuple[Path, ...]] = set()
@@ -136,9 +132,8 @@ def warm_up(paths: tuple[Path, ...]) -> None:
 def attributed(record: Record, corpora: pathlib.Path) -> Record:
     """Name the root causes of a record's findings, by the corpus."""
     since = time.process_time()
-    with sources_forgotten():
+    with clean_state(free=True):
         roots = roots_of(case_from_source(record.source), record.verdict, record.tags, corpora)
-    free_programs()
     return replace(record, roots=roots, stages={**record.stages, ATTRIBUTE: time.process_time() - since})
 
 
@@ -184,13 +179,13 @@ def _judge(job: Job, queue: _Queue, stop: Event) -> None:
     with ReusableWorker() as child:
         while batch := queue.take():
             answer = child.ask(PROGRAM_SECONDS * BATCH, record_batch, job, batch, stop=stop)
-            if not isinstance(answer, Death | Failure):
+            if not isinstance(answer, Death | TaskFailure):
                 queue.add(answer, 0)
                 continue
             for index in batch:
                 one = child.ask(PROGRAM_SECONDS, record_batch, job, (index,), stop=stop)
-                lost = isinstance(one, Death | Failure)
-                queue.add(() if isinstance(one, Death | Failure) else one, int(lost))
+                lost = isinstance(one, Death | TaskFailure)
+                queue.add(() if isinstance(one, Death | TaskFailure) else one, int(lost))
 
 
 def _attribute(records: Sequence[Record], corpora: pathlib.Path, stop: Event) -> list[Record]:
@@ -203,7 +198,7 @@ def _attribute(records: Sequence[Record], corpora: pathlib.Path, stop: Event) ->
                 done.append(replace(each, roots=roots))
                 continue
             answer = child.ask(PROGRAM_SECONDS, attributed, each, corpora, stop=stop)
-            if not isinstance(answer, Death | Failure):
+            if not isinstance(answer, Death | TaskFailure):
                 each = answer
                 usual.add(each)
             done.append(each)

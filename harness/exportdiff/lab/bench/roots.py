@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exportdiff.known.attribution.attribute import explain, knowledge
+from exportdiff.known.attribution.attribute import explain
+from exportdiff.known.attribution.knowledge import knowledge
 
 if TYPE_CHECKING:
     import pathlib

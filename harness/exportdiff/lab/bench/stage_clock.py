@@ -48,10 +48,10 @@ WHOLE: dict[str, str] = {
 """By function: the stage of its time, apart from what torch takes inside."""
 
 PARTS: dict[str, str] = {
-    "exportdiff.runtime.paths.run.calls:_deviations": "deviating calls",
-    "exportdiff.runtime.paths.run.calls:informative_first": "choosing deviations",
-    "exportdiff.runtime.paths.run.calls:mutation_probes": "mutation probes",
-    "exportdiff.runtime.paths.run.calls:gradients": "gradients",
+    "exportdiff.runtime.paths.run.model_calls:_deviations": "deviating calls",
+    "exportdiff.runtime.paths.run.model_calls:informative_first": "choosing deviations",
+    "exportdiff.runtime.paths.run.model_calls:mutation_probes": "mutation probes",
+    "exportdiff.runtime.paths.run.model_calls:gradients": "gradients",
     "exportdiff.runtime.paths.run.exported:predictions": "fake tensors",
 }
 """By function: the name of a part. Its whole time counts, whatever the stages."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.fuzzing.campaign.campaign import Campaign
 from exportdiff.fuzzing.campaign.events import ExampleDone
-from exportdiff.fuzzing.campaign.settings import Settings
+from exportdiff.fuzzing.campaign.settings import CampaignSettings
 from exportdiff.fuzzing.minimizing import NotShownError, minimize
 from exportdiff.lab.bench.figures import Figure, Result, Rows, spread
 from exportdiff.lab.bench.stage_clock import ATTRIBUTE, STAGES, TORCH
@@ -75,7 +75,7 @@ def _per_program(records: Sequence[Record], stage: str) -> float:
 
 def _speed(context: Context) -> Figure:
     """Run a campaign as ``exportdiff fuzz`` does, without minimizing."""
-    settings = Settings(
+    settings = CampaignSettings(
         context.default_paths,
         context.seed,
         seconds=context.scale.campaign_seconds,

@@ -15,7 +15,7 @@ from torch._dynamo.side_effects import SideEffects
 from torch._dynamo.source import AttrSource
 from torch._dynamo.variables import TensorVariable
 
-from exportdiff.lab.faults.models import INPUT_IN_PLACE, SIZE
+from exportdiff.lab.faults.models import FLAG, INPUT_IN_PLACE, SIZE
 from exportdiff.lab.faults.registry import fault, wrapped
 
 if TYPE_CHECKING:
@@ -32,20 +32,6 @@ class Model(nn.Module):
 
     def forward(self, x):
         return x + self.scratch.contiguous().t_().sum()
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
-"""
-
-FLAG = """
-class Model(nn.Module):
-    def forward(self, x, flag):
-        return x * 2 if flag else x + 2
-
-
-def make():
-    return Model(), (torch.full((2, 3), 0.5), True)
 """
 
 NUMBER = """
@@ -68,10 +54,6 @@ class Model(nn.Module):
         y = x * self.step
         self.step = self.step + 1
         return y
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 LAST = """
@@ -83,10 +65,6 @@ class Model(nn.Module):
     def forward(self, x):
         self.last = "forward"
         return x * 2
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 GRAD_MODE = """
@@ -115,10 +93,6 @@ STRIDES = """
 class Model(nn.Module):
     def forward(self, x):
         return x * x.stride(0)
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 BREAK = """
@@ -142,20 +116,12 @@ class Model(nn.Module):
             torch._dynamo.graph_break()
             y = y + 1
         return y
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 DOUBLE = """
 class Model(nn.Module):
     def forward(self, x):
         return x * 2
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 KEPT = """
@@ -167,10 +133,6 @@ class Model(nn.Module):
     def forward(self, x):
         self.kept = x + 1
         return x * 2
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 

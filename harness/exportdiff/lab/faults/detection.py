@@ -23,14 +23,14 @@ from exportdiff.core.programs import program_source
 from exportdiff.fuzzing.campaign.postmortem import post_mortem
 from exportdiff.fuzzing.campaign.schedule import paths_for
 from exportdiff.fuzzing.campaign.worker import Job, prepared
-from exportdiff.judging.declared_refusals import declared_by
+from exportdiff.judging.exemptions.refusal import fix_refusals
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.lab.faults import FAULTS
 from exportdiff.runtime.observing.between_programs import free_programs
 from exportdiff.runtime.patching.installed import installed, without_fixes
 from exportdiff.runtime.paths.stopwatch import Stopwatch
-from exportdiff.runtime.processes.calls import call_fresh
-from exportdiff.runtime.processes.child import NOWHERE, Child, Death, Failure, Stopped
+from exportdiff.runtime.processes.child import NOWHERE, Child, Death, Stopped, TaskFailure
+from exportdiff.runtime.processes.in_child import call_fresh
 from exportdiff.runtime.processes.server import server
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def detect(fault: str, settings: DetectionSettings, stop: Event) -> Detection:
         if isinstance(answer, Detection):
             errors += answer.errors
             return Detection(fault, answer.findings, answer.programs, answer.seconds, errors)
-        if isinstance(answer, Failure):
+        if isinstance(answer, TaskFailure):
             return Detection(fault, (), last.index, last.seconds, (*errors, str(answer.error)))
         findings, problem = _deaths(fault, settings, last.index)
         start = _Progress(last.index + 1, last.seconds)
@@ -117,12 +117,12 @@ def detect(fault: str, settings: DetectionSettings, stop: Event) -> Detection:
 
 def _listen(
     fault: str, settings: DetectionSettings, start: _Progress, stop: Event
-) -> tuple[_Progress, Detection | Death | Failure]:
+) -> tuple[_Progress, Detection | Death | TaskFailure]:
     """Let a child fuzz from ``start`` on; return the last program it began, and its answer."""
     last, heard = start, time.monotonic()
     with Child(_fuzz, fault, settings, start, output=NOWHERE) as child:
         while True:
-            answer: _Progress | Detection | Death | Failure
+            answer: _Progress | Detection | Death | TaskFailure
             answer = child.receive(settings.example_seconds, stop)
             if not isinstance(answer, _Progress):
                 break
@@ -135,11 +135,11 @@ def _listen(
 def _fuzz(pipe: Connection, fault: str, settings: DetectionSettings, start: _Progress) -> None:
     """Run in the child."""
     gc.disable()
-    answer: Detection | Failure
+    answer: Detection | TaskFailure
     try:
         answer = _detected(pipe, fault, settings, start)
     except Exception:
-        answer = Failure(RuntimeError(traceback.format_exc()))
+        answer = TaskFailure(RuntimeError(traceback.format_exc()))
     pipe.send(answer)
 
 
@@ -187,7 +187,7 @@ def shown_by(
     judged without the fault as well; and then with it once more, to rule out an accident. ``aside`` measures
     the time of these.
     """
-    refusals = declared_by(installed())
+    refusals = fix_refusals(installed())
     with fault.plant():
         planted = judge(case, paths, refusals).findings
     if not planted:
@@ -219,18 +219,18 @@ def _deaths(fault: str, settings: DetectionSettings, index: int) -> tuple[tuple[
     The fault is not to blame for a program that kills the process without the fault as well.
     """
 
-    def judge(planted: str, paths: tuple[Path, ...]) -> Literal[True] | Death | Failure:
+    def judge(planted: str, paths: tuple[Path, ...]) -> Literal[True] | Death | TaskFailure:
         return call_fresh(settings.example_seconds, _survives, planted, settings, index, paths)
 
     job = settings.job
     drawn = call_fresh(settings.example_seconds, program_source, job.seed, index, job.profile)
-    if isinstance(drawn, Death | Failure):
+    if isinstance(drawn, Death | TaskFailure):
         return (), f"program {index}: drawing it ended in {drawn}"
     paths = paths_for(index, job.paths, drawn[1])
     without = judge("", paths)
     if isinstance(without, Death):
         return (), ""
-    if isinstance(without, Failure):
+    if isinstance(without, TaskFailure):
         return (), f"program {index}: {without.error}"
     # Eager survived without the fault, and with the fault a death in eager is a detection as well.
     found = post_mortem(lambda chosen: judge(fault, chosen), paths, check_eager=False)
@@ -242,7 +242,7 @@ def _survives(fault: str, settings: DetectionSettings, index: int, paths: Sequen
     prepared(settings.job)
     source, _ = program_source(settings.job.seed, index, settings.job.profile)
     with FAULTS[fault].plant() if fault else nullcontext():
-        settings.judge(case_from_source(source), paths, declared_by(installed()))
+        settings.judge(case_from_source(source), paths, fix_refusals(installed()))
     return True
 
 

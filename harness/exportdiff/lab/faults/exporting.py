@@ -32,10 +32,6 @@ class Model(nn.Module):
 
     def forward(self, x):
         return self.linear(x)
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 COUNTER = """
@@ -47,20 +43,12 @@ class Model(nn.Module):
     def forward(self, x):
         self.count.add_(1)
         return x * 2
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 TRANSPOSE = """
 class Model(nn.Module):
     def forward(self, x):
         return x.t_() + 1
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 ASSIGNED = """
@@ -73,10 +61,6 @@ class Model(nn.Module):
     def forward(self, x):
         self.mean = self.mean + 1
         return x * 2
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 KEYWORDS = """
@@ -95,10 +79,6 @@ class Model(nn.Module):
         step = torch.tensor(1.0)
         step.add_(1)
         return x * step
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 READ_TWICE = """
@@ -109,10 +89,6 @@ class Model(nn.Module):
 
     def forward(self, x):
         return x * self.scale + self.scale
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 AUTOCAST = """
@@ -131,10 +107,6 @@ COND = """
 class Model(nn.Module):
     def forward(self, x):
         return torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,))
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 
@@ -146,10 +118,6 @@ class Model(nn.Module):
 
     def forward(self, x):
         return x * self.weight.detach() * self.weight
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 NO_GRAD = """
@@ -162,20 +130,12 @@ class Model(nn.Module):
         with torch.no_grad():
             y = self.weight * 2
         return x * y * self.weight
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 VIEW = """
 class Model(nn.Module):
     def forward(self, x):
         return x.view(6)
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 

@@ -30,30 +30,18 @@ SECOND_ROW = """
 class Model(nn.Module):
     def forward(self, x):
         return x[1] + x[1]
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 CAST = """
 class Model(nn.Module):
     def forward(self, x):
         return x.t().to(torch.float64)
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 SOFTMAX = """
 class Model(nn.Module):
     def forward(self, x):
         return torch.softmax(x.t(), 0)
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 SUM = """

@@ -33,10 +33,6 @@ class Model(nn.Module):
 
     def forward(self, x):
         return self.child(self.child(x, True) + 1, False)
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 TWO_NUMBERS = """
@@ -52,10 +48,6 @@ class Model(nn.Module):
 
     def forward(self, x):
         return self.child(self.child(x, 1) * 2, 3)
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 TWO_KEYWORDS = """
@@ -71,10 +63,6 @@ class Model(nn.Module):
 
     def forward(self, x):
         return self.child(self.child(x, 3) * 2, 4)
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 TWO_BUFFERS = """
@@ -95,10 +83,6 @@ class Model(nn.Module):
 
     def forward(self, x):
         return self.child(self.child(x, True) + 1, False)
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 TWO_LEVELS = """
@@ -127,10 +111,6 @@ class Model(nn.Module):
 
     def forward(self, x):
         return self.outer(self.outer(x, True), False)
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 DROPPED = """
@@ -156,10 +136,6 @@ class Model(nn.Module):
     def forward(self, x):
         self.outer(x)
         return self.outer(x)
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 SAME_CALL_TWICE = """
@@ -179,10 +155,6 @@ class Model(nn.Module):
 
     def forward(self, x):
         return self.child(self.child(x) + 1)
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 NEVER_CALLED = """
@@ -194,10 +166,6 @@ class Model(nn.Module):
 
     def forward(self, x):
         return self.used(x)
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 CLOSURE = """
@@ -219,10 +187,6 @@ class Model(nn.Module):
 
     def forward(self, x):
         return self.one(x, self.two)
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 COND_IN_CHILD = """
@@ -238,10 +202,6 @@ class Model(nn.Module):
 
     def forward(self, x):
         return self.child(x) * 2
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 
@@ -254,10 +214,6 @@ class Model(nn.Module):
 
     def forward(self, x):
         return self.two(self.one(x))
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 

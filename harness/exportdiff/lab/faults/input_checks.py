@@ -48,10 +48,6 @@ SIZE = """
 class Model(nn.Module):
     def forward(self, x):
         return x * x.shape[1]
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 STRING = """

@@ -8,10 +8,6 @@ class Model(nn.Module):
         total = x.sum()
         x.mul_(0.5)
         return total
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 TIED = """
@@ -24,10 +20,6 @@ class Model(nn.Module):
 
     def forward(self, x):
         return self.two(self.one(x))
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 TWO_NAMES = """
@@ -39,10 +31,6 @@ class Model(nn.Module):
 
     def forward(self, x):
         return x * self.one + self.two
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 SIZE = """
@@ -61,4 +49,14 @@ def dynamic_shapes():
 
 def probes():
     return [((torch.ones(6, 3),), {})]
+"""
+
+FLAG = """
+class Model(nn.Module):
+    def forward(self, x, flag):
+        return x * 2 if flag else x + 2
+
+
+def make():
+    return Model(), (torch.full((2, 3), 0.5), True)
 """

@@ -9,7 +9,7 @@ from torch.export.graph_signature import ExportGraphSignature
 
 from exportdiff.lab.faults.exporting import COUNTER, LINEAR
 from exportdiff.lab.faults.hierarchy import CALLED_TWICE, unflattening
-from exportdiff.lab.faults.models import INPUT_IN_PLACE, TIED, TWO_NAMES
+from exportdiff.lab.faults.models import FLAG, INPUT_IN_PLACE, TIED, TWO_NAMES
 from exportdiff.lab.faults.registry import fault, wrapped
 from exportdiff.runtime.patching.editing import edited
 
@@ -25,10 +25,6 @@ class Model(nn.Module):
 
     def forward(self, x):
         return x * self.weight
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 NON_PERSISTENT = """
@@ -39,30 +35,18 @@ class Model(nn.Module):
 
     def forward(self, x):
         return x * self.scratch
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 LITERAL = """
 class Model(nn.Module):
     def forward(self, x):
         return x * torch.tensor([1.0, 2.0, 3.0])
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 TWO_OUTPUTS = """
 class Model(nn.Module):
     def forward(self, x):
         return x + 1, x * 3
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 NO_IN_PLACE = 'eliminate_dead_code(lambda node: not (node.args and getattr(node.args[0], "op", "") == "{}"))'
@@ -200,17 +184,6 @@ def unflatten_shares_the_parameters_of_the_program() -> Iterator[None]:
         "param.detach(), requires_grad=param",
     ):
         yield
-
-
-FLAG = """
-class Model(nn.Module):
-    def forward(self, x, flag):
-        return x * 2 if flag else x + 2
-
-
-def make():
-    return Model(), (torch.full((2, 3), 0.5), True)
-"""
 
 
 @fault(check="guards", paths="nonstrict:unflatten*", source=FLAG)

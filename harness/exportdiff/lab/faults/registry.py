@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -38,6 +37,7 @@ def fault(*, check: str, paths: str, source: str, cites: str = "") -> Callable[[
     """Add a fault to FAULTS: a generator function that breaks torch, yields, and restores torch.
 
     The function's name becomes the fault's name, the first line of its docstring becomes ``Fault.why``.
+    A source without ``make()`` gets ``MAKE``.
     """
 
     def add(plant: Plant) -> Plant:
@@ -47,7 +47,7 @@ def fault(*, check: str, paths: str, source: str, cites: str = "") -> Callable[[
             check,
             paths,
             why,
-            HEADER + textwrap.dedent(source),
+            HEADER + source + ("" if "def make(" in source else MAKE),
             contextlib.contextmanager(plant),
             cites,
         )
@@ -60,6 +60,12 @@ HEADER = """\
 import torch
 from torch import nn
 
+"""
+
+MAKE = """
+
+def make():
+    return Model(), (torch.ones(2, 3),)
 """
 
 

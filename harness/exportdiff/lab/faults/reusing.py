@@ -25,10 +25,6 @@ ROUNDED = """
 class Model(nn.Module):
     def forward(self, x):
         return torch.div(x, 2.0, rounding_mode="floor")
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 

@@ -22,10 +22,6 @@ VIEW = """
 class Model(nn.Module):
     def forward(self, x):
         return x[0]
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 RETURNED_BUFFER = """
@@ -36,10 +32,6 @@ class Model(nn.Module):
 
     def forward(self, x):
         return x + 1, self.mean.view(1, 3)
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 BUFFER = """
@@ -50,10 +42,6 @@ class Model(nn.Module):
 
     def forward(self, x):
         return x * self.scale
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 LEARNED = """

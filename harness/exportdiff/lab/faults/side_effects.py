@@ -27,10 +27,6 @@ class Model(nn.Module):
     def forward(self, x):
         y = self.linear(x)
         return y if y.sum() > 0 else -y
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 SHARED = """
@@ -51,10 +47,6 @@ class Model(nn.Module):
 
     def forward(self, x):
         return self.one(self.two(x))
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 CALLS = """
@@ -75,10 +67,6 @@ class Model(nn.Module):
 
     def forward(self, x):
         return self.child(x)
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 
@@ -90,10 +78,6 @@ class Model(nn.Module):
 
     def forward(self, x):
         return x * 2
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 

@@ -29,10 +29,6 @@ class Model(nn.Module):
 
     def forward(self, x):
         return x + 1
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 NAMESAKES = """
@@ -53,10 +49,6 @@ class Model(nn.Module):
 
     def forward(self, x):
         return self.child(x) * self.bias
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 KEYWORDS = """
@@ -78,10 +70,6 @@ class Model(nn.Module):
 
     def forward(self, x):
         return self.child(x)
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 REQUIRES_GRAD = """
@@ -94,10 +82,6 @@ class Model(nn.Module):
         total = torch.zeros(3)
         total.add_(self.weight)
         return x + 1 if total.requires_grad else x
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 TWO_OUTPUTS = """

@@ -59,10 +59,6 @@ HALF = """
 class Model(nn.Module):
     def forward(self, x):
         return x * 0.5
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 TWO_ARGUMENTS = """
@@ -78,10 +74,6 @@ class Model(nn.Module):
 
     def forward(self, x):
         return self.child(x, x * 2)
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 FLAG = """
@@ -97,10 +89,6 @@ class Model(nn.Module):
 
     def forward(self, x):
         return self.leaf(x, True)
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 CALLED_TWICE = """
@@ -116,10 +104,6 @@ class Model(nn.Module):
 
     def forward(self, x):
         return self.leaf(self.leaf(x, True), False)
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 NORM = """
@@ -171,10 +155,6 @@ class Model(nn.Module):
     def forward(self, x):
         self.calls = self.calls + 1
         return self.child(x) * self.calls
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 

@@ -19,10 +19,6 @@ DICT_OUTPUT = """
 class Model(nn.Module):
     def forward(self, x):
         return {"a": x + 1}
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 KEYWORDS = """
@@ -60,10 +56,6 @@ class Model(nn.Module):
         y = x + self.count
         self.count.add_(1)
         return y
-
-
-def make():
-    return Model(), (torch.ones(2, 3),)
 """
 
 

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from exportdiff.core.errors import UsageError
-from exportdiff.fuzzing.around.base import IMPORTS, Around, Refused
+from exportdiff.fuzzing.around.base import IMPORTS, Around, UnusableModel
 from exportdiff.lab.zoo.families import FAMILIES
 from exportdiff.lab.zoo.module_database import sample_named
 
@@ -22,14 +22,14 @@ EXACT = 64
 """Tensors up to this number of elements are written out; larger ones become random tensors."""
 
 
-def around_named(name: str) -> Around | Refused:
+def around_named(name: str) -> Around | UnusableModel:
     """Return one model, the same each time. It may change torch: call it in a child process only."""
     torch.manual_seed(0)
     random.seed(0)
     try:
         return Around(name, _text_of(name))
     except UsageError as error:
-        return Refused(str(error))
+        return UnusableModel(str(error))
 
 
 def _text_of(name: str) -> str:

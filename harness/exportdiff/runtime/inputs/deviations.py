@@ -202,10 +202,10 @@ METADATA = frozenset(
     ("dtype", "stride", "requires-grad", "alias", "overlap", "apart", "view", "base", "history", "conjugate")
 )
 """The kinds of deviation that alter nothing of an argument but metadata other than sizes, or memory."""
-SURROUNDINGS = frozenset(name for name, kind in DEVIATIONS.items() if kind.around)
+CONTEXTS = frozenset(name for name, kind in DEVIATIONS.items() if kind.around)
 """The kinds of deviation that alter no argument."""
-_PROMISED_BY_EXPORT = frozenset(DEVIATIONS.keys() - METADATA - SURROUNDINGS - {"attribute"})
-PROMISED = {
+_PROMISED_BY_EXPORT = frozenset(DEVIATIONS.keys() - METADATA - CONTEXTS - {"attribute"})
+PROMISED_DEVIATIONS = {
     "compile": frozenset(DEVIATIONS),
     "nonstrict": _PROMISED_BY_EXPORT,
     "strict": _PROMISED_BY_EXPORT,

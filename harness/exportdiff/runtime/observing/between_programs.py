@@ -6,18 +6,23 @@ traverse which after every batch would cost as much as the collection.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import linecache
 import sys
 import weakref
+from typing import TYPE_CHECKING
 
 from torch._dynamo import symbolic_convert
 from torch._dynamo.utils import CleanupManager
 from torch.fx import graph_module
 from torch.utils import _pytree as pytree
 
-from exportdiff.core.case import MODULE_PREFIX
+from exportdiff.core.case import MODULE_PREFIX, sources_forgotten
 from exportdiff.runtime.observing.caches import forget_compiled, forget_last_export, forget_predictions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _INSTALLS_GLOBALS = (
     "torch._dynamo.external_utils",
@@ -34,6 +39,21 @@ _GENERATED = "<eval_with_key>"
 
 _COLLECTIONS = 3
 """Guards refer from C++ to what only a further collection frees; it costs a twentieth of the first."""
+
+
+@contextlib.contextmanager
+def clean_state(*, free: bool = False) -> Iterator[None]:
+    """Judge programs in the block as in a fresh process: what ran before does not change their results.
+
+    At the end of the block, the modules of its programs are forgotten. With ``free``, so is all else that
+    programs leave, unless an exception left the block. That takes a third of a second, so do it once for
+    several programs; and let no local variable refer to a program then, because what is left is frozen.
+    """
+    forget_predictions()
+    with sources_forgotten():
+        yield
+    if free:
+        free_programs()
 
 
 def free_programs() -> None:

@@ -56,7 +56,7 @@ def installed() -> frozenset[Fix]:
 
 
 @contextmanager
-def only_installed(fixes: Collection[Fix]) -> Iterator[None]:
+def only_these_fixes(fixes: Collection[Fix]) -> Iterator[None]:
     """Put these fixes in place instead of the held ones for the length of the block. Raises FixError."""
     before = _held.fixes
     _held.change(frozenset(fixes))
@@ -69,5 +69,5 @@ def only_installed(fixes: Collection[Fix]) -> Iterator[None]:
 @contextmanager
 def without_fixes() -> Iterator[None]:
     """Lift the held fixes for the length of the block."""
-    with only_installed(()):
+    with only_these_fixes(()):
         yield

@@ -159,10 +159,10 @@ def _changes_eager(transform: Transform) -> bool:
     return transform.at == "case" or transform.in_eager
 
 
-def drops(path: Path) -> frozenset[Aspect]:
+def not_promised(path: Path) -> frozenset[Aspect]:
     """Return what transforms and runner do not promise to keep."""
-    kept = (TRANSFORMS[name].drops for name in path.transforms)
-    return RUNNERS[path.runner].drops.union(*kept)
+    kept = (TRANSFORMS[name].not_promised for name in path.transforms)
+    return RUNNERS[path.runner].not_promised.union(*kept)
 
 
 def same_operators(path: Path) -> bool:
@@ -210,7 +210,7 @@ def is_listed(path: Path) -> bool:
     return path.without_device in _listed()
 
 
-def place(path: Path) -> int:
+def list_index(path: Path) -> int:
     """Return the index in the list of all paths; a path that is not listed comes after them."""
     written = path.without_device
     return _listed().index(written) if written in _listed() else len(_listed())

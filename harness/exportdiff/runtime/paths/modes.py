@@ -1,7 +1,7 @@
 """The table of modes: how a model is captured. One entry adds a mode.
 
 A mode that exports is one decorated function. A mode that exports nothing needs a function in
-runtime/paths/run/tree.py as well, which observes it.
+runtime/paths/run/by_export.py as well, which observes it.
 """
 
 from __future__ import annotations

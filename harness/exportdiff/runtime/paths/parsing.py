@@ -62,7 +62,7 @@ def _problems_of(name: str, path: Path) -> Iterator[str]:
     transform, runner = TRANSFORMS[name], RUNNERS[path.runner]
     if MODES[path.mode].export is None and transform.at != "case":
         yield f"{name!r} transforms what is exported, and {path.mode} exports nothing"
-    if transform.at == "module" and "state" in runner.drops:
+    if transform.at == "module" and "state" in runner.not_promised:
         yield f"{name!r} transforms a module with state, and {runner.name} returns none"
     if transform.runner and transform.runner != runner.name:
         yield f"{name!r} transforms what {transform.runner} returns"

@@ -54,7 +54,7 @@ class Runner:
     """Milliseconds for a model of the usual size; None: the mode's cost."""
     same_operators: bool = True
     """Whether it runs the operators that eager runs."""
-    drops: frozenset[Aspect] = frozenset()
+    not_promised: frozenset[Aspect] = frozenset()
     """What it does not promise to keep; the checks do not compare it."""
     apart: bool = False
     """Whether what it returns shares no memory with the program."""
@@ -73,7 +73,7 @@ def runner(
     shown: bool = False,
     cost: float | None = None,
     same_operators: bool = True,
-    drops: tuple[Aspect, ...] = (),
+    not_promised: tuple[Aspect, ...] = (),
     apart: bool = False,
     needs: tuple[str, ...] = (),
 ) -> Callable[[Function], Function]:
@@ -92,7 +92,7 @@ def runner(
             shown=shown,
             cost=cost,
             same_operators=same_operators,
-            drops=frozenset(drops),
+            not_promised=frozenset(not_promised),
             apart=apart,
             needs=needs,
         )
@@ -162,7 +162,7 @@ def inductor(model: nn.Module) -> Callable[..., object]:
     "aoti",
     expression="packaged(ep)",
     same_operators=False,
-    drops=("hierarchy", "state", "gradients", "edits", "deviations"),
+    not_promised=("hierarchy", "state", "gradients", "edits", "deviations"),
     needs=("torch._inductor.aoti_compile_and_package", "torch._inductor.aoti_load_package"),
 )
 def package(program: ExportedProgram) -> nn.Module:

@@ -59,7 +59,7 @@ class Death:
 
 
 @dataclass(frozen=True)
-class Failure:
+class TaskFailure:
     """A task that raised an exception in its process; the text of ``error`` holds the traceback there."""
 
     error: BaseException

@@ -17,8 +17,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from exportdiff.core.errors import UsageError
-from exportdiff.runtime.processes.calls import ReusableWorker
-from exportdiff.runtime.processes.child import POLL_SECONDS, Death, Failure, Stopped
+from exportdiff.runtime.processes.child import POLL_SECONDS, Death, Stopped, TaskFailure
+from exportdiff.runtime.processes.in_child import ReusableWorker
 from exportdiff.runtime.processes.limits import Limits, limited, limits
 from exportdiff.runtime.processes.server import server
 
@@ -73,9 +73,9 @@ class Cluster:
         """How many GPUs all nodes have."""
         return int(self._ray.cluster_resources().get("GPU", 0))
 
-    def place(
+    def worker_slot(
         self, share: float, fit: Callable[[], str], modules: tuple[str, ...], tasks: int | None = None
-    ) -> RayPlace:
+    ) -> RayWorkerSlot:
         """Return a place for one task at a time.
 
         ``share``: of a GPU, for each task. ``fit`` runs first in each process of Ray, and says why the node
@@ -83,7 +83,7 @@ class Cluster:
         ``tasks``: see ReusableWorker.
         """
         remote = self._ray.remote(num_cpus=1, num_gpus=share, max_retries=LOSSES)(_run)
-        return RayPlace(self._ray, partial(remote.remote, fit, modules, tasks))
+        return RayWorkerSlot(self._ray, partial(remote.remote, fit, modules, tasks))
 
 
 def _check_reachable(address: str) -> None:
@@ -95,18 +95,18 @@ def _check_reachable(address: str) -> None:
         raise UsageError(f"--address {address}: {error}; write HOST:PORT of a Ray cluster, or auto") from None
 
 
-class RayPlace:
+class RayWorkerSlot:
     """A share of the cluster, on whichever node is free."""
 
     def __init__(self, ray: Any, run: Callable[..., Any]) -> None:
-        """Only ``Cluster.place`` calls this."""
+        """Only ``Cluster.worker_slot`` calls this."""
         self._ray = ray
         self._run = run
 
     def ask(
         self, seconds: float, task: Callable[..., T], *args: object, stop: Event | None = None
-    ) -> T | Death | Failure:
-        """Return ``task(*args)``, run on some node; a Failure if too many nodes were lost.
+    ) -> T | Death | TaskFailure:
+        """Return ``task(*args)``, run on some node; a TaskFailure if too many nodes were lost.
 
         Raises Stopped soon after ``stop`` is set; UsageError if a node does not fit.
         """
@@ -116,9 +116,9 @@ class RayPlace:
                 self._ray.cancel(answer, force=True)
                 raise Stopped
         try:
-            result: T | Death | Failure | Unfit = self._ray.get(answer)
+            result: T | Death | TaskFailure | Unfit = self._ray.get(answer)
         except self._ray.exceptions.RayError as error:
-            return Failure(error)
+            return TaskFailure(error)
         if isinstance(result, Unfit):
             raise UsageError(f"--engine ray: node {result.node}: {result.why}")
         return result
@@ -151,7 +151,7 @@ def _run(
     seconds: float,
     task: Callable[..., T],
     args: tuple[object, ...],
-) -> T | Death | Failure | Unfit:
+) -> T | Death | TaskFailure | Unfit:
     """Run a task in a child of this process of Ray."""
     if not _Here.fits:
         why = fit()

@@ -13,7 +13,7 @@ from queue import LifoQueue
 from threading import Event
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from exportdiff.runtime.processes.child import POLL_SECONDS, Death, Failure, Stopped
+from exportdiff.runtime.processes.child import POLL_SECONDS, Death, Stopped, TaskFailure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ class WorkerSlot(Protocol):
 
     def ask(
         self, seconds: float, task: Callable[..., T], *args: object, stop: Event | None = None
-    ) -> T | Death | Failure:
+    ) -> T | Death | TaskFailure:
         """Return ``task(*args)``, run there. Raises Stopped soon after ``stop`` is set."""
 
     def stop(self) -> None:
@@ -47,7 +47,7 @@ class WorkerSlot(Protocol):
 class Task(Generic[T]):
     """A queued task."""
 
-    def __init__(self, future: Future[T | Death | Failure]) -> None:
+    def __init__(self, future: Future[T | Death | TaskFailure]) -> None:
         """Only executors call this."""
         self._future = future
 
@@ -62,8 +62,8 @@ class Task(Generic[T]):
         """Take a task that nobody has started out of the queue. Return whether it was still there."""
         return self._future.cancel()
 
-    def wait(self, stop: Event | None = None) -> T | Death | Failure:
-        """Return the answer, or a Death or a Failure; raises Stopped soon after ``stop`` is set."""
+    def wait(self, stop: Event | None = None) -> T | Death | TaskFailure:
+        """Return the answer, or a Death or a TaskFailure; raises Stopped soon after ``stop`` is set."""
         while not self.is_done(POLL_SECONDS):
             if stop is not None and stop.is_set():
                 self._future.cancel()
@@ -110,7 +110,9 @@ class WorkerSlots:
             place.stop()
         self._at_end()
 
-    def _run(self, seconds: float, task: Callable[..., T], args: tuple[object, ...]) -> T | Death | Failure:
+    def _run(
+        self, seconds: float, task: Callable[..., T], args: tuple[object, ...]
+    ) -> T | Death | TaskFailure:
         place = self._free.get()
         try:
             return place.ask(seconds, task, *args, stop=self._stop)

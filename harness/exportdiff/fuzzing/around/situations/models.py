@@ -8,7 +8,7 @@ from exportdiff.fuzzing.around.facts import module_at
 from exportdiff.fuzzing.around.situations.table import Piece, situation, with_one_of
 
 if TYPE_CHECKING:
-    from exportdiff.fuzzing.around.facts import Facts, Tensor
+    from exportdiff.fuzzing.around.facts import Facts, TensorFacts
     from exportdiff.fuzzing.around.situations.table import Pick
 
 
@@ -20,13 +20,13 @@ def train_mode(facts: Facts, pick: Pick) -> Piece:
 
 @situation
 @with_one_of(lambda facts: facts.parameters)
-def frozen(facts: Facts, pick: Pick, parameter: Tensor) -> Piece:
+def frozen(facts: Facts, pick: Pick, parameter: TensorFacts) -> Piece:
     """With frozen parameters: all of them, or one."""
     one = f'model.get_parameter("{parameter.text}").requires_grad_(False)'
     return Piece(pick((one, "model.requires_grad_(False)")))
 
 
-def _alike(facts: Facts) -> list[tuple[Tensor, Tensor]]:
+def _alike(facts: Facts) -> list[tuple[TensorFacts, TensorFacts]]:
     return [
         (one, other)
         for number, one in enumerate(facts.parameters)
@@ -37,13 +37,13 @@ def _alike(facts: Facts) -> list[tuple[Tensor, Tensor]]:
 
 @situation
 @with_one_of(_alike)
-def tied(facts: Facts, pick: Pick, pair: tuple[Tensor, Tensor]) -> Piece:
+def tied(facts: Facts, pick: Pick, pair: tuple[TensorFacts, TensorFacts]) -> Piece:
     """With two parameters tied."""
     one, other = pair
     return Piece(f"{_attribute(other)} = {_attribute(one)}")
 
 
-def _neighbours(facts: Facts) -> list[tuple[Tensor, Tensor]]:
+def _neighbours(facts: Facts) -> list[tuple[TensorFacts, TensorFacts]]:
     return [
         (one, other)
         for one, other in zip(facts.parameters, facts.parameters[1:], strict=False)
@@ -53,7 +53,7 @@ def _neighbours(facts: Facts) -> list[tuple[Tensor, Tensor]]:
 
 @situation
 @with_one_of(_neighbours)
-def flat_parameters(facts: Facts, pick: Pick, pair: tuple[Tensor, Tensor]) -> Piece:
+def flat_parameters(facts: Facts, pick: Pick, pair: tuple[TensorFacts, TensorFacts]) -> Piece:
     """With two parameters that are views of one flat tensor."""
     one, other = (f'model.get_parameter("{each.text}")' for each in pair)
     definition = (
@@ -66,7 +66,7 @@ def flat_parameters(facts: Facts, pick: Pick, pair: tuple[Tensor, Tensor]) -> Pi
 
 @situation
 @with_one_of(lambda facts: facts.parameters)
-def parameter_is_a_view(facts: Facts, pick: Pick, parameter: Tensor) -> Piece:
+def parameter_is_a_view(facts: Facts, pick: Pick, parameter: TensorFacts) -> Piece:
     """With a parameter that is a part of a larger tensor, or transposed."""
     text = f'model.get_parameter("{parameter.text}")'
     forms = [f"{text}.data = torch.stack([{text}.data, {text}.data])[1]"]
@@ -94,6 +94,6 @@ def hooked(facts: Facts, pick: Pick, name: str) -> Piece:
     return Piece(f"{module_at('model', name)}.register_forward_hook(NAME)", definition)
 
 
-def _attribute(parameter: Tensor) -> str:
+def _attribute(parameter: TensorFacts) -> str:
     owner, _, name = parameter.text.rpartition(".")
     return f"{module_at('model', owner)}.{name}"

@@ -8,7 +8,7 @@ from exportdiff.fuzzing.around.facts import module_at
 from exportdiff.fuzzing.around.situations.table import Piece, situation, situation_with, with_one_of
 
 if TYPE_CHECKING:
-    from exportdiff.fuzzing.around.facts import Argument, Facts, Tensor, TensorArgument
+    from exportdiff.fuzzing.around.facts import Argument, Facts, TensorArgument, TensorFacts
     from exportdiff.fuzzing.around.situations.table import Pick
 
 
@@ -32,7 +32,7 @@ def _parent(facts: Facts, body: str, init: str = "self.model = model", *, more: 
     return Piece(statement, "\n".join(lines))
 
 
-def _with_buffer(out: Tensor) -> str:
+def _with_buffer(out: TensorFacts) -> str:
     """Return the ``__init__`` of a parent that has a buffer like an output."""
     return f'self.model = model\nself.register_buffer("kept", torch.zeros({out.shape}, dtype={out.dtype}))'
 
@@ -103,7 +103,7 @@ def copied(facts: Facts, pick: Pick) -> Piece:
 
 @situation
 @with_one_of(lambda facts: facts.parameters)
-def tied_to_a_copy(facts: Facts, pick: Pick, parameter: Tensor) -> Piece:
+def tied_to_a_copy(facts: Facts, pick: Pick, parameter: TensorFacts) -> Piece:
     """Beside a copy with which it shares one parameter."""
     owner, _, name = parameter.text.rpartition(".")
     init = (
@@ -113,7 +113,7 @@ def tied_to_a_copy(facts: Facts, pick: Pick, parameter: Tensor) -> Piece:
     return _parent(facts, "return self.model(CALL), self.other(CALL)", init)
 
 
-def _fitting(facts: Facts) -> list[tuple[Tensor, TensorArgument]]:
+def _fitting(facts: Facts) -> list[tuple[TensorFacts, TensorArgument]]:
     """Return the outputs that can take the place of an input, each with that input."""
     outputs = [out for out in facts.outputs if out.floating]
     return [(out, given) for out in outputs for given in facts.tensors if out.like(given.tensor)]
@@ -121,7 +121,7 @@ def _fitting(facts: Facts) -> list[tuple[Tensor, TensorArgument]]:
 
 @situation
 @with_one_of(_fitting)
-def in_a_loop(facts: Facts, pick: Pick, pair: tuple[Tensor, Argument]) -> Piece:
+def in_a_loop(facts: Facts, pick: Pick, pair: tuple[TensorFacts, Argument]) -> Piece:
     """Called in a loop, with its output as the next input."""
     out, given = pair
     return _parent(
@@ -131,7 +131,7 @@ def in_a_loop(facts: Facts, pick: Pick, pair: tuple[Tensor, Argument]) -> Piece:
 
 @situation
 @with_one_of(_fitting)
-def residual(facts: Facts, pick: Pick, pair: tuple[Tensor, Argument]) -> Piece:
+def residual(facts: Facts, pick: Pick, pair: tuple[TensorFacts, Argument]) -> Piece:
     """Added to its input, out of place or in place."""
     out, given = pair
     body = pick(
@@ -145,7 +145,7 @@ def residual(facts: Facts, pick: Pick, pair: tuple[Tensor, Argument]) -> Piece:
 
 @situation
 @with_one_of(lambda facts: facts.floating_outputs)
-def keeps_output(facts: Facts, pick: Pick, out: Tensor) -> Piece:
+def keeps_output(facts: Facts, pick: Pick, out: TensorFacts) -> Piece:
     """In a parent that keeps its output in a buffer, and changes what it has kept."""
     write = pick(("self.kept.copy_(OUT)", "self.kept.add_(OUT)", "self.kept = self.kept + OUT"))
     end = pick(("return out, self.kept", "self.kept.mul_(0.5)\nreturn out", "return out, self.kept.view(-1)"))
@@ -155,7 +155,7 @@ def keeps_output(facts: Facts, pick: Pick, out: Tensor) -> Piece:
 
 @situation
 @with_one_of(lambda facts: facts.outputs)
-def keeps_output_itself(facts: Facts, pick: Pick, out: Tensor) -> Piece:
+def keeps_output_itself(facts: Facts, pick: Pick, out: TensorFacts) -> Piece:
     """In a parent that makes the output its buffer, and returns both."""
     body = f"before = self.kept\nself.kept = self.model(CALL){out.text}.detach()\nreturn before, self.kept"
     return _parent(facts, body, _with_buffer(out))
@@ -163,7 +163,7 @@ def keeps_output_itself(facts: Facts, pick: Pick, out: Tensor) -> Piece:
 
 @situation
 @with_one_of(lambda facts: facts.floating_outputs)
-def mutates_output(facts: Facts, pick: Pick, out: Tensor) -> Piece:
+def mutates_output(facts: Facts, pick: Pick, out: TensorFacts) -> Piece:
     """In a parent that changes an output in place."""
     change = pick(
         (".add_(1)", ".mul_(0.5)", ".zero_()", ".t_()" if len(out.shape) == 2 else ".unsqueeze_(0)")
@@ -183,7 +183,7 @@ def mutates_input(facts: Facts, pick: Pick, given: TensorArgument) -> Piece:
 
 @situation
 @with_one_of(lambda facts: facts.parameters)
-def mutates_parameter(facts: Facts, pick: Pick, parameter: Tensor) -> Piece:
+def mutates_parameter(facts: Facts, pick: Pick, parameter: TensorFacts) -> Piece:
     """In a parent that changes a parameter between two calls."""
     owner, _, name = parameter.text.rpartition(".")
     body = (

@@ -51,7 +51,7 @@ class Situation:
     meaning: str
     """What is done with the model, for people."""
     build: Build
-    features: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
     """Tags of generated programs that a program in this situation deserves as well."""
 
 
@@ -63,12 +63,12 @@ def situation(build: Build) -> Build:
     return situation_with()(build)
 
 
-def situation_with(*features: str) -> Callable[[Build], Build]:
+def situation_with(*tags: str) -> Callable[[Build], Build]:
     """Add a function likewise; its programs have these tags too, which triggers of the corpus name."""
 
     def add(build: Build) -> Build:
         name = build.__name__.replace("_", "-")
-        SITUATIONS[name] = Situation(name, (build.__doc__ or "").strip().rstrip("."), build, features)
+        SITUATIONS[name] = Situation(name, (build.__doc__ or "").strip().rstrip("."), build, tags)
         return build
 
     return add

@@ -8,11 +8,11 @@ import libcst as cst
 
 from exportdiff.fuzzing.minimizing.outline import Outline, parameters
 from exportdiff.fuzzing.minimizing.passes.registry import reduction
-from exportdiff.fuzzing.minimizing.tree import Edit, Replacement, Tree, below, inside, substituted, text
+from exportdiff.fuzzing.minimizing.tree import Edit, Replacement, SourceTree, below, inside, substituted, text
 
 
 @reduction(level=0)
-def unread_parameters(tree: Tree) -> Iterator[Edit]:
+def unread_parameters(tree: SourceTree) -> Iterator[Edit]:
     """Leave out a parameter that its function does not read, and its argument in every call.
 
     For a parameter of the model, also in the example inputs, every probe and the dynamic shapes.
@@ -79,7 +79,7 @@ def _keyed(node: cst.CSTNode | None, name: str) -> Iterator[cst.CSTNode]:
 
 
 @reduction(level=1)
-def arguments(tree: Tree) -> Iterator[Edit]:
+def arguments(tree: SourceTree) -> Iterator[Edit]:
     """Leave out an argument of a call; keywords first, because they often have defaults."""
     args = list(tree.of(cst.Arg))
     for arg in reversed([arg for arg in args if arg.keyword is not None or arg.star]):
@@ -89,7 +89,7 @@ def arguments(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=1, together="all")
-def star_parameters(tree: Tree) -> Iterator[Edit]:
+def star_parameters(tree: SourceTree) -> Iterator[Edit]:
     """Replace ``*rest`` by one parameter if the function reads only ``rest[0]``."""
     for function in tree.of(cst.FunctionDef):
         star = function.params.star_arg
@@ -109,7 +109,7 @@ def star_parameters(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=1, together="all")
-def defaults(tree: Tree) -> Iterator[Edit]:
+def defaults(tree: SourceTree) -> Iterator[Edit]:
     """Leave out the default and the annotation of a parameter, and the return annotation of a function."""
     for param in tree.of(cst.Param):
         if param.default is not None:
@@ -125,7 +125,7 @@ def defaults(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=1, together="all")
-def keywords(tree: Tree) -> Iterator[Edit]:
+def keywords(tree: SourceTree) -> Iterator[Edit]:
     """Pass an argument by position instead of by name: ``f(x=y)`` becomes ``f(y)``."""
     for arg in tree.of(cst.Arg):
         # Without its name, a reader could not understand a flag.
@@ -134,7 +134,7 @@ def keywords(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=1, together="all")
-def called_directly(tree: Tree) -> Iterator[Edit]:
+def called_directly(tree: SourceTree) -> Iterator[Edit]:
     """Call a function that is passed to a call: ``apply(f, (x, y))`` becomes ``f(x, y)``."""
     functions = {node.name.value for node in tree.of(cst.FunctionDef)}
     for call in tree.of(cst.Call):
@@ -160,7 +160,7 @@ def _is_function(node: cst.BaseExpression, functions: set[str]) -> bool:
 
 
 @reduction(level=1, together="never")
-def lambdas_written_out(tree: Tree) -> Iterator[Edit]:
+def lambdas_written_out(tree: SourceTree) -> Iterator[Edit]:
     """Replace the call of a ``lambda`` expression by its body."""
     for call in tree.of(cst.Call):
         if isinstance(call.func, cst.Lambda):

@@ -11,7 +11,7 @@ from exportdiff.fuzzing.minimizing.passes.registry import reduction
 from exportdiff.fuzzing.minimizing.tree import (
     Edit,
     Replacement,
-    Tree,
+    SourceTree,
     below,
     inside,
     small,
@@ -22,7 +22,7 @@ from exportdiff.fuzzing.minimizing.tree import (
 
 
 @reduction(level=0, together="never")
-def another_root(tree: Tree) -> Iterator[Edit]:
+def another_root(tree: SourceTree) -> Iterator[Edit]:
     """Make another class the model, with the same arguments. Helps if the outer classes only call it."""
     outline = Outline(tree)
     factory = outline.functions.get("make")
@@ -37,7 +37,7 @@ def another_root(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=0, together="never")
-def one_class_for_two(tree: Tree) -> Iterator[Edit]:
+def one_class_for_two(tree: SourceTree) -> Iterator[Edit]:
     """Use one class instead of two. Helps if they are alike, or if only the nesting matters."""
     classes = {node.name.value: node for node in tree.of(cst.ClassDef)}
     for gone, node in reversed(classes.items()):
@@ -48,7 +48,7 @@ def one_class_for_two(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=1, together="never")
-def children_taken_apart(tree: Tree) -> Iterator[Edit]:
+def children_taken_apart(tree: SourceTree) -> Iterator[Edit]:
     """Merge a child into its parent: replace ``self.child = Child()`` by the statements of its ``__init__``.
 
     Helps if nothing calls the child: ``calls_written_out`` runs before, and inlines calls.
@@ -77,7 +77,7 @@ def children_taken_apart(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=1, together="never")
-def fields(tree: Tree) -> Iterator[Edit]:
+def fields(tree: SourceTree) -> Iterator[Edit]:
     """Leave out a field of a dataclass or named tuple, or replace the object by the value of one field."""
     for cls in tree.of(cst.ClassDef):
         lines = [line for line in suite(cls.body) if isinstance(small(line), cst.AnnAssign)]

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import libcst as cst
 
 from exportdiff.fuzzing.minimizing.passes.registry import reduction
-from exportdiff.fuzzing.minimizing.tree import Edit, Replacement, Tree
+from exportdiff.fuzzing.minimizing.tree import Edit, Replacement, SourceTree
 
 
 @reduction(level=0)
-def elements(tree: Tree) -> Iterator[Edit]:
+def elements(tree: SourceTree) -> Iterator[Edit]:
     """Leave out an element of a tuple, list, set or dict: an output, a probe, a dynamic size."""
     for element in reversed(list(tree.of(cst.Element, cst.DictElement))):
         yield {element: None}
@@ -22,7 +22,7 @@ def elements(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=1, together="never")
-def parallel_assignments(tree: Tree) -> Iterator[Edit]:
+def parallel_assignments(tree: SourceTree) -> Iterator[Edit]:
     """Leave out a target and its value: ``a, b = x, y`` becomes ``a = x``."""
     for node in tree.of(cst.Assign):
         target, value = node.targets[0].target, node.value
@@ -39,7 +39,7 @@ def parallel_assignments(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=1, together="all")
-def single_arguments(tree: Tree) -> Iterator[Edit]:
+def single_arguments(tree: SourceTree) -> Iterator[Edit]:
     """Write ``ones((2, 3))`` as ``ones(2, 3)``, and replace a container by its only element."""
     for call in tree.of(cst.Call):
         for arg in call.args:
@@ -48,7 +48,7 @@ def single_arguments(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=1, together="never")
-def containers(tree: Tree) -> Iterator[Edit]:
+def containers(tree: SourceTree) -> Iterator[Edit]:
     """Assign a child to an attribute instead of a container with one element."""
     for node in tree.of(cst.Assign):
         target, value = node.targets[0].target, node.value
@@ -64,7 +64,7 @@ def containers(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=2, together="all")
-def parentheses(tree: Tree) -> Iterator[Edit]:
+def parentheses(tree: SourceTree) -> Iterator[Edit]:
     """Leave out parentheses."""
     for node in tree.expressions():
         if node.lpar and not (isinstance(node, cst.Tuple) and not node.elements):

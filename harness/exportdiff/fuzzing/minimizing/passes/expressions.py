@@ -8,14 +8,14 @@ import libcst as cst
 
 from exportdiff.fuzzing.minimizing.outline import is_made_tensor
 from exportdiff.fuzzing.minimizing.passes.registry import reduction
-from exportdiff.fuzzing.minimizing.tree import Edit, Tree, below, children, text
+from exportdiff.fuzzing.minimizing.tree import Edit, SourceTree, below, children, text
 
 AT_HAND = ("None", "1", "True", "torch.ones(1)", "torch.ones(2)", "torch.ones(())")
 """Constants that may replace any expression."""
 
 
 @reduction(level=1, together="all")
-def parts(tree: Tree) -> Iterator[Edit]:
+def parts(tree: SourceTree) -> Iterator[Edit]:
     """Replace an operation by an operand, a call by an argument or by the object of the method.
 
     Outer expressions first: they remove the most. A branch of a conditional expression is a part, too.
@@ -26,7 +26,7 @@ def parts(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=1, together="never")
-def deeper_parts(tree: Tree) -> Iterator[Edit]:
+def deeper_parts(tree: SourceTree) -> Iterator[Edit]:
     """Replace an expression by a variable or attribute deep inside it."""
     for node in _values(tree):
         direct = set(_parts(node))
@@ -40,7 +40,7 @@ def deeper_parts(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=1, together="never")
-def sums(tree: Tree) -> Iterator[Edit]:
+def sums(tree: SourceTree) -> Iterator[Edit]:
     """Replace a call with ``x`` by ``x + 1``. Helps if only a new tensor is needed."""
     for call in tree.of(cst.Call):
         for arg in call.args[:1]:
@@ -49,7 +49,7 @@ def sums(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=2, together="never")
-def variables_at_hand(tree: Tree) -> Iterator[Edit]:
+def variables_at_hand(tree: SourceTree) -> Iterator[Edit]:
     """Replace an expression by a parameter."""
     for node in _values(tree):
         function = tree.above(node, cst.FunctionDef)
@@ -61,7 +61,7 @@ def variables_at_hand(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=2, together="never")
-def constants(tree: Tree) -> Iterator[Edit]:
+def constants(tree: SourceTree) -> Iterator[Edit]:
     """Replace an expression that is not a constant by a constant."""
     for node in _values(tree):
         if isinstance(node, cst.BaseNumber | cst.BaseString) or text(node) in ("None", "True", "False"):
@@ -73,7 +73,7 @@ def constants(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=1, together="all")
-def operands(tree: Tree) -> Iterator[Edit]:
+def operands(tree: SourceTree) -> Iterator[Edit]:
     """Leave out one of several comparisons, and the step or a bound of a slice."""
     for node in tree.of(cst.Slice):
         if node.step is not None:
@@ -84,7 +84,7 @@ def operands(tree: Tree) -> Iterator[Edit]:
             yield {node: node.with_changes(upper=None)}
 
 
-def _values(tree: Tree) -> Iterator[cst.BaseExpression]:
+def _values(tree: SourceTree) -> Iterator[cst.BaseExpression]:
     """Return the expressions that are read as values, outer ones first."""
     apart = (cst.Annotation, cst.Import, cst.ImportFrom)
     for node in tree.expressions():
@@ -100,12 +100,12 @@ def _values(tree: Tree) -> Iterator[cst.BaseExpression]:
             yield node
 
 
-def _is_called(tree: Tree, node: cst.CSTNode) -> bool:
+def _is_called(tree: SourceTree, node: cst.CSTNode) -> bool:
     parent = tree.parents[node]
     return isinstance(parent, cst.Call) and parent.func is node
 
 
-def _is_word(tree: Tree, node: cst.CSTNode) -> bool:
+def _is_word(tree: SourceTree, node: cst.CSTNode) -> bool:
     parent = tree.parents[node]
     return (isinstance(parent, cst.Attribute) and parent.attr is node) or (
         isinstance(parent, cst.Arg) and parent.keyword is node

@@ -12,7 +12,7 @@ from exportdiff.fuzzing.minimizing.passes.registry import reduction
 from exportdiff.fuzzing.minimizing.tree import (
     Edit,
     Replacement,
-    Tree,
+    SourceTree,
     below,
     fitted,
     small,
@@ -22,7 +22,7 @@ from exportdiff.fuzzing.minimizing.tree import (
 
 
 @reduction(level=1, together="all")
-def variables(tree: Tree) -> Iterator[Edit]:
+def variables(tree: SourceTree) -> Iterator[Edit]:
     """Inline the value of a variable where it is read, up to the next assignment; saves one line each."""
     for block in tree.of(cst.IndentedBlock, cst.Module):
         for number, line in enumerate(suite(block)):
@@ -59,7 +59,7 @@ def _reads(lines: Sequence[cst.CSTNode], name: str) -> Iterator[cst.Name]:
 
 
 @reduction(level=1, together="never")
-def calls_written_out(tree: Tree) -> Iterator[Edit]:
+def calls_written_out(tree: SourceTree) -> Iterator[Edit]:
     """Inline the body of a function or method where it is called, and leave out the function."""
     outline = Outline(tree)
     for function in reversed(list(tree.of(cst.FunctionDef))):

@@ -8,14 +8,14 @@ import libcst as cst
 
 from exportdiff.fuzzing.minimizing.outline import is_of_torch
 from exportdiff.fuzzing.minimizing.passes.registry import reduction
-from exportdiff.fuzzing.minimizing.tree import Edit, Replacement, Tree, text
+from exportdiff.fuzzing.minimizing.tree import Edit, Replacement, SourceTree, text
 
 MAKERS = ("ones", "zeros")
 """Functions that make a tensor of a given shape, the simplest first."""
 
 
 @reduction(level=1, together="all")
-def shaped(tree: Tree) -> Iterator[Edit]:
+def shaped(tree: SourceTree) -> Iterator[Edit]:
     """Make a tensor in its final shape: ``torch.arange(6).view(2, 3)`` becomes ``torch.ones(2, 3)``."""
     for call in tree.of(cst.Call):
         inner = call.func.value if isinstance(call.func, cst.Attribute) else None
@@ -24,7 +24,7 @@ def shaped(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=1, together="all")
-def plain_values(tree: Tree) -> Iterator[Edit]:
+def plain_values(tree: SourceTree) -> Iterator[Edit]:
     """Fill a tensor with ones or zeros, whatever its values were."""
     for call in tree.of(cst.Call):
         if text(call.func) == "torch.tensor":
@@ -37,7 +37,7 @@ def plain_values(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=2, together="never")
-def counted_values(tree: Tree) -> Iterator[Edit]:
+def counted_values(tree: SourceTree) -> Iterator[Edit]:
     """Fill a vector with 0.0, 1.0, …. Helps if the values have to differ."""
     for call in tree.of(cst.Call):
         if is_of_torch(call.func):
@@ -46,7 +46,7 @@ def counted_values(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=1, together="never")
-def layers(tree: Tree) -> Iterator[Edit]:
+def layers(tree: SourceTree) -> Iterator[Edit]:
     """Replace a layer by a parameter, ``self.a(x)`` by ``self.a * x``; or by a layer without parameters."""
     for node in tree.of(cst.Assign):
         target, value = node.targets[0].target, node.value
@@ -70,7 +70,7 @@ def layers(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=1, together="all")
-def buffers(tree: Tree) -> Iterator[Edit]:
+def buffers(tree: SourceTree) -> Iterator[Edit]:
     """Replace a buffer by a plain attribute."""
     for call in tree.of(cst.Call):
         func = call.func

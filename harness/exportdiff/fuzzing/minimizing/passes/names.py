@@ -8,7 +8,7 @@ import libcst as cst
 
 from exportdiff.fuzzing.minimizing.outline import Outline, is_own_attribute
 from exportdiff.fuzzing.minimizing.passes.registry import reduction
-from exportdiff.fuzzing.minimizing.tree import Edit, Tree, below, inside, text
+from exportdiff.fuzzing.minimizing.tree import Edit, SourceTree, below, inside, text
 
 VARIABLES = ("x", "y", "z")
 CLASSES = ("Child", "Inner", "Other")
@@ -17,7 +17,7 @@ TENSORS = {"Parameter": "weight", "register_buffer": "buffer", "register_paramet
 
 
 @reduction(level=3, together="all")
-def classes(tree: Tree) -> Iterator[Edit]:
+def classes(tree: SourceTree) -> Iterator[Edit]:
     """Rename the model to ``Model``, and the other classes to ``Child``, ``Inner``, ``Other``."""
     outline = Outline(tree)
     free = iter([name for name in CLASSES if name not in tree.names])
@@ -30,7 +30,7 @@ def classes(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=3, together="all")
-def variables_renamed(tree: Tree) -> Iterator[Edit]:
+def variables_renamed(tree: SourceTree) -> Iterator[Edit]:
     """Rename parameters and variables to ``x``, ``y``, ``z``: in their function, in keywords and in keys."""
     for function in tree.of(cst.FunctionDef):
         bound = [each.name.value for each in inside(function, cst.Param)]
@@ -54,7 +54,7 @@ def variables_renamed(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=3, together="all")
-def attributes(tree: Tree) -> Iterator[Edit]:
+def attributes(tree: SourceTree) -> Iterator[Edit]:
     """Rename children, parameters and buffers by their role: ``child``, ``weight``, ``buffer``."""
     outline = Outline(tree)
     found: dict[str, str] = {}
@@ -92,11 +92,11 @@ def _role(outline: Outline, value: cst.BaseExpression) -> str:
     return "child" if outline.kinds(value) else "buffer"
 
 
-def _strings(tree: Tree) -> set[str]:
+def _strings(tree: SourceTree) -> set[str]:
     return {node.value[1:-1] for node in tree.of(cst.SimpleString)}
 
 
-def _renamed(tree: Tree, old: str, new: str) -> Edit:
+def _renamed(tree: SourceTree, old: str, new: str) -> Edit:
     """Rename everywhere, also in strings that are equal to the name."""
     edit: dict[cst.CSTNode, cst.CSTNode] = {
         node: cst.Name(new) for node in tree.of(cst.Name) if node.value == old
@@ -107,6 +107,6 @@ def _renamed(tree: Tree, old: str, new: str) -> Edit:
     return edit
 
 
-def _is_word(tree: Tree, node: cst.CSTNode) -> bool:
+def _is_word(tree: SourceTree, node: cst.CSTNode) -> bool:
     parent = tree.parents[node]
     return isinstance(parent, cst.Attribute) and parent.attr is node

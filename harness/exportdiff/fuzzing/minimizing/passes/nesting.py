@@ -8,11 +8,11 @@ import libcst as cst
 
 from exportdiff.fuzzing.minimizing.outline import assigned
 from exportdiff.fuzzing.minimizing.passes.registry import reduction
-from exportdiff.fuzzing.minimizing.tree import Edit, Tree, below, children, substituted
+from exportdiff.fuzzing.minimizing.tree import Edit, SourceTree, below, children, substituted
 
 
 @reduction(level=0)
-def blocks(tree: Tree) -> Iterator[Edit]:
+def blocks(tree: SourceTree) -> Iterator[Edit]:
     """Replace a ``with``, ``if``, ``while`` or ``try`` by its body, and a loop by one round of its body."""
     for node in tree.statements():
         if isinstance(node, cst.With | cst.If | cst.While | cst.Try):
@@ -24,7 +24,7 @@ def blocks(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=0, together="all")
-def other_branches(tree: Tree) -> Iterator[Edit]:
+def other_branches(tree: SourceTree) -> Iterator[Edit]:
     """Replace a statement by its ``else``, ``except``, ``finally`` or ``case`` branch."""
     for node in tree.of(cst.If):
         if isinstance(node.orelse, cst.Else):
@@ -44,7 +44,7 @@ def other_branches(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=0, together="all")
-def branches(tree: Tree) -> Iterator[Edit]:
+def branches(tree: SourceTree) -> Iterator[Edit]:
     """Leave out an ``else``, an ``except`` or a ``case``, and keep the rest of the statement."""
     for branch in (*tree.of(cst.Else, cst.Finally), *tree.of(cst.ExceptHandler, cst.MatchCase)):
         yield {branch: None}
@@ -54,7 +54,7 @@ def branches(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=0, together="all")
-def decorators(tree: Tree) -> Iterator[Edit]:
+def decorators(tree: SourceTree) -> Iterator[Edit]:
     """Leave out a decorator, or one of several items of a ``with``."""
     for node in tree.of(cst.Decorator):
         yield {node: None}
@@ -65,7 +65,7 @@ def decorators(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=1, together="never")
-def unrolled(tree: Tree) -> Iterator[Edit]:
+def unrolled(tree: SourceTree) -> Iterator[Edit]:
     """Replace a loop by two rounds of its body. Helps if one round does not show the finding."""
     for loop in tree.of(cst.For):
         used = {each.value for each in below(loop.target) if isinstance(each, cst.Name)}
@@ -85,7 +85,7 @@ def unrolled(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=1, together="never")
-def local_functions(tree: Tree) -> Iterator[Edit]:
+def local_functions(tree: SourceTree) -> Iterator[Edit]:
     """Turn a local function that only returns a value into a ``lambda``, if it is used once."""
     for function in tree.of(cst.FunctionDef):
         body = _lines(function.body)

@@ -8,11 +8,11 @@ import libcst as cst
 
 from exportdiff.fuzzing.minimizing.outline import is_of_torch
 from exportdiff.fuzzing.minimizing.passes.registry import reduction
-from exportdiff.fuzzing.minimizing.tree import Edit, Tree, text
+from exportdiff.fuzzing.minimizing.tree import Edit, SourceTree, text
 
 
 @reduction(level=1, together="all")
-def equal_numbers(tree: Tree) -> Iterator[Edit]:
+def equal_numbers(tree: SourceTree) -> Iterator[Edit]:
     """Replace a number by 1 or 2 everywhere at once, because sizes have to agree with each other."""
     numbers = list(tree.of(cst.Integer))
     for value in sorted({node.value for node in numbers}, reverse=True):
@@ -22,7 +22,7 @@ def equal_numbers(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=2, together="all")
-def ones(tree: Tree) -> Iterator[Edit]:
+def ones(tree: SourceTree) -> Iterator[Edit]:
     """Replace a larger integer by 1."""
     for node in tree.of(cst.Integer):
         if _value(node.value) > 1:
@@ -30,7 +30,7 @@ def ones(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=2, together="all")
-def zeros(tree: Tree) -> Iterator[Edit]:
+def zeros(tree: SourceTree) -> Iterator[Edit]:
     """Replace an integer by 0, except a size: an empty tensor is a special case."""
     for node in tree.of(cst.Integer):
         call = tree.above(node, cst.Call)
@@ -39,7 +39,7 @@ def zeros(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=2, together="all")
-def twos(tree: Tree) -> Iterator[Edit]:
+def twos(tree: SourceTree) -> Iterator[Edit]:
     """Replace a larger integer by 2, then by 3."""
     for node in tree.of(cst.Integer):
         for new in (2, 3):
@@ -48,7 +48,7 @@ def twos(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=2, together="all")
-def floats(tree: Tree) -> Iterator[Edit]:
+def floats(tree: SourceTree) -> Iterator[Edit]:
     """Replace a float by a simpler number, small whole numbers first."""
     for node in tree.of(cst.Float):
         for new in ("1", "2", "0", "1.0", "0.5"):
@@ -56,7 +56,7 @@ def floats(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=2, together="all")
-def strings(tree: Tree) -> Iterator[Edit]:
+def strings(tree: SourceTree) -> Iterator[Edit]:
     """Replace a string by one letter, everywhere at once."""
     words = list(tree.of(cst.SimpleString))
     for value in sorted({node.value for node in words}, reverse=True):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from exportdiff.fuzzing.minimizing.tree import Edit, Tree
+    from exportdiff.fuzzing.minimizing.tree import Edit, SourceTree
 
-Propose = Callable[["Tree"], "Iterable[Edit]"]
+Propose = Callable[["SourceTree"], "Iterable[Edit]"]
 Together = Literal["halves", "all", "never"]
 """How to try the edits of one pass. ``halves``: all at once, then halves, down to single edits; ``all``: all
 at once, then each alone; ``never``: each alone, because one edit excludes the next."""

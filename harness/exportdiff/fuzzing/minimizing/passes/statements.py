@@ -9,11 +9,11 @@ import libcst as cst
 
 from exportdiff.fuzzing.minimizing.outline import FACTORY
 from exportdiff.fuzzing.minimizing.passes.registry import reduction
-from exportdiff.fuzzing.minimizing.tree import Edit, Tree, below, small, suite
+from exportdiff.fuzzing.minimizing.tree import Edit, SourceTree, below, small, suite
 
 
 @reduction(level=0)
-def definitions(tree: Tree) -> Iterator[Edit]:
+def definitions(tree: SourceTree) -> Iterator[Edit]:
     """Leave out a class or a function. Runs first: a finding needs only a small part of a program."""
     for node in reversed(list(tree.of(cst.ClassDef, cst.FunctionDef))):
         if node.name.value != FACTORY:
@@ -21,7 +21,7 @@ def definitions(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=0)
-def statements(tree: Tree) -> Iterator[Edit]:
+def statements(tree: SourceTree) -> Iterator[Edit]:
     """Leave out a statement and everything inside it. Starts at the end, because uses follow definitions."""
     for node in reversed(list(tree.statements())):
         if not (isinstance(node, cst.FunctionDef) and node.name.value == FACTORY) and not _is_pass(node):
@@ -29,7 +29,7 @@ def statements(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=0, together="all")
-def unused(tree: Tree) -> Iterator[Edit]:
+def unused(tree: SourceTree) -> Iterator[Edit]:
     """Leave out an import or a definition that nothing uses. Other passes leave such code."""
     counts = Counter(node.value for node in tree.of(cst.Name))
     strings = {node.value[1:-1] for node in tree.of(cst.SimpleString)}
@@ -49,7 +49,7 @@ def unused(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=0, together="all")
-def imported_names(tree: Tree) -> Iterator[Edit]:
+def imported_names(tree: SourceTree) -> Iterator[Edit]:
     """Leave out one of several names that a line imports."""
     for alias in tree.of(cst.ImportAlias):
         if len(list(tree.siblings(alias))) > 1:
@@ -57,7 +57,7 @@ def imported_names(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=0, together="all")
-def after_the_end(tree: Tree) -> Iterator[Edit]:
+def after_the_end(tree: SourceTree) -> Iterator[Edit]:
     """Leave out the statements after a ``return`` or ``raise``. Other passes leave such code."""
     for block in tree.of(cst.IndentedBlock):
         ended = False
@@ -71,7 +71,7 @@ def after_the_end(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=0, together="all")
-def only_pass(tree: Tree) -> Iterator[Edit]:
+def only_pass(tree: SourceTree) -> Iterator[Edit]:
     """Leave out a ``pass`` beside other statements, and a branch that holds nothing but ``pass``."""
     for node in tree.of(cst.SimpleStatementLine):
         parent = tree.parents[node]
@@ -83,7 +83,7 @@ def only_pass(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=1)
-def results(tree: Tree) -> Iterator[Edit]:
+def results(tree: SourceTree) -> Iterator[Edit]:
     """Drop the target of an assignment, or the ``return``: ``y = f(x)`` becomes ``f(x)``."""
     for node in (*tree.of(cst.Assign, cst.AugAssign), *tree.of(cst.Return, cst.AnnAssign)):
         if node.value is not None:
@@ -91,7 +91,7 @@ def results(tree: Tree) -> Iterator[Edit]:
 
 
 @reduction(level=1, together="never")
-def returned_early(tree: Tree) -> Iterator[Edit]:
+def returned_early(tree: SourceTree) -> Iterator[Edit]:
     """Return an assigned value, and leave out the rest: ``y = f(x); …`` becomes ``return f(x)``."""
     for block in tree.of(cst.IndentedBlock):
         if not isinstance(tree.parents[block], cst.FunctionDef):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exportdiff.judging.checks.compare.calls import comparable
+from exportdiff.judging.checks.compare.comparable_calls import comparable
 from exportdiff.judging.checks.compare.leaves import LeafDifference, compare_leaf
 from exportdiff.runtime.observing.aliasing import INPUT, OUTPUT
 from exportdiff.runtime.observing.tensors import argument

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from exportdiff.core.finding import Evidence, Relation
 from exportdiff.judging.checks.compare.crash import shortened
+from exportdiff.judging.checks.compare.guard_failures import misfit
 from exportdiff.judging.checks.compare.leaves import LeafDifference
 from exportdiff.judging.checks.compare.metadata import unlike_recorded
-from exportdiff.judging.checks.compare.refusals import misfit
 from exportdiff.judging.checks.evidence import InCall, OfLeaf, WithoutCall
 from exportdiff.judging.checks.guards.deviations import deviations
 from exportdiff.judging.checks.guards.recompiles import recompiles

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from exportdiff.judging.checks.compare.deviating import Altered
+from exportdiff.judging.checks.compare.guard_failures import is_guard_failure
 from exportdiff.judging.checks.compare.leaves import SEVERITY, LeafDifference, compare_leaf
 from exportdiff.judging.checks.compare.ordinary import STRUCTURE, beyond_ordinary, unlike_calls, unlike_states
-from exportdiff.judging.checks.compare.refusals import is_guard_failure
 from exportdiff.judging.checks.evidence import InCall
 from exportdiff.runtime.observing.aliasing import INPUT
 from exportdiff.runtime.observing.tensors import argument

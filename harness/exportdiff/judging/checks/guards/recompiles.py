@@ -52,7 +52,7 @@ def reason_word(because: str) -> str:
     return next((reason.word for reason in REASONS if reason.pattern.search(line)), "other")
 
 
-class Documented(NamedTuple):
+class DocumentedRecompilation(NamedTuple):
     """A compilation that torch makes in every call, even if all calls are equal."""
 
     why: str
@@ -63,13 +63,13 @@ class Documented(NamedTuple):
     """Regular expression to find in the reason."""
 
 
-DOCUMENTED = (
-    Documented(
+DOCUMENTED_RECOMPILATIONS = (
+    DocumentedRecompilation(
         "torch.cond and its like, called outside of a graph, compile what they are given by themselves.",
         "torch/_higher_order_ops/utils.py, _maybe_compile_and_run_fn",
         file=r"^torch/_higher_order_ops/",
     ),
-    Documented(
+    DocumentedRecompilation(
         "Fresh objects have other addresses: a model that asks for them did not get an equal call.",
         "docs.python.org, id(): 'unique and constant for this object during its lifetime'; docs.pytorch.org, "
         "Tensor.data_ptr; ints are guarded on their value: docs.pytorch.org, Dealing with Recompilations, "
@@ -90,7 +90,8 @@ def is_documented(compilation: Compilation) -> bool:
     """Whether torch documents that it compiles again."""
     because = compilation.because.strip().partition("\n")[0]
     return any(
-        re.search(rule.file, compilation.file) and re.search(rule.because, because) for rule in DOCUMENTED
+        re.search(rule.file, compilation.file) and re.search(rule.because, because)
+        for rule in DOCUMENTED_RECOMPILATIONS
     )
 
 

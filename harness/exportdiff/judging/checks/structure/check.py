@@ -1,4 +1,7 @@
-"""structure: eager's modules are there, each call runs its own graph, and all comes in eager's order."""
+"""structure: eager's modules are there, each call runs its own graph, and all comes in eager's order.
+
+docs/reference/what-does-not-count.md lists what torch does not promise, so that this check leaves it out.
+"""
 
 from __future__ import annotations
 
@@ -22,25 +25,6 @@ if TYPE_CHECKING:
     from exportdiff.core.finding import Evidence, Stage
     from exportdiff.runtime.observing.graphs import Exported, Hierarchy, Rebuilt
     from exportdiff.runtime.observing.observation import EagerObservation, Observation
-
-NOT_PROMISED = {
-    "a call that leaves no operators has no graph": "torch/export/unflatten.py, _sink_params: 'Not all "
-    "modules have graphs defined, if they are empty modules with no operations'",
-    "an operator on sizes alone is filed under whoever asked first, or nobody": "pytorch issue 132930; "
-    "torch/_export/passes/_node_metadata_hook.py",
-    "a module whose signature is preserved reads the sizes that it needs itself, even if the exported graph "
-    "reads them once and earlier": "torch/export/unflatten.py, _ModuleFrame.copy_sym_call_function: 'we "
-    "deduplicate sym_size nodes in the flat export graph ... we copy these call_function nodes'",
-    "a call of a module that is not below its caller is part of the caller's graph": "pytorch PR 159418, "
-    "torch/export/unflatten.py, _fix_nn_module_stacks",
-    "a call inside no_grad, autocast or a control-flow operator is part of the graph that the operator "
-    "holds, and has none of its own": "pytorch PR 138978",
-    "a fx.GraphModule is traced like a function": "torch/fx/experimental/proxy_tensor.py, "
-    "_ModuleStackTracer.call_module: 'For now, we just inline them'",
-    "strict mode takes one name for all of a tensor": "pytorch PRs 124892 and 125758; "
-    "torch/export/unflatten.py, UnflattenedModule.__init__, on aliasing",
-}
-"""What torch.export does not promise, and where it says so: the check reports none of it."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import torch
 from torch._dynamo import utils as dynamo
 
 from exportdiff.runtime.inputs.copies import build
-from exportdiff.runtime.inputs.deviations import PROMISED
+from exportdiff.runtime.inputs.deviations import PROMISED_DEVIATIONS
 from exportdiff.runtime.inputs.edits import plan_edits
 from exportdiff.runtime.observing.caches import forget_compiled, nothing_cached
 from exportdiff.runtime.observing.checkpoint import Checkpoint
@@ -25,9 +25,9 @@ from exportdiff.runtime.observing.printing import capture_output
 from exportdiff.runtime.observing.process_state import restore_modes
 from exportdiff.runtime.observing.tensors import state_snapshot
 from exportdiff.runtime.paths.catalog import same_operators
-from exportdiff.runtime.paths.run.calls import CallPlan, CallResults, ModelCaller, run_calls
 from exportdiff.runtime.paths.run.eager import eager_path
 from exportdiff.runtime.paths.run.informative import informative_first
+from exportdiff.runtime.paths.run.model_calls import CallPlan, CallResults, ModelCaller, run_calls
 from exportdiff.runtime.paths.runners import RUNNERS
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _run(
 
 def _plan_calls(state: State, model: nn.Module, examples: Examples, path: Path, case: Case) -> CallPlan:
     """Plan what to do after the ordinary calls, from the state of a fresh model."""
-    names = PROMISED[path.mode]
+    names = PROMISED_DEVIATIONS[path.mode]
     deviations = informative_first(
         examples.deviations(names, case.source, model), case, path.device, "functions", TRIED
     )

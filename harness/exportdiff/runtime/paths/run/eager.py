@@ -23,8 +23,8 @@ from exportdiff.runtime.observing.printing import capture_output
 from exportdiff.runtime.observing.process_state import restore_modes
 from exportdiff.runtime.observing.tensors import named_state, partition, state_snapshot, storage_id
 from exportdiff.runtime.paths.read.hierarchy import CallRecorder
-from exportdiff.runtime.paths.run.calls import ModelCaller, plan_calls, run_calls
 from exportdiff.runtime.paths.run.freeing import free_path_memory
+from exportdiff.runtime.paths.run.model_calls import ModelCaller, plan_calls, run_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping

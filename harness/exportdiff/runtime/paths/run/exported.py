@@ -17,7 +17,13 @@ from exportdiff.runtime.observing.observation import Environment, ExportedObserv
 from exportdiff.runtime.observing.printing import capture_output
 from exportdiff.runtime.observing.process_state import restore_modes
 from exportdiff.runtime.observing.tensors import snapshot, state_snapshot
-from exportdiff.runtime.paths.catalog import drops, exports_again, for_inference, narrows, same_operators
+from exportdiff.runtime.paths.catalog import (
+    exports_again,
+    for_inference,
+    narrows,
+    not_promised,
+    same_operators,
+)
 from exportdiff.runtime.paths.dynamic_sizes import may_narrow
 from exportdiff.runtime.paths.modes import MODES
 from exportdiff.runtime.paths.read.graph_inputs import placeholders, written_back
@@ -27,8 +33,8 @@ from exportdiff.runtime.paths.read.program import read_exported
 from exportdiff.runtime.paths.read.ranges import declares
 from exportdiff.runtime.paths.read.rebuilt import read_rebuilt
 from exportdiff.runtime.paths.run.aspects import without
-from exportdiff.runtime.paths.run.calls import ModelCaller, plan_calls, run_calls
 from exportdiff.runtime.paths.run.freeing import free_path_memory
+from exportdiff.runtime.paths.run.model_calls import ModelCaller, plan_calls, run_calls
 from exportdiff.runtime.paths.runners import RUNNERS
 from exportdiff.runtime.paths.transforms.apply import (
     apart,
@@ -48,7 +54,7 @@ if TYPE_CHECKING:
     from exportdiff.core.case import Case
     from exportdiff.core.path import Path
     from exportdiff.runtime.observing.observation import Prediction
-    from exportdiff.runtime.paths.run.calls import CallPlan
+    from exportdiff.runtime.paths.run.model_calls import CallPlan
     from exportdiff.runtime.paths.stopwatch import Stopwatch
 
 
@@ -137,7 +143,7 @@ def observe_exported(
         if exported.program is not None:
             seen = _lower_and_run(exported, exported.program, common, case, path, clock)
         free_path_memory(state, exported.program)
-        yield replace(without(seen, drops(path)), path=path)
+        yield replace(without(seen, not_promised(path)), path=path)
     del exported, isolation
     free_path_memory(state)
 
@@ -186,7 +192,9 @@ def _lower_and_run(
     environment = _graph_alone(after, final)
     with restore_modes():
         plan = exported.plan
-        if "deviations" in drops(path):  # without guards, a kernel may write to memory that is not its own
+        if "deviations" in not_promised(
+            path
+        ):  # without guards, a kernel may write to memory that is not its own
             plan = plan._replace(deviations=(), small_calls=())
         ran = run_calls(ModelCaller(lowered, clock), exported.examples, plan, path.mode)
     small = tuple(each for each in ran.small_calls if declares(final, each.inputs_before))

@@ -19,8 +19,8 @@ from exportdiff.runtime.observing.caches import forget_compiled
 from exportdiff.runtime.observing.failure import failure
 from exportdiff.runtime.observing.observation import PipelinedObservation
 from exportdiff.runtime.observing.process_state import restore_modes
-from exportdiff.runtime.paths.run.calls import ModelCaller, run_calls
 from exportdiff.runtime.paths.run.eager import observe_eager
+from exportdiff.runtime.paths.run.model_calls import ModelCaller, run_calls
 from exportdiff.runtime.paths.runners import RUNNERS
 
 if TYPE_CHECKING:

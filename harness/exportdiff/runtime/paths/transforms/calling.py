@@ -9,6 +9,8 @@ from exportdiff.core.lazy import torch
 from exportdiff.runtime.paths.transforms.table import transform
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from torch import nn
     from torch.export import ExportedProgram
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     "module",
     *("nonstrict:module", "nonstrict:unflatten", "nonstrict+preserve:unflatten"),
     in_eager=True,
-    drops=("hierarchy", "edits"),
+    not_promised=("hierarchy", "edits"),
     cost=10,
 )
 def functional(module: nn.Module) -> nn.Module:
@@ -61,18 +63,17 @@ def functional(module: nn.Module) -> nn.Module:
     in_eager=True,
     runner="unflatten",
     after="preserve",
-    drops=("hierarchy", "gradients", "edits", "deviations"),
+    not_promised=("hierarchy", "gradients", "edits", "deviations"),
     cost=15,
 )
 def children(module: nn.Module, model: nn.Module) -> nn.Module:
     """Each child that a call runs once, run on its own, returns what eager's child returns.
 
-    Not one with a part that others call: unflattened, calls of a part go by their number in the whole model.
+    Not a child with a part that others call: unflatten numbers the calls of a part in the whole model.
     """
-
     # unflatten makes plain modules, for their state alone, of children that compute nothing, or compute in a
-    # region of their caller. Then the child of a copy of eager runs, on this state, because a call below
-    # changes the state of the model.
+    # region of their caller. For these, the child of a copy of eager runs on this state: a call below changes
+    # the state of the model.
     plain = any(type(child) is torch.nn.Module for child in module.children())
     spare = copy.deepcopy(model) if plain else model
 
@@ -82,85 +83,98 @@ def children(module: nn.Module, model: nn.Module) -> nn.Module:
             self.module, self.model = module, model
 
         def forward(self, *args: Any, **kwargs: Any) -> Any:
-            calls: dict[str, list[Any]] = {name: [] for name, _ in self.model.named_children()}
-            places: dict[int, tuple[str, str]] = {}
-            running: list[torch.nn.Module] = []
-            parted: set[str] = set()
-
-            def enter(part: torch.nn.Module, args: Any) -> None:
-                below = [n for n, child in self.model.named_children() if part in child.modules()]
-                parted.update(n for n in below if getattr(self.model, n) not in (part, *running))
-                running.append(part)
-
-            def leave(part: torch.nn.Module, args: Any, out: object) -> None:
-                running.pop()
-
-            def note(name: str) -> Any:
-                def hook(child: torch.nn.Module, args: Any, kwargs: Any) -> None:
-                    own = {id(t): place for place, t in state(child)}
-
-                    aliases: dict[int, torch.Tensor] = {}
-
-                    # A tensor of its own: what the caller does to the metadata later is another matter.
-                    # One for each: what is given twice is one object.
-                    def alias(t: torch.Tensor) -> Any:
-                        if id(t) not in aliases:
-                            aliases[id(t)] = torch.ops.aten.alias(t)
-                            places.update({id(aliases[id(t)]): own[id(t)]} if id(t) in own else {})
-                        return aliases[id(t)]
-
-                    calls[name].append(torch.utils._pytree.tree_map_only(torch.Tensor, alias, (args, kwargs)))
-
-                return hook
-
-            def state(child: torch.nn.Module) -> Any:
-                for name, part in child.named_modules(remove_duplicate=False):
-                    for store in (part._parameters, part._buffers, vars(part)):
-                        tensors = ((key, t) for key, t in store.items() if isinstance(t, torch.Tensor))
-                        yield from (((name, key), t) for key, t in tensors)
-
-            def given(noted: Any, run: torch.nn.Module) -> Any:
-                # What is the child's own in the model is its own here: export takes both for one.
-                held = dict(state(run))
-
-                def own(t: torch.Tensor) -> torch.Tensor:
-                    mine: torch.Tensor = held.get(places.get(id(t)), t)
-                    return mine
-
-                return torch.utils._pytree.tree_map_only(torch.Tensor, own, noted)
-
-            def lend(owner: torch.nn.Module, to: torch.nn.Module) -> None:
-                parts = dict(to.named_modules(remove_duplicate=False))
-                for name, part in owner.named_modules(remove_duplicate=False):
-                    for store in ("_parameters", "_buffers", "__dict__") if name in parts else ():
-                        other, own = getattr(parts[name], store), getattr(part, store)
-                        lent = {k: t for k, t in own.items() if k in other}
-                        other.update({k: t for k, t in lent.items() if t is None or hasattr(t, "dtype")})
-
-            hooks = [
-                child.register_forward_pre_hook(note(name), with_kwargs=True)
-                for name, child in self.model.named_children()
-            ]
-            for part in self.model.modules():
-                hooks.append(part.register_forward_pre_hook(enter, prepend=True))
-                hooks.append(part.register_forward_hook(leave))
-            self.model(*args, **kwargs)
-            for hook in hooks:
-                hook.remove()
-            once = {name: made[0] for name, made in calls.items() if len(made) == 1 and name not in parted}
+            calls, places = _single_calls(self.model, args, kwargs)
             returned = {}
-            for name, noted in once.items():
+            for name, arguments in calls.items():
                 child = getattr(self.module, name)
                 run = getattr(spare, name) if type(child) is torch.nn.Module else child
                 if run is not child:
-                    lend(child, run)
-                args, kwargs = given(noted, run)
+                    _lend_state(child, run)
+                args, kwargs = _with_own_state(arguments, places, run)
                 returned[name] = run(*args, **kwargs)
                 if run is not child:
-                    lend(run, child)
+                    _lend_state(run, child)
             return returned
 
     return Children()
+
+
+def _single_calls(model: nn.Module, args: Any, kwargs: Any) -> tuple[dict[str, Any], dict[int, Any]]:
+    """Call a model; return the arguments of each child that runs once, and those that are its own state.
+
+    Arguments by the name of the child; the places in the child's state by the id of the argument.
+    """
+    calls: dict[str, list[Any]] = {name: [] for name, _ in model.named_children()}
+    places: dict[int, Any] = {}
+    running: list[nn.Module] = []
+    called_by_others: set[str] = set()
+
+    def enter(part: nn.Module, args: Any) -> None:
+        below = [name for name, child in model.named_children() if part in child.modules()]
+        called_by_others.update(name for name in below if getattr(model, name) not in (part, *running))
+        running.append(part)
+
+    def leave(part: nn.Module, args: Any, out: object) -> None:
+        running.pop()
+
+    def hook(made: list[Any]) -> Any:
+        return lambda child, args, kwargs: _record_call(child, (args, kwargs), made, places)
+
+    hooks = [
+        child.register_forward_pre_hook(hook(calls[name]), with_kwargs=True)
+        for name, child in model.named_children()
+    ]
+    for part in model.modules():
+        hooks.append(part.register_forward_pre_hook(enter, prepend=True))
+        hooks.append(part.register_forward_hook(leave))
+    model(*args, **kwargs)
+    for each in hooks:
+        each.remove()
+    once = [name for name, made in calls.items() if len(made) == 1 and name not in called_by_others]
+    return {name: calls[name][0] for name in once}, places
+
+
+def _record_call(child: nn.Module, arguments: Any, calls: list[Any], places: dict[int, Any]) -> None:
+    """Add the arguments of a call to ``calls``, and to ``places`` where the child has them in its state."""
+    own = {id(t): place for place, t in _named_tensors(child)}
+    aliases: dict[int, torch.Tensor] = {}
+
+    # A tensor of its own, because the caller may change the metadata of the argument later. What is given
+    # twice stays one object.
+    def alias(t: torch.Tensor) -> torch.Tensor:
+        if id(t) not in aliases:
+            aliases[id(t)] = torch.ops.aten.alias(t)
+            if id(t) in own:
+                places[id(aliases[id(t)])] = own[id(t)]
+        return aliases[id(t)]
+
+    calls.append(torch.utils._pytree.tree_map_only(torch.Tensor, alias, arguments))
+
+
+def _with_own_state(arguments: Any, places: dict[int, Any], run: nn.Module) -> Any:
+    """Return arguments in which the state of a child is that of ``run``: export takes both for one."""
+    held: dict[Any, torch.Tensor] = dict(_named_tensors(run))
+    return torch.utils._pytree.tree_map_only(
+        torch.Tensor, lambda t: held.get(places.get(id(t)), t), arguments
+    )
+
+
+def _named_tensors(module: nn.Module) -> Iterator[tuple[tuple[str, str], torch.Tensor]]:
+    """Yield the tensors of a module and of its parts, each with the names of the part and of the tensor."""
+    for name, part in module.named_modules(remove_duplicate=False):
+        for store in (part._parameters, part._buffers, vars(part)):
+            tensors = ((key, t) for key, t in store.items() if isinstance(t, torch.Tensor))
+            yield from (((name, key), t) for key, t in tensors)
+
+
+def _lend_state(owner: nn.Module, to: nn.Module) -> None:
+    """Give a module the tensors of another one under the names that both have."""
+    parts = dict(to.named_modules(remove_duplicate=False))
+    for name, part in owner.named_modules(remove_duplicate=False):
+        for store in ("_parameters", "_buffers", "__dict__") if name in parts else ():
+            theirs, ours = getattr(parts[name], store), getattr(part, store)
+            lent = {key: t for key, t in ours.items() if key in theirs}
+            theirs.update({key: t for key, t in lent.items() if t is None or hasattr(t, "dtype")})
 
 
 @transform(
@@ -168,7 +182,7 @@ def children(module: nn.Module, model: nn.Module) -> nn.Module:
     "nonstrict+preserve:unflatten",
     in_eager=True,
     calls_often=True,
-    drops=("hierarchy", "edits", "deviations"),
+    not_promised=("hierarchy", "edits", "deviations"),
     cost=80,
 )
 def repeated(module: nn.Module) -> nn.Module:
@@ -194,7 +208,7 @@ def repeated(module: nn.Module) -> nn.Module:
     *("nonstrict:module", "strict:module"),
     wants_program=True,
     runner="module",
-    drops=("hierarchy", "state", "gradients", "edits", "deviations", "predictions"),
+    not_promised=("hierarchy", "state", "gradients", "edits", "deviations", "predictions"),
     cost=10,
 )
 def lifted(module: nn.Module, program: ExportedProgram) -> nn.Module:

@@ -47,7 +47,7 @@ def retie(module: nn.Module) -> nn.Module:
     in_eager=True,
     # The graph has recorded where in its memory the state was. What shared memory no longer does, in eager
     # either: an edit acts on other names than before.
-    drops=("predictions", "edits"),
+    not_promised=("predictions", "edits"),
     cost=5,
 )
 def converted(module: nn.Module) -> nn.Module:
@@ -96,7 +96,7 @@ _replacing = transform(
     wants_model=True,
     runner="unflatten",
     after="preserve",
-    drops=("hierarchy",),
+    not_promised=("hierarchy",),
     cost=15,
 )
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     *("nonstrict:module", "nonstrict:unflatten", "nonstrict+preserve:unflatten"),
     same_operators=False,
     for_inference=True,
-    drops=("gradients",),
+    not_promised=("gradients",),
     cost=180,
 )
 def decompose(ep: ExportedProgram) -> ExportedProgram:
@@ -37,7 +37,7 @@ def decompose(ep: ExportedProgram) -> ExportedProgram:
     *("nonstrict:module", "nonstrict:unflatten"),
     same_operators=False,
     for_inference=True,
-    drops=("gradients",),
+    not_promised=("gradients",),
     cost=80,
 )
 def functionalize(ep: ExportedProgram) -> ExportedProgram:
@@ -56,7 +56,9 @@ def reload(ep: ExportedProgram) -> ExportedProgram:
         return torch.export.load(file)
 
 
-@transform("program", "nonstrict:module", "nonstrict+dynamic:module", exports=True, drops=("hierarchy",))
+@transform(
+    "program", "nonstrict:module", "nonstrict+dynamic:module", exports=True, not_promised=("hierarchy",)
+)
 def reexport(ep: ExportedProgram, dynamic_shapes: Any = None, **options: Any) -> ExportedProgram:
     """What ``ep.module()`` returns can be exported again."""
     args, kwargs = ep.example_inputs
@@ -65,7 +67,7 @@ def reexport(ep: ExportedProgram, dynamic_shapes: Any = None, **options: Any) ->
     return torch.export.export(ep.module(), args, kwargs, dynamic_shapes=dynamic_shapes, **options)
 
 
-@transform("program", "nonstrict:module", exports=True, drops=("hierarchy",), cost=40)
+@transform("program", "nonstrict:module", exports=True, not_promised=("hierarchy",), cost=40)
 def reexport_unflattened(ep: ExportedProgram, dynamic_shapes: Any = None, **options: Any) -> ExportedProgram:
     """What ``unflatten`` returns can be exported again."""
     args, kwargs = ep.example_inputs

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     wants_model=True,
     runner="module",
     after="preserve",
-    drops=("hierarchy", "edits", "deviations", "predictions"),
+    not_promised=("hierarchy", "edits", "deviations", "predictions"),
     cost=30,
 )
 def swapped(module: nn.Module, program: ExportedProgram, model: nn.Module) -> nn.Module:

@@ -67,7 +67,7 @@ class Transform:
     """For a program: whether the result is traced under no_grad, and is for inference alone."""
     narrows: bool = False
     """For an export: whether the program may refuse sizes that the spec of dynamic shapes allows."""
-    drops: frozenset[Aspect] = frozenset()
+    not_promised: frozenset[Aspect] = frozenset()
     """What is not compared, because no docs promise it."""
     cost: float = 30.0
     """Milliseconds that it adds to a path, for a model of the usual size."""
@@ -95,7 +95,7 @@ def transform(
     same_operators: bool = True,
     for_inference: bool = False,
     narrows: bool = False,
-    drops: tuple[Aspect, ...] = (),
+    not_promised: tuple[Aspect, ...] = (),
     cost: float = 30.0,
     needs: tuple[str, ...] = (),
 ) -> Callable[[Function], Function]:
@@ -123,7 +123,7 @@ def transform(
             same_operators,
             for_inference,
             narrows,
-            frozenset(drops),
+            frozenset(not_promised),
             cost,
             needs,
         )

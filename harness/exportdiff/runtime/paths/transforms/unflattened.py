@@ -41,7 +41,7 @@ def described(module: UnflattenedModule) -> UnflattenedModule:
 
 
 # The adapter stands between a call and the checks of its inputs: which call it was cannot be told from them.
-@transform("module", "nonstrict:unflatten", runner="unflatten", drops=("deviations",), cost=5)
+@transform("module", "nonstrict:unflatten", runner="unflatten", not_promised=("deviations",), cost=5)
 def adapted(module: UnflattenedModule) -> UnflattenedModule:
     """An unflattened model can be called with arguments in another structure, which an adapter undoes."""
 

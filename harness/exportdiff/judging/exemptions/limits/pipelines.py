@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from exportdiff.judging.checks.outputs import OutputIdentity, OutputLeaf, PathRaised
-from exportdiff.judging.documented_limits.limit import limit
+from exportdiff.judging.exemptions.limits.limit import limit
 from exportdiff.runtime.observing.aliasing import INPUT, OUTPUT
 
 if TYPE_CHECKING:
-    from exportdiff.judging.documented_limits.limit import Limit, Question
+    from exportdiff.judging.exemptions.limits.limit import Comparison, Limit
 
 LIMITS: list[Limit] = []
 
@@ -22,14 +22,14 @@ LIMITS: list[Limit] = []
     documented="torch/distributed/pipelining/_IR.py, DetachExecutor: 'detaches all inputs to a module "
     "invocation ... so that the values at the boundary are leaf modules in autograd execution'",
 )
-def stages_begin_with_leaves(question: Question) -> bool:
+def stages_begin_with_leaves(compared: Comparison) -> bool:
     """Ask whether autograd refused an in-place operator in a stage, or what a stage returns is an input.
 
     A view made under no_grad requires grad as its base does (torch/csrc/autograd/variable.h,
     DifferentiableViewMeta::requires_grad). An input that is itself a view has another base.
     """
-    evidence = question.evidence
-    if question.path.mode != "pipeline":
+    evidence = compared.evidence
+    if compared.path.mode != "pipeline":
         return False
     if isinstance(evidence, PathRaised):
         return "leaf Variable that requires grad" in evidence.failure.message
@@ -37,7 +37,7 @@ def stages_begin_with_leaves(question: Question) -> bool:
         return evidence.role == "output-views-input" and evidence.leaf.seen == str(True)
     if not isinstance(evidence, OutputIdentity) or evidence.new:
         return False
-    outputs = question.eager.calls[evidence.call].outputs
+    outputs = compared.eager.calls[evidence.call].outputs
     given = any(name.startswith(INPUT) for name in evidence.names)
     if outputs is None or not given:
         return False
@@ -51,10 +51,10 @@ def stages_begin_with_leaves(question: Question) -> bool:
     documented="torch/export/unflatten.py, _compute_accessor: 'This is currently unsupported'; unflatten "
     "itself has had _fix_nn_module_stacks since pull 159418, pipelining's _outline_submodules has not",
 )
-def pipelines_take_children_of_their_parents(question: Question) -> bool:
+def pipelines_take_children_of_their_parents(compared: Comparison) -> bool:
     """Ask whether splitting a model came upon a module from elsewhere in the hierarchy."""
-    evidence = question.evidence
-    if question.path.mode != "pipeline" or not isinstance(evidence, PathRaised):
+    evidence = compared.evidence
+    if compared.path.mode != "pipeline" or not isinstance(evidence, PathRaised):
         return False
     text = evidence.failure.message
     return re.search(r"Child module .* is not a descendant of parent", text) is not None

@@ -1,4 +1,4 @@
-"""What a documented limit is, and the question that it answers."""
+"""What a documented limit is, and the compared that it answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Question:
+class Comparison:
     """Is this difference documented? With everything that an answer may depend on."""
 
     evidence: Evidence
@@ -47,7 +47,7 @@ class Question:
         return narrows and self.evidence.call in probes
 
 
-Covers = Callable[[Question], bool]
+Covers = Callable[[Comparison], bool]
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exportdiff.judging.checks.compare.refusals import is_guard_failure
+from exportdiff.judging.checks.compare.guard_failures import is_guard_failure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ from exportdiff.judging.checks.compare.leaves import ValuesDiffer
 from exportdiff.judging.checks.inputs import InputLeaf
 from exportdiff.judging.checks.outputs import OutputIdentity, OutputLeaf
 from exportdiff.judging.checks.state import StateLeaf
-from exportdiff.judging.documented_limits.limit import INFERENCE, limit
+from exportdiff.judging.exemptions.limits.limit import INFERENCE, limit
 from exportdiff.runtime.observing.aliasing import OUTPUT
 from exportdiff.runtime.observing.observation import ExportedObservation
 from exportdiff.runtime.observing.tensors import TensorSnapshot
@@ -18,7 +18,7 @@ from exportdiff.runtime.paths.catalog import for_inference
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from exportdiff.judging.documented_limits.limit import Limit, Question
+    from exportdiff.judging.exemptions.limits.limit import Comparison, Limit
     from exportdiff.runtime.observing.graphs import Exported, Operand, Step
 
 LIMITS: list[Limit] = []
@@ -31,9 +31,9 @@ LIMITS: list[Limit] = []
     "identical results for floating point computations that are mathematically identical'",
     everywhere=True,
 )
-def other_operators_round(question: Question) -> bool:
+def other_operators_round(compared: Comparison) -> bool:
     """Ask whether a value is as near to the float64 reference as eager's, on a path with other operators."""
-    return not question.seen.same_operators and question.evidence.aspect in ("rounding", "sign-of-zero")
+    return not compared.seen.same_operators and compared.evidence.aspect in ("rounding", "sign-of-zero")
 
 
 ULPS = 16
@@ -47,9 +47,9 @@ ULPS = 16
     "data as the self tensor but of a different dtype'",
     everywhere=True,
 )
-def bits_show_rounding(question: Question) -> bool:
+def bits_show_rounding(compared: Comparison) -> bool:
     """Ask whether an output is made of the bits of floats and off by little, where operators differ."""
-    return _integer_off_by(ULPS, ("int", "uint"), _reinterprets, question)
+    return _integer_off_by(ULPS, ("int", "uint"), _reinterprets, compared)
 
 
 @limit(
@@ -59,9 +59,9 @@ def bits_show_rounding(question: Question) -> bool:
     "ok due roundings errors for uint8. We have a similar error for aten op'",
     everywhere=True,
 )
-def interpolated_bytes_show_rounding(question: Question) -> bool:
+def interpolated_bytes_show_rounding(compared: Comparison) -> bool:
     """Ask whether an output of bytes is made with weights of 16 bits, and off by one; operators differ."""
-    return _integer_off_by(1, ("uint8",), _makes_weights, question)
+    return _integer_off_by(1, ("uint8",), _makes_weights, compared)
 
 
 def _reinterprets(step: Step) -> bool:
@@ -75,17 +75,17 @@ def _makes_weights(step: Step) -> bool:
 
 
 def _integer_off_by(
-    steps: float, dtypes: tuple[str, ...], source: Callable[[Step], bool], question: Question
+    steps: float, dtypes: tuple[str, ...], source: Callable[[Step], bool], compared: Comparison
 ) -> bool:
     """Ask whether an output of integers is off by little, and depends on such a step; operators differ."""
-    evidence, seen = question.evidence, question.seen
+    evidence, seen = compared.evidence, compared.seen
     if (
         seen.same_operators
         or not isinstance(seen, ExportedObservation)
         or not isinstance(evidence, OutputLeaf)
     ):
         return False
-    differs, made = evidence.leaf, question.eager.calls[evidence.call].outputs
+    differs, made = evidence.leaf, compared.eager.calls[evidence.call].outputs
     if (
         not isinstance(differs, ValuesDiffer)
         or differs.apart > steps
@@ -120,14 +120,14 @@ def _depends_on(source: Callable[[Step], bool], exported: Exported, output: int)
     f"{INFERENCE}: training with autograd is a use of training IR alone; "
     "torch/export/exported_program.py: 'run_decompositions is supposed to specialize to post-autograd graph'",
 )
-def results_have_no_history(question: Question) -> bool:
+def results_have_no_history(compared: Comparison) -> bool:
     """Ask whether only requires_grad of what a call returns or changes is concerned, on a path for inference.
 
     A state that differs before the first call is another matter; so are inputs and state that only the path
     gives a history, which inference has no use for and each call makes longer.
     """
-    evidence = question.evidence
-    inference = question.path.mode == "aoti" or for_inference(question.path)
+    evidence = compared.evidence
+    inference = compared.path.mode == "aoti" or for_inference(compared.path)
     return (
         inference
         and isinstance(evidence, OutputLeaf | InputLeaf | StateLeaf)
@@ -145,17 +145,17 @@ def results_have_no_history(question: Question) -> bool:
     "equivalents'; torch/export/graph_signature.py, ExportGraphSignature: 'the updated values of mutated "
     "buffers are modeled as additional outputs'",
 )
-def written_back_is_no_alias(question: Question) -> bool:
+def written_back_is_no_alias(compared: Comparison) -> bool:
     """Ask whether outputs alone part from what is written back, and not from each other."""
-    evidence, written = question.evidence, question.written
-    if not for_inference(question.path):
+    evidence, written = compared.evidence, compared.written
+    if not for_inference(compared.path):
         return False
     if isinstance(evidence, WriteShows | WriteDiffers):
-        parted = _parted_by_writing_back(evidence.names, question)
+        parted = _parted_by_writing_back(evidence.names, compared)
         return parted or bool(evidence.names & written)
     if not isinstance(evidence, OutputIdentity | OutputMemory) or evidence.new:
         return False
-    memory = question.seen.calls[evidence.call].memory
+    memory = compared.seen.calls[evidence.call].memory
     of_objects = isinstance(evidence, OutputIdentity)
     if of_objects and any(evidence.names <= group for group in memory.shared):
         return True
@@ -167,11 +167,11 @@ def written_back_is_no_alias(question: Question) -> bool:
     return together and bool(evidence.names & written)
 
 
-def _parted_by_writing_back(names: frozenset[str], question: Question) -> bool:
+def _parted_by_writing_back(names: frozenset[str], compared: Comparison) -> bool:
     """Ask whether both have the memory of what is written to in eager, and one of them has it here."""
     in_eager, here = (
-        [group for group in each.calls[-1].memory.shared if group & question.written]
-        for each in (question.eager, question.seen)
+        [group for group in each.calls[-1].memory.shared if group & compared.written]
+        for each in (compared.eager, compared.seen)
     )
     together = any(names <= group for group in in_eager)
     return together and any(names & group and not names <= group for group in here)
@@ -183,12 +183,12 @@ def _parted_by_writing_back(names: frozenset[str], question: Question) -> bool:
     documented="torch/_inductor/codegen/cpp_wrapper_cpu.py, codegen_scalar_to_tensor; "
     "github.com/pytorch/pytorch/issues/139797",
 )
-def numbers_become_tensors(question: Question) -> bool:
+def numbers_become_tensors(compared: Comparison) -> bool:
     """Ask whether a result of machine code is a tensor where eager returns a number."""
-    evidence = question.evidence
-    if question.path.mode != "aoti" or not isinstance(evidence, OutputLeaf) or evidence.leaf.word != "kind":
+    evidence = compared.evidence
+    if compared.path.mode != "aoti" or not isinstance(evidence, OutputLeaf) or evidence.leaf.word != "kind":
         return False
-    ours, theirs = (each.calls[evidence.call].outputs for each in (question.eager, question.seen))
+    ours, theirs = (each.calls[evidence.call].outputs for each in (compared.eager, compared.seen))
     if ours is None or theirs is None:
         return False
     return any(
@@ -209,7 +209,7 @@ def numbers_become_tensors(question: Question) -> bool:
     "AOTI_RUNTIME_CHECK_INPUTS is set; torch/export/exported_program.py, ExportedProgram.module: its module "
     "has the checks, '_guards_fn'",
 )
-def graphs_alone_check_no_sizes(question: Question) -> bool:
+def graphs_alone_check_no_sizes(compared: Comparison) -> bool:
     """Ask whether it shows in a probe with sizes that export may refuse."""
-    unchecked = question.path.mode == "aoti" or "lifted" in question.path.transforms
-    return unchecked and question.in_unpromised_probe
+    unchecked = compared.path.mode == "aoti" or "lifted" in compared.path.transforms
+    return unchecked and compared.in_unpromised_probe

@@ -15,10 +15,10 @@ from exportdiff.judging.checks.outputs import OutputIdentity, OutputLeaf
 from exportdiff.judging.checks.sharing import MemorySplit
 from exportdiff.judging.checks.state import StateLeaf, StateMissing
 from exportdiff.judging.checks.structure.enumeration import OrderDiffers
-from exportdiff.judging.documented_limits.limit import UNFLATTEN, limit
+from exportdiff.judging.exemptions.limits.limit import UNFLATTEN, limit
 
 if TYPE_CHECKING:
-    from exportdiff.judging.documented_limits.limit import Limit, Question
+    from exportdiff.judging.exemptions.limits.limit import Comparison, Limit
     from exportdiff.runtime.observing.tensors import State, TensorSnapshot
 
 LIMITS: list[Limit] = []
@@ -29,15 +29,15 @@ LIMITS: list[Limit] = []
     says="A copy of a tensor begins anywhere in its memory.",
     documented=f"{UNFLATTEN}: 'id_to_buffer ... buffer.clone()'; ExportedProgram.module() hands out its own",
 )
-def copies_begin_anywhere(question: Question) -> bool:
+def copies_begin_anywhere(compared: Comparison) -> bool:
     """Ask whether only the storage offset differs, of a tensor of the state or of what is made of one."""
-    evidence = question.evidence
+    evidence = compared.evidence
     if evidence.aspect != "offset":
         return False
     if isinstance(evidence, StateLeaf):
         return True
     # A copy may keep the offset of its original (aten.slice_scatter): it says no more than that.
-    ours, theirs = _offsets(question.eager.before), _offsets(question.seen.before)
+    ours, theirs = _offsets(compared.eager.before), _offsets(compared.seen.before)
     moved = any(ours[name] != theirs[name] for name in ours.keys() & theirs.keys())
     if isinstance(evidence, WrongFake):
         return moved
@@ -55,20 +55,20 @@ def _offsets(state: State | None) -> dict[str, object]:
     documented="torch/nn/parameter.py, Parameter.__deepcopy__: clone with torch.preserve_format, of which "
     "docs.pytorch.org, torch.clone, says: 'the output is converted to the dense (contiguous) format'",
 )
-def copied_parameters_are_packed(question: Question) -> bool:
+def copied_parameters_are_packed(compared: Comparison) -> bool:
     """Ask whether only the strides differ of a parameter that was deep-copied, or of what is made of one.
 
     A part of the parameter, such as a row, then begins elsewhere as well.
     """
-    evidence = question.evidence
-    if not _copied(question):
+    evidence = compared.evidence
+    if not _copied(compared):
         return False
     if isinstance(evidence, WrongAnswer):
         # After a call that is to be refused, the state is compared as well.
         differs = "" if evidence.is_input else evidence.leaf.word
     else:
         differs = evidence.aspect
-    ours, theirs = (_parameters(each.before) for each in (question.eager, question.seen))
+    ours, theirs = (_parameters(each.before) for each in (compared.eager, compared.seen))
     packed = {
         name
         for name in ours.keys() & theirs.keys()
@@ -86,10 +86,10 @@ def copied_parameters_are_packed(question: Question) -> bool:
     documented="torch/nn/parameter.py, Parameter.__deepcopy__: self.data.clone(). A copy of the eager model "
     "comes apart in the same way",
 )
-def copied_parameters_have_memory_of_their_own(question: Question) -> bool:
+def copied_parameters_have_memory_of_their_own(compared: Comparison) -> bool:
     """Ask whether a parameter was copied without the tensors in its memory, or may be the cause."""
-    ours, theirs = question.eager.before, question.seen.before
-    if not _copied(question) or ours is None or theirs is None:
+    ours, theirs = compared.eager.before, compared.seen.before
+    if not _copied(compared) or ours is None or theirs is None:
         return False
     parameters = frozenset(_parameters(ours))
     torn = [
@@ -97,7 +97,7 @@ def copied_parameters_have_memory_of_their_own(question: Question) -> bool:
         for names in not_together(ours.shared, theirs.shared, ours.names & theirs.names)
         if names & parameters
     ]
-    evidence = question.evidence
+    evidence = compared.evidence
     if isinstance(evidence, MemorySplit):
         return evidence.names in torn
     about_memory = isinstance(evidence, OutputMemory | WriteRefused | WriteShows | WriteDiffers)
@@ -110,14 +110,14 @@ def copied_parameters_have_memory_of_their_own(question: Question) -> bool:
     documented="docs.pytorch.org, torch.Tensor.to: 'a copy of self with the desired torch.dtype and "
     "torch.device', with torch.preserve_format. What nn.Module.to moves comes apart in the same way",
 )
-def moved_tensors_are_copies(question: Question) -> bool:
+def moved_tensors_are_copies(compared: Comparison) -> bool:
     """Ask whether state that was really moved has another layout or memory, or may be the cause."""
-    if "todevice" not in question.path.transforms or question.path.device == "cpu":
+    if "todevice" not in compared.path.transforms or compared.path.device == "cpu":
         return False
-    ours, theirs = question.eager.before, question.seen.before
+    ours, theirs = compared.eager.before, compared.seen.before
     if ours is None or theirs is None:
         return False
-    evidence = question.evidence
+    evidence = compared.evidence
     if isinstance(evidence, MemorySplit):
         return True
     packed = any(
@@ -135,8 +135,8 @@ def moved_tensors_are_copies(question: Question) -> bool:
     return torn and (about_memory or evidence.aspect == "value")
 
 
-def _copied(question: Question) -> bool:
-    return not {"deepcopy", "duplicate"}.isdisjoint(question.path.transforms)
+def _copied(compared: Comparison) -> bool:
+    return not {"deepcopy", "duplicate"}.isdisjoint(compared.path.transforms)
 
 
 def _parameters(state: State | None) -> dict[str, TensorSnapshot]:
@@ -159,12 +159,12 @@ def _has_gaps(tensor: TensorSnapshot) -> bool:
     says="A tensor attribute that is no buffer may be assigned, but the assignment is lost.",
     documented="torch/_functorch/_aot_autograd/frontend_utils.py: 'must be registered as a buffer'",
 )
-def assigned_attributes_are_lost(question: Question) -> bool:
+def assigned_attributes_are_lost(compared: Comparison) -> bool:
     """Ask whether the attribute is one that the model assigns."""
-    evidence = question.evidence
+    evidence = compared.evidence
     if not isinstance(evidence, StateLeaf):
         return False
-    return evidence.sort == "constant" and evidence.name in question.eager.assigned
+    return evidence.sort == "constant" and evidence.name in compared.eager.assigned
 
 
 @limit(
@@ -174,12 +174,12 @@ def assigned_attributes_are_lost(question: Question) -> bool:
     documented="torch/export/graph_signature.py, ExportGraphSignature: 'buffers_to_mutate' are returned "
     "by the graph and written back; torch/export/_unlift.py, _insert_copy_for_mutations",
 )
-def assigned_is_no_alias(question: Question) -> bool:
+def assigned_is_no_alias(compared: Comparison) -> bool:
     """Ask whether identity or memory of an attribute is concerned that eager rebinds, or its gradient.
 
     In eager the name stands for the new tensor after the call, and for the old one where nothing is assigned.
     """
-    evidence, eager = question.evidence, question.eager
+    evidence, eager = compared.evidence, compared.eager
     if isinstance(evidence, GradientLeaf | GradientFlow):
         return evidence.name in eager.rebound
     if not isinstance(evidence, OutputIdentity | OutputMemory | WriteShows | WriteDiffers):
@@ -195,14 +195,14 @@ def assigned_is_no_alias(question: Question) -> bool:
     "to buffers in the graph'; docs.pytorch.org, torch.Tensor.copy_: 'Copies the elements from src into "
     "self tensor'",
 )
-def assigned_buffers_keep_their_layout(question: Question) -> bool:
+def assigned_buffers_keep_their_layout(compared: Comparison) -> bool:
     """Ask whether only the layout differs, of a buffer that eager rebinds, and is what it was at first."""
-    evidence, before = question.evidence, question.seen.before
+    evidence, before = compared.evidence, compared.seen.before
     if not isinstance(evidence, StateLeaf) or evidence.call is None or before is None:
         return False
-    if evidence.aspect not in _LAYOUT or evidence.name not in question.eager.rebound:
+    if evidence.aspect not in _LAYOUT or evidence.name not in compared.eager.rebound:
         return False
-    after = question.seen.calls[evidence.call].state
+    after = compared.seen.calls[evidence.call].state
     kept = [state.tensors.get(evidence.name) for state in (before, after)]
     layouts = {None if each is None else (each.stride, each.conj, each.neg) for each in kept}
     return len(layouts) == 1 and None not in layouts
@@ -219,13 +219,13 @@ _LAYOUT = ("stride", "conj-bit", "neg-bit")
     documented="docs.pytorch.org, torch.utils.checkpoint.checkpoint: 'If the function invocation during the "
     "backward pass differs from the forward pass ... silently incorrect gradients'",
 )
-def checkpoints_recompute_from_changed_state(question: Question) -> bool:
+def checkpoints_recompute_from_changed_state(compared: Comparison) -> bool:
     """Ask whether a gradient differs where eager recomputes modules and the call has changed the state.
 
     Without recomputing, autograd refuses to go back through what was changed in place. What raises while it
     recomputes is no such refusal.
     """
-    flow, eager, evidence = question.eager.gradients, question.eager, question.evidence
+    flow, eager, evidence = compared.eager.gradients, compared.eager, compared.evidence
     if flow is None or eager.before is None:
         return False
     refused = (
@@ -237,7 +237,7 @@ def checkpoints_recompute_from_changed_state(question: Question) -> bool:
         return False
     before, after = eager.before.tensors, eager.calls[0].state.tensors
     common = before.keys() & after.keys()
-    changed = bool(eager.rebound | eager.assigned) or "functional" in question.path.transforms
+    changed = bool(eager.rebound | eager.assigned) or "functional" in compared.path.transforms
     changed = changed or any(compare_leaf(before[name], after[name]) for name in common)
     return flow.recomputes and changed
 
@@ -249,10 +249,10 @@ def checkpoints_recompute_from_changed_state(question: Question) -> bool:
     documented="docs.pytorch.org, torch.func.functional_call: 'by replacing the module parameters and "
     "buffers with the provided ones'; tie_weights: 'parameters and buffers tied in the original model'",
 )
-def attributes_are_not_replaced(question: Question) -> bool:
+def attributes_are_not_replaced(compared: Comparison) -> bool:
     """Ask whether values or identity differ under functional_call, and such a tensor is there."""
-    evidence, twice = question.evidence, question.eager.held_twice
-    if "functional" not in question.path.transforms:
+    evidence, twice = compared.evidence, compared.eager.held_twice
+    if "functional" not in compared.path.transforms:
         return False
     if isinstance(evidence, OutputIdentity | OutputMemory):
         return bool(twice & evidence.names)
@@ -268,11 +268,11 @@ def attributes_are_not_replaced(question: Question) -> bool:
     documented=f"{UNFLATTEN}, UnflattenedModule.__init__: 'dynamo export will deduplicate aliased "
     "tensors, and ignore unused tensors'",
 )
-def unused_names_are_dropped(question: Question) -> bool:
+def unused_names_are_dropped(compared: Comparison) -> bool:
     """Ask whether what is missing, or a buffer in another place, is no input of the graph."""
-    evidence = question.evidence
+    evidence = compared.evidence
     if isinstance(evidence, OrderDiffers) and evidence.what == "buffers":
         orders = evidence.expected, evidence.seen
-        ours, theirs = ([name for name in names if name not in question.dropped] for names in orders)
+        ours, theirs = ([name for name in names if name not in compared.dropped] for names in orders)
         return ours == theirs
-    return isinstance(evidence, StateMissing) and evidence.name in question.dropped
+    return isinstance(evidence, StateMissing) and evidence.name in compared.dropped

@@ -6,10 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from exportdiff.judging.checks.guards.recompiles import DeviatingCallRaised
-from exportdiff.judging.documented_limits.limit import limit
+from exportdiff.judging.exemptions.limits.limit import limit
 
 if TYPE_CHECKING:
-    from exportdiff.judging.documented_limits.limit import Limit, Question
+    from exportdiff.judging.exemptions.limits.limit import Comparison, Limit
 
 LIMITS: list[Limit] = []
 
@@ -22,9 +22,9 @@ LIMITS: list[Limit] = []
     "from the new shapes so we error out and hint users to call contiguous()'; as the refusal cond-strides",
     everywhere=True,
 )
-def cond_does_not_merge_strides(question: Question) -> bool:
+def cond_does_not_merge_strides(compared: Comparison) -> bool:
     """Ask whether cond refuses the strides of its branches when a deviating call is compiled."""
-    evidence = question.evidence
+    evidence = compared.evidence
     return (
         isinstance(evidence, DeviatingCallRaised)
         and evidence.failure.name == "TorchRuntimeError"

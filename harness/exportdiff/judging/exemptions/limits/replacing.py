@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exportdiff.judging.checks.outputs import OutputLeaf
-from exportdiff.judging.documented_limits.limit import PROGRAMMING_MODEL, limit
+from exportdiff.judging.exemptions.limits.limit import PROGRAMMING_MODEL, limit
 from exportdiff.runtime.observing.tensors import TensorSnapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from exportdiff.judging.documented_limits.limit import Limit, Question
+    from exportdiff.judging.exemptions.limits.limit import Comparison, Limit
 
 LIMITS: list[Limit] = []
 
@@ -24,12 +24,12 @@ LIMITS: list[Limit] = []
     "module when buffers are mutated is not supported yet'; "
     "torch/_functorch/_aot_autograd/frontend_utils.py: 'must be registered as a buffer'",
 )
-def replacements_are_assigned_nothing(question: Question) -> bool:
+def replacements_are_assigned_nothing(compared: Comparison) -> bool:
     """Ask whether a call shows it, and eager assigns a tensor to a submodule that is replaced."""
-    eager, hierarchy = question.eager, question.eager.hierarchy
-    if hierarchy is None or question.evidence.stage != "run":
+    eager, hierarchy = compared.eager, compared.eager.hierarchy
+    if hierarchy is None or compared.evidence.stage != "run":
         return False
-    replaced = _replaced(question.path.transforms, hierarchy.first)
+    replaced = _replaced(compared.path.transforms, hierarchy.first)
     owners = {name.rpartition(".")[0] for name in eager.assigned | eager.rebound}
     return not replaced.isdisjoint(hierarchy.first.get(owner, owner) for owner in owners)
 
@@ -41,12 +41,12 @@ def replacements_are_assigned_nothing(question: Question) -> bool:
     documented=f"{PROGRAMMING_MODEL}, 'Which values are static vs. dynamic?'; torch/nn/utils/parametrize.py, "
     "cached: a global variable, which the context manager sets",
 )
-def replacements_are_told_nothing(question: Question) -> bool:
+def replacements_are_told_nothing(compared: Comparison) -> bool:
     """Ask whether a call shows it, and eager has told a submodule something that is replaced."""
-    hierarchy = question.eager.hierarchy
-    if hierarchy is None or question.evidence.stage != "run":
+    hierarchy = compared.eager.hierarchy
+    if hierarchy is None or compared.evidence.stage != "run":
         return False
-    return not _replaced(question.path.transforms, hierarchy.first).isdisjoint(hierarchy.told)
+    return not _replaced(compared.path.transforms, hierarchy.first).isdisjoint(hierarchy.told)
 
 
 @limit(
@@ -56,15 +56,15 @@ def replacements_are_told_nothing(question: Question) -> bool:
     documented="torch/export/unflatten.py, _ModuleFrame.finalize_outputs: 'orig_outputs.append(None)' for an "
     "output without a node; export and unflatten call Graph.eliminate_dead_code",
 )
-def unread_results_are_none(question: Question) -> bool:
+def unread_results_are_none(compared: Comparison) -> bool:
     """Ask whether a child that runs on its own returns None where eager's returns a tensor.
 
     A number is part of the preserved signature.
     """
-    evidence = question.evidence
-    if "children" not in question.path.transforms or not isinstance(evidence, OutputLeaf):
+    evidence = compared.evidence
+    if "children" not in compared.path.transforms or not isinstance(evidence, OutputLeaf):
         return False
-    ours, theirs = (each.calls[evidence.call].outputs for each in (question.eager, question.seen))
+    ours, theirs = (each.calls[evidence.call].outputs for each in (compared.eager, compared.seen))
     if ours is None or theirs is None:
         return False
     return any(
@@ -82,14 +82,14 @@ def unread_results_are_none(question: Question) -> bool:
     documented="torch/export/_trace.py, _non_strict_export: '_wrap_submodules' only "
     "'if not isinstance(mod, torch.fx.GraphModule)'",
 )
-def graph_modules_preserve_no_calls(question: Question) -> bool:
+def graph_modules_preserve_no_calls(compared: Comparison) -> bool:
     """Ask whether a call shows it, the model is a graph module, and submodules are replaced or run alone."""
-    hierarchy = question.eager.hierarchy
-    if hierarchy is None or question.evidence.stage != "run":
+    hierarchy = compared.eager.hierarchy
+    if hierarchy is None or compared.evidence.stage != "run":
         return False
     # What runs children alone holds the model as its own child.
-    root = "model" if "children" in question.path.transforms else ""
-    return root in hierarchy.inlined and bool(_replaced(question.path.transforms, hierarchy.first))
+    root = "model" if "children" in compared.path.transforms else ""
+    return root in hierarchy.inlined and bool(_replaced(compared.path.transforms, hierarchy.first))
 
 
 def _children(first: Mapping[str, str]) -> list[str]:

@@ -9,7 +9,7 @@ from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 
 from exportdiff.core.case import seed
 from exportdiff.runtime.inputs.copies import CALLS
-from exportdiff.runtime.inputs.deviations import DEVIATIONS, PROMISED
+from exportdiff.runtime.inputs.deviations import DEVIATIONS, PROMISED_DEVIATIONS
 from exportdiff.runtime.inputs.edits import edit, plan_edits
 from exportdiff.runtime.observing.aliasing import OUTPUT, memory, mutation_probes, named_tensors
 from exportdiff.runtime.observing.checkpoint import Checkpoint
@@ -184,7 +184,7 @@ def _deviations(
     """Make the deviating calls; also return whether the model is restored to the state before them."""
     wanted = [one for one in plan.deviations if not mode or one.deviation in plan.names.get(mode, ())]
     start = _start(caller.model, mode)
-    if not wanted:  # restoring drops the autograd history, as eager does here for the calls of all modes
+    if not wanted:  # restoring removes the autograd history, as eager does here for the calls of all modes
         return (), start.restore()
     before = state_snapshot(caller.model, identity=False)
     made: list[DeviatingCall] = []
@@ -240,7 +240,9 @@ def plan_calls(state: State, examples: Examples, modes: Iterable[str], case: Cas
     """Plan what to do after the ordinary calls, from the state of a fresh model."""
     limit = None if case.thorough else DEVIATING_CALLS
     names = {
-        mode: frozenset(DEVIATIONS) if case.thorough else PROMISED[mode] for mode in PROMISED if mode in modes
+        mode: frozenset(DEVIATIONS) if case.thorough else PROMISED_DEVIATIONS[mode]
+        for mode in PROMISED_DEVIATIONS
+        if mode in modes
     }
     ways = dict.fromkeys(names.values())
     in_order = (

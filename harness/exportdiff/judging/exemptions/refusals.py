@@ -1,55 +1,23 @@
-"""The table of documented refusals: ways in which torch.export says that it does not do this model.
+"""The table of documented refusals: how torch says that it does not take a model.
 
-A refusal is counted and is no finding. Only what torch raises on purpose, with a message for the
-model's author, is listed. Internal errors (AssertionError, KeyError, SpecViolationError, INTERNAL
-ASSERT, ...) are findings even when export raises them.
+A refusal is counted and is not a finding. List only what torch raises on purpose, with a message for the
+author of the model. Internal errors (AssertionError, KeyError, SpecViolationError, INTERNAL ASSERT, ...) are
+findings, even if export raises them.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from exportdiff.judging.exemptions.refusal import DocumentedRefusal
 
-if TYPE_CHECKING:
-    from exportdiff.core.finding import Stage
-    from exportdiff.runtime.observing.failure import Failure
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """One way to refuse: an exception class, and what its message says if the class is too wide."""
-
-    name: str
-    type: str
-    """Qualified name of the class; subclasses count."""
-    documented: str
-    """Where torch says so."""
-    pattern: str = ""
-    """Regular expression to find in the message; empty for any message."""
-    stage: Stage = "export"
-    of_model: bool = False
-    """Whether it covers only what the model calls, and not what torch calls on its own account."""
-
-    def covers(self, failure: Failure) -> bool:
-        """Whether the failure is this refusal."""
-        return (
-            failure.stage == self.stage
-            and not (self.of_model and failure.by_torch)
-            and self.type in failure.types
-            and re.search(self.pattern, failure.message) is not None
-        )
-
-
-REFUSALS: tuple[Refusal, ...] = (
-    Refusal(
+REFUSALS: tuple[DocumentedRefusal, ...] = (
+    DocumentedRefusal(
         "cond-strides",
         "RuntimeError",
         "torch/_higher_order_ops/cond.py, _merge_output: 'we cannot determine the expr of strides from the "
         "new shapes so we error out and hint users to call contiguous()'",
         r"one of cond's output stride is not a simple accumulative multiplication of sizes",
     ),
-    Refusal(
+    DocumentedRefusal(
         "not-picklable",
         "Exception",
         "docs.pytorch.org, torch.export: programs are saved by torch.export.save; Python docs, pickle, 'What "
@@ -57,7 +25,7 @@ REFUSALS: tuple[Refusal, ...] = (
         r"Can't pickle|is not pickleable|cannot pickle",
         stage="lower",
     ),
-    Refusal(
+    DocumentedRefusal(
         "not-picklable",
         "RuntimeError",
         "torch/serialization.py, _save: 'ensure that any other saved storages pointing to the same data all "
@@ -65,7 +33,7 @@ REFUSALS: tuple[Refusal, ...] = (
         r"^Cannot save multiple tensors or storages that view the same data as different types",
         stage="lower",
     ),
-    Refusal(
+    DocumentedRefusal(
         "not-serializable",
         "NotImplementedError",
         "torch/utils/_pytree.py, register_pytree_node: 'serialized_type_name', used for serializing "
@@ -73,7 +41,7 @@ REFUSALS: tuple[Refusal, ...] = (
         r"^No registered serialization name for |^Can't serialize TreeSpec of namedtuple class ",
         stage="lower",
     ),
-    Refusal(
+    DocumentedRefusal(
         "not-serializable",
         "torch._export.serde.serialize.SerializeError",
         "github.com/pytorch/pytorch/pull/141525, description: 'in general enum as an input is not "
@@ -81,7 +49,7 @@ REFUSALS: tuple[Refusal, ...] = (
         r"AssertionError: Unimplemented graph input type: ",
         stage="lower",
     ),
-    Refusal(
+    DocumentedRefusal(
         "constant-mutated",
         "RuntimeError",
         "torch/_export/utils.py, _override_graph_signature_for_temp_registered_constants: 'Pls register it "
@@ -89,7 +57,7 @@ REFUSALS: tuple[Refusal, ...] = (
         r"^Constant \S+ is mutated in the forward method\. Pls register it as buffer",
         stage="lower",
     ),
-    Refusal(
+    DocumentedRefusal(
         "metadata-mutation",
         "RuntimeError",
         "torch/_functorch/aot_autograd.py, create_aot_state: 'This is currently banned in the aot_export "
@@ -97,7 +65,7 @@ REFUSALS: tuple[Refusal, ...] = (
         r"^Found an input that received a metadata mutation",
         stage="lower",
     ),
-    Refusal(
+    DocumentedRefusal(
         "mutated-aliases",
         "RuntimeError",
         "torch/_functorch/_aot_autograd/runtime_wrappers.py, AOTDedupeWrapper and AOTSyntheticBaseWrapper: "
@@ -105,7 +73,7 @@ REFUSALS: tuple[Refusal, ...] = (
         r"^\s*Encountered (duplicated|aliased|duplicated or aliased) inputs that are mutated in the graph",
         stage="lower",
     ),
-    Refusal(
+    DocumentedRefusal(
         "mutated-aliases",
         "AssertionError",
         "torch/_functorch/_aot_autograd/runtime_wrappers.py, merge_view_inputs: 'For now, I'm banning a "
@@ -114,7 +82,7 @@ REFUSALS: tuple[Refusal, ...] = (
         r"|input mutations on views with different dtypes)",
         stage="lower",
     ),
-    Refusal(
+    DocumentedRefusal(
         "mutated-aliases",
         "torch._dynamo.exc.BackendCompilerFailed",
         "the same two, which Dynamo wraps where a backend compiles",
@@ -124,7 +92,7 @@ REFUSALS: tuple[Refusal, ...] = (
         r"|RuntimeError: \s*Encountered (duplicated|aliased|duplicated or aliased) inputs that are mutated)",
         stage="run",
     ),
-    Refusal(
+    DocumentedRefusal(
         "control-flow-op",
         "torch._dynamo.exc.UncapturedHigherOrderOpError",
         "torch/_dynamo/variables/higher_order_ops.py: 'Higher order ops do not support aliasing', with hints "
@@ -132,7 +100,7 @@ REFUSALS: tuple[Refusal, ...] = (
         r"Encountered aliasing during higher order op tracing",
         stage="run",
     ),
-    Refusal(
+    DocumentedRefusal(
         "windows-mutated",
         "RuntimeError",
         "github.com/pytorch/pytorch/issues/165409: 'this is banned as the behavior is not well defined'; "
@@ -140,7 +108,7 @@ REFUSALS: tuple[Refusal, ...] = (
         r"^While executing unfold, functionalization encountered a tensor being mutated that has internal",
         stage="lower",
     ),
-    Refusal(
+    DocumentedRefusal(
         "as-strided-mutated",
         "RuntimeError",
         "github.com/pytorch/pytorch/issues/104505; pull 122502, 'ban mutations on non-compositional uses of "
@@ -148,7 +116,7 @@ REFUSALS: tuple[Refusal, ...] = (
         r"encountered a mutation on a view chain of length \d+, where view \d+ was an as_strided\(\) call",
         stage="lower",
     ),
-    Refusal(
+    DocumentedRefusal(
         "set-to-plain-tensor",
         "RuntimeError",
         "aten/src/ATen/FunctionalizeFallbackKernel.cpp, set__functionalize: 'We do not currently support "
@@ -156,7 +124,7 @@ REFUSALS: tuple[Refusal, ...] = (
         r"^set__functionalize: We do not currently support x\.set_\(y\) where y is not a FunctionalTensor",
         stage="lower",
     ),
-    Refusal(
+    DocumentedRefusal(
         "memory-before-set-mutated",
         "RuntimeError",
         "aten/src/ATen/FunctionalTensorWrapper.cpp, set__impl: 'FREEZE the old storage, preventing mutations "
@@ -164,7 +132,7 @@ REFUSALS: tuple[Refusal, ...] = (
         r"^cannot mutate tensors with frozen storage",
         stage="lower",
     ),
-    Refusal(
+    DocumentedRefusal(
         "input-metadata-mutation",
         "AssertionError",
         "torch/_functorch/_aot_autograd/functional_utils.py, _check_if_mutation_can_be_in_graph: 'This is "
@@ -172,7 +140,7 @@ REFUSALS: tuple[Refusal, ...] = (
         r"^Encountered a set_ on a graph input, but the input has other mutations that we cannot",
         stage="lower",
     ),
-    Refusal(
+    DocumentedRefusal(
         "unflattened-is-not-traced",
         "torch._dynamo.exc.Unsupported",
         "torch/export/unflatten.py, unflatten: 'Disable process_forward_inputs as the adapter has many "
@@ -180,7 +148,7 @@ REFUSALS: tuple[Refusal, ...] = (
         r"^Skip calling `torch\.compiler\.disable\(\)`d function\n.*UnflattenedModule\.process_forward",
         stage="lower",
     ),
-    Refusal(
+    DocumentedRefusal(
         "size-is-a-tuple",
         "torch._dynamo.exc.Unsupported",
         "docs.pytorch.org, torch.export Programming Model, 'Input types': list, tuple, dict and namedtuple; "
@@ -188,62 +156,62 @@ REFUSALS: tuple[Refusal, ...] = (
         r"^Observed exception\n(.*\n)*.*Real spec .* is different from expected spec .*TreeSpec\(Size,",
         stage="lower",
     ),
-    Refusal(
+    DocumentedRefusal(
         "draft-is-unsound",
         "exportdiff.runtime.paths.modes.UnsoundError",
         "torch/export/__init__.py, draft_export: 'even if there are potential soundness issues, and to "
         "generate a report listing the issues found'",
     ),
-    Refusal(
+    DocumentedRefusal(
         "dynamo-unsupported",
         "torch._dynamo.exc.Unsupported",
         "docs/source/export.md, 'Graph Breaks'; torch/_dynamo/exc.py",
     ),
-    Refusal(
+    DocumentedRefusal(
         "data-dependent",
         "torch.fx.experimental.symbolic_shapes.GuardOnDataDependentSymNode",
         "docs/source/export.md, 'Data/Shape-Dependent Control Flow'",
     ),
-    Refusal(
+    DocumentedRefusal(
         "data-dependent",
         "torch._subclasses.fake_tensor.DataDependentOutputException",
         "docs/source/export.md, 'Data/Shape-Dependent Control Flow'",
     ),
-    Refusal(
+    DocumentedRefusal(
         "dynamic-output-shape",
         "torch._subclasses.fake_tensor.DynamicOutputShapeException",
         "docs/source/torch.compiler_fake_tensor.md",
     ),
-    Refusal(
+    DocumentedRefusal(
         "data-dependent",
         "torch._dynamo.exc.UserError",
         "torch/export/_trace.py turns GuardOnDataDependentSymNode into UserError",
         pattern=r"data-dependent|torch\._check",
     ),
-    Refusal(
+    DocumentedRefusal(
         "constraint-violation",
         "torch._dynamo.exc.UserError",
         "torch/export/dynamic_shapes.py, Dim: 'Named Dims ... exceptions are raised if the compiler infers "
         "constraints that do not match the user specification'",
         pattern=r"^Constraints violated|^Expected shape\[\d+\] = .* to be\s+of the form|not in range \[",
     ),
-    Refusal(
+    DocumentedRefusal(
         "user-error",
         "torch._dynamo.exc.UserError",
         "torch/_dynamo/exc.py: 'Error raised to the user because of what they wrote'",
     ),
-    Refusal(
+    DocumentedRefusal(
         "constraint-violation",
         "torch.fx.experimental.symbolic_shapes.ConstraintViolationError",
         "docs/source/export.md, 'Expressing Dynamism'",
     ),
-    Refusal(
+    DocumentedRefusal(
         "constraint-violation",
         "ValueError",
         "torch/export/dynamic_shapes.py, Dim: 'DYNAMIC means dynamic, will error out if specialized'",
         pattern=r"^Found the following conflicts between user-specified ranges and inferred ranges",
     ),
-    Refusal(
+    DocumentedRefusal(
         "size-as-flag",
         "TypeError",
         "github.com/pytorch/pytorch/issues/154038: 'we don't accept SymBool as acceptable schema type', "
@@ -251,29 +219,29 @@ REFUSALS: tuple[Refusal, ...] = (
         pattern=r"argument '\w+' (\(position \d+\) )?must be bool, not SymBool"
         r"|received an invalid combination of arguments - got \(.*\bSymBool\b",
     ),
-    Refusal(
+    DocumentedRefusal(
         "size-as-key",
         "TypeError",
         "torch/__init__.py, SymInt.__hash__: a dynamic size cannot be hashed",
         pattern=r"^unhashable type: non-nested SymInt",
     ),
-    Refusal(
+    DocumentedRefusal(
         "control-flow-op",
         "torch._dynamo.exc.UncapturedHigherOrderOpError",
         "docs/source/cond.md",
     ),
-    Refusal(
+    DocumentedRefusal(
         "no-fake-implementation",
         "torch._subclasses.fake_tensor.UnsupportedOperatorException",
         "docs/source/export.md, 'Missing Fake/Meta Kernels for Operators'",
     ),
-    Refusal(
+    DocumentedRefusal(
         "no-fake-implementation",
         "RuntimeError",
         "docs/source/export.md, 'Missing Fake/Meta Kernels for Operators'",
         pattern=r"no fake impl registered",
     ),
-    Refusal(
+    DocumentedRefusal(
         "tensor-to-numpy",
         "RuntimeError",
         "docs/source/torch.compiler_fake_tensor.md: a fake tensor has no data",
@@ -281,100 +249,92 @@ REFUSALS: tuple[Refusal, ...] = (
         r"Cannot access data pointer of Tensor|\.tolist\(\) is not supported for tensor subclasses",
         of_model=True,
     ),
-    Refusal(
+    DocumentedRefusal(
         "input-metadata-mutation",
         "RuntimeError",
         "torch/_functorch/aot_autograd.py: 'currently banned in the aot_export workflow'",
         pattern=r"currently banned in the aot_export workflow",
     ),
-    Refusal(
+    DocumentedRefusal(
         "no-hooks-of-scripted-modules",
         "RuntimeError",
         "torch/jit/_script.py, _make_fail: 'is not supported on ScriptModules', for all methods that they do "
         "not have; torch/_export/wrappers.py, _wrap_submodule, preserves calls by hooks",
         pattern=r"^register_forward_(pre_)?hook is not supported on ScriptModules",
     ),
-    Refusal(
+    DocumentedRefusal(
         "input-type",
         "ValueError",
         "torch/_export/non_strict_utils.py: 'Export only supports pytree containers of basic types'",
         pattern=r"^Unsupported input type ",
     ),
-    Refusal(
+    DocumentedRefusal(
         "input-type",
         "AssertionError",
         "torch/export/graph_signature.py, _make_argument_spec, in strict mode; non-strict mode says at once: "
         "'Export only supports pytree containers of basic types'",
         pattern=r"^Encountered an unsupported object of type <class 'torch\.(dtype|device|layout)'>",
     ),
-    Refusal(
+    DocumentedRefusal(
         "input-type",
         "ValueError",
         "torch/_export/non_strict_utils.py: fake inputs of a mode without a shape environment",
         pattern=r"^Detected fake_mode does not have a shape_env",
     ),
-    Refusal(
+    DocumentedRefusal(
         "input-type",
         "ValueError",
         "torch/utils/_pytree.py, register_pytree_node: flatten_with_keys_fn is what export names inputs by",
         pattern=r"^Did not find a flatten_with_keys_fn for type",
     ),
-    Refusal(
+    DocumentedRefusal(
         "output-type",
         "RuntimeError",
         "torch/_functorch/_aot_autograd/utils.py, create_tree_flattened_fn: outputs are of KNOWN_TYPES",
         pattern=r"^Found <class '.*'> in output, which is not a known type",
     ),
-    Refusal(
+    DocumentedRefusal(
         "output-type",
         "AssertionError",
         "torch/_dynamo/output_graph.py, OutputGraph.compile_subgraph: strict export of the same outputs",
         pattern=r"^Encountered unrecognized type UserDefined\w+\(.*\) at output \d+$",
     ),
-    Refusal(
+    DocumentedRefusal(
         "untraceable-constant",
         "RuntimeError",
         "torch/export/_trace.py, _export_for_training: 'an op that we can't trace through'",
         pattern=r"^We found a fake tensor in the exported program constant's list",
     ),
-    Refusal(
+    DocumentedRefusal(
         "scripted-module",
         "ValueError",
         "torch/export/__init__.py: 'Exporting a ScriptModule is not supported'",
         pattern=r"^Exporting a ScriptModule is not supported",
     ),
-    Refusal(
+    DocumentedRefusal(
         "attribute-assignment",
         "ValueError",
         "torch/_export/non_strict_utils.py up to 2.9: register tensor attributes as buffers",
         pattern=r"assigned during export\. Such attributes must be registered as buffers",
     ),
-    Refusal(
+    DocumentedRefusal(
         "grad-mode-change",
         "RuntimeError",
         "torch/_export/_safeguard.py: 'Encountered autograd state manager op'",
         pattern=r"^Encountered autograd state manager op",
     ),
-    Refusal(
+    DocumentedRefusal(
         "preserved-call",
         "AssertionError",
         "torch/_export/wrappers.py, check_flattened: 'Only Tensors or scalars are supported', of arguments "
         "and results of submodules whose signatures are preserved",
         pattern=r"^Only Tensors or scalars are supported as pytree flattened inputs",
     ),
-    Refusal(
+    DocumentedRefusal(
         "subclass-signature",
         "ValueError",
         "torch/export/exported_program.py: subclass parameters of preserved submodules",
         pattern=r"Preserving submodule that takes subclass parameter is not supported",
     ),
 )
-
-
-IN_CALLS: tuple[Refusal, ...] = tuple(rule for rule in REFUSALS if rule.stage == "run")
-"""Those of a compiling backend, which runs when the model is called."""
-
-
-def refusal(failure: Failure) -> Refusal | None:
-    """Return the documented refusal that a failure is, if it is one."""
-    return next((rule for rule in REFUSALS if rule.covers(failure)), None)
+"""The first entry that covers an exception gives it its name."""

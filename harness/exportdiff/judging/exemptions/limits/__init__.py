@@ -6,7 +6,7 @@ judging/documented_refusals.py.
 
 from __future__ import annotations
 
-from exportdiff.judging.documented_limits import (
+from exportdiff.judging.exemptions.limits import (
     aot_autograd,
     dynamo,
     exporting,
@@ -15,7 +15,7 @@ from exportdiff.judging.documented_limits import (
     replacing,
     state,
 )
-from exportdiff.judging.documented_limits.limit import Limit, Question
+from exportdiff.judging.exemptions.limits.limit import Comparison, Limit
 
 LIMITS: tuple[Limit, ...] = (
     *state.LIMITS,
@@ -29,11 +29,11 @@ LIMITS: tuple[Limit, ...] = (
 """In the order in which they are asked: the first that covers a difference gives its name."""
 
 
-def limit_for(question: Question) -> Limit | None:
+def limit_for(compared: Comparison) -> Limit | None:
     """Return the documented limit that a difference is, if it is one."""
-    compiles = question.path.mode == "compile"
+    compiles = compared.path.mode == "compile"
     limits = [limit for limit in LIMITS if limit.everywhere or not compiles]
-    return next((limit for limit in limits if limit.covers(question)), None)
+    return next((limit for limit in limits if limit.covers(compared)), None)
 
 
-__all__ = ["LIMITS", "Limit", "Question", "limit_for"]
+__all__ = ["LIMITS", "Comparison", "Limit", "limit_for"]

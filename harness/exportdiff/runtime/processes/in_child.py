@@ -6,7 +6,7 @@ import gc
 import traceback
 from typing import TYPE_CHECKING, TypeVar
 
-from exportdiff.runtime.processes.child import NOWHERE, Child, Death, Failure
+from exportdiff.runtime.processes.child import NOWHERE, Child, Death, TaskFailure
 from exportdiff.runtime.processes.limits import MIB
 from exportdiff.runtime.processes.usage import resident
 
@@ -25,13 +25,13 @@ torch leaks about 0.3 MiB for each program: caches, compiled code, modules."""
 
 def call_fresh(
     seconds: float, task: Callable[..., T], *args: object, stop: Event | None = None
-) -> T | Death | Failure:
-    """Return ``task(*args)``, run in a fresh process; a Death or a Failure where that does not work.
+) -> T | Death | TaskFailure:
+    """Return ``task(*args)``, run in a fresh process; a Death or a TaskFailure where that does not work.
 
     Raises Stopped soon after ``stop`` is set.
     """
     with Child(_answer_once, task, args) as child:
-        answer: T | Death | Failure = child.receive(seconds, stop)
+        answer: T | Death | TaskFailure = child.receive(seconds, stop)
         return answer
 
 
@@ -73,13 +73,13 @@ class ReusableWorker:
 
     def ask(
         self, seconds: float, task: Callable[..., T], *args: object, stop: Event | None = None
-    ) -> T | Death | Failure:
+    ) -> T | Death | TaskFailure:
         """Return ``task(*args)``, run in that process. An exception during the wait ends the process.
 
         Raises Stopped soon after ``stop`` is set.
         """
         child = self._child = self._child or Child(_answer_all, output=NOWHERE)
-        answer: T | Death | Failure
+        answer: T | Death | TaskFailure
         try:
             child.send((task, args))
             answer = child.receive(seconds, stop)
@@ -127,4 +127,4 @@ def _result(task: Callable[..., object], args: tuple[object, ...]) -> object:
     try:
         return task(*args)
     except Exception as error:
-        return Failure(RuntimeError("".join(traceback.format_exception(error))))
+        return TaskFailure(RuntimeError("".join(traceback.format_exception(error))))

@@ -15,14 +15,14 @@ from exportdiff.judging.checks.purity import ModuleChanged, Printed, ProcessChan
 from exportdiff.judging.checks.state import StateLeaf
 from exportdiff.judging.checks.structure.call_order import CallsUnknown
 from exportdiff.judging.checks.structure.check import ModulesUnknown
-from exportdiff.judging.documented_limits.limit import PROGRAMMING_MODEL, limit
-from exportdiff.judging.documented_limits.replacing import SELECTS
-from exportdiff.runtime.inputs.deviations import METADATA, PROMISED, SURROUNDINGS
+from exportdiff.judging.exemptions.limits.limit import PROGRAMMING_MODEL, limit
+from exportdiff.judging.exemptions.limits.replacing import SELECTS
+from exportdiff.runtime.inputs.deviations import CONTEXTS, METADATA, PROMISED_DEVIATIONS
 from exportdiff.runtime.observing.aliasing import INPUT, OUTPUT
 from exportdiff.runtime.observing.observation import ExportedObservation, PipelinedObservation
 
 if TYPE_CHECKING:
-    from exportdiff.judging.documented_limits.limit import Limit, Question
+    from exportdiff.judging.exemptions.limits.limit import Comparison, Limit
 
 LIMITS: list[Limit] = []
 
@@ -33,9 +33,9 @@ LIMITS: list[Limit] = []
     documented=f"{PROGRAMMING_MODEL}, 'Input types': list, tuple, dict and namedtuple; "
     "github.com/pytorch/pytorch/issues/149158",
 )
-def size_becomes_tuple(question: Question) -> bool:
+def size_becomes_tuple(compared: Comparison) -> bool:
     """Ask whether two structures are the same but for torch.Size."""
-    match question.evidence:
+    match compared.evidence:
         case OutputStructure(expected=expected, seen=seen):
             structures = expected, seen
         case WrongAnswer(leaf=leaf) | BrokenByRefusal(leaf=leaf) if leaf.word == "kind":
@@ -53,11 +53,11 @@ def size_becomes_tuple(question: Question) -> bool:
     documented="torch/export/dynamic_shapes.py: 'with the compiler inferring the remaining constraints'; "
     "torch/export/_trace.py, prefer_deferred_runtime_asserts_over_guards: 'as runtime asserts'",
 )
-def sizes_are_inferred(question: Question) -> bool:
+def sizes_are_inferred(compared: Comparison) -> bool:
     """Ask whether a probe is refused with sizes that export may refuse."""
-    refused = isinstance(question.evidence, CallRefused)
-    late = isinstance(question.evidence, PathRaised) and question.path.runner == "unflatten"
-    return (refused or late) and question.in_unpromised_probe
+    refused = isinstance(compared.evidence, CallRefused)
+    late = isinstance(compared.evidence, PathRaised) and compared.path.runner == "unflatten"
+    return (refused or late) and compared.in_unpromised_probe
 
 
 @limit(
@@ -66,16 +66,16 @@ def sizes_are_inferred(question: Question) -> bool:
     "not promised, nor that one is under another grad mode.",
     documented=f"{PROGRAMMING_MODEL}, 'Which values are static vs. dynamic?'",
 )
-def other_metadata_is_static(question: Question) -> bool:
+def other_metadata_is_static(compared: Comparison) -> bool:
     """Ask whether a deviating call changed metadata alone, and its mode does not promise to notice.
 
     A value is not metadata: 2.0 where the example has 2, or True where it has 1.
     """
-    evidence = question.evidence
+    evidence = compared.evidence
     if not isinstance(evidence, WrongAnswer):
         return False
     kind = evidence.altered.deviation
-    return kind in METADATA | SURROUNDINGS and kind not in PROMISED[question.path.mode]
+    return kind in METADATA | CONTEXTS and kind not in PROMISED_DEVIATIONS[compared.path.mode]
 
 
 @limit(
@@ -85,9 +85,9 @@ def other_metadata_is_static(question: Question) -> bool:
     documented="docs.pytorch.org, torch.nn.ModuleList: 'modules it contains are properly registered, and "
     "will be visible by all Module methods', unlike those in a list",
 )
-def modules_in_lists_are_not_registered(question: Question) -> bool:
+def modules_in_lists_are_not_registered(compared: Comparison) -> bool:
     """Ask whether all modules that eager does not have are named by an index or a key, or by an attribute."""
-    evidence, hierarchy = question.evidence, question.eager.hierarchy
+    evidence, hierarchy = compared.evidence, compared.eager.hierarchy
     if not isinstance(evidence, CallsUnknown | ModulesUnknown):
         return False
     attributes = hierarchy.unregistered if hierarchy else frozenset()
@@ -115,10 +115,10 @@ _IN_CONTAINER = re.compile(r"(?!.*(?:\b__dict__\[|\bgetattr\())[\w.]+\[(?:-?\w+|
     documented="github.com/pytorch/pytorch/issues/142439 and 141939; torch/fx/experimental/proxy_tensor.py, "
     "AttrProxy.__getitem__",
 )
-def slices_have_names_of_their_own(question: Question) -> bool:
+def slices_have_names_of_their_own(compared: Comparison) -> bool:
     """Ask whether all modules that eager does not have, or that went with what was replaced, are slices'."""
-    evidence = question.evidence
-    if isinstance(evidence, PathRaised) and not SELECTS.keys().isdisjoint(question.path.transforms):
+    evidence = compared.evidence
+    if isinstance(evidence, PathRaised) and not SELECTS.keys().isdisjoint(compared.path.transforms):
         return re.search(r"nonexistent target \S*\bslice\(", evidence.failure.message) is not None
     return isinstance(evidence, CallsUnknown | ModulesUnknown) and all(
         "slice(" in name for name in evidence.names
@@ -130,9 +130,9 @@ def slices_have_names_of_their_own(question: Question) -> bool:
     says="An export that fails shows on standard error what it has traced so far.",
     documented="torch/export/_trace.py, _log_export_wrapper: print(..., file=sys.stderr)",
 )
-def failed_export_shows_its_graph(question: Question) -> bool:
+def failed_export_shows_its_graph(compared: Comparison) -> bool:
     """Ask whether a failed export has written to standard error."""
-    evidence = question.evidence
+    evidence = compared.evidence
     if not isinstance(evidence, Printed):
         return False
     return evidence.failed and evidence.stage == "export" and evidence.stream == "standard error"
@@ -144,10 +144,10 @@ def failed_export_shows_its_graph(question: Question) -> bool:
     documented="torch/export/_draft_export.py: 'fake_tensor_propagate_real_tensors=True'; torch/_functorch/"
     "config.py on that: 'when you provide a real tensor to fakeify, we will clone it'",
 )
-def draft_export_draws_random_numbers(question: Question) -> bool:
+def draft_export_draws_random_numbers(compared: Comparison) -> bool:
     """Ask whether draft export has changed the random number generator, and nothing else of the process."""
-    evidence = question.evidence
-    if not isinstance(evidence, ProcessChanged) or question.path.mode != "draft":
+    evidence = compared.evidence
+    if not isinstance(evidence, ProcessChanged) or compared.path.mode != "draft":
         return False
     return evidence.stage == "export" and evidence.names == ("global random number generator",)
 
@@ -159,9 +159,9 @@ def draft_export_draws_random_numbers(question: Question) -> bool:
     "backward() on autograd functions'; torch/_export/wrappers.py, allow_in_pre_dispatch_graph, for those "
     "that are to be kept",
 )
-def custom_backward_is_not_kept(question: Question) -> bool:
+def custom_backward_is_not_kept(compared: Comparison) -> bool:
     """Ask whether only gradients differ, or what requires them, where the model has such a function."""
-    flow, evidence = question.eager.gradients, question.evidence
+    flow, evidence = compared.eager.gradients, compared.evidence
     if flow is None or not flow.customized:
         return False
     if isinstance(evidence, GradientLeaf | GradientFlow | BackwardRaised):
@@ -175,12 +175,12 @@ def custom_backward_is_not_kept(question: Question) -> bool:
     documented="torch/export/_unlift.py, eq_spec: 'in the case of dict, the context is list of keys and we "
     "allow the keys to be in any order'",
 )
-def order_of_keys_is_static(question: Question) -> bool:
+def order_of_keys_is_static(compared: Comparison) -> bool:
     """Ask whether a call with keys in another order is answered like one in the order of the example."""
-    evidence = question.evidence
+    evidence = compared.evidence
     if not isinstance(evidence, WrongAnswer) or evidence.altered.deviation != "order":
         return False
-    return evidence.as_example and isinstance(question.seen, ExportedObservation)
+    return evidence.as_example and isinstance(compared.seen, ExportedObservation)
 
 
 @limit(
@@ -189,10 +189,10 @@ def order_of_keys_is_static(question: Question) -> bool:
     documented="torch/_export/passes/lift_constants_pass.py: 'it's not registered with register_parameter(). "
     "export will treat it as a constant tensor'; torch/export/_unlift.py: 'torch.export will detach it'",
 )
-def unregistered_parameters_are_constants(question: Question) -> bool:
+def unregistered_parameters_are_constants(compared: Comparison) -> bool:
     """Ask whether only the flag of a tensor differs, which eager's has for such parameters alone."""
-    evidence = question.evidence
-    if not isinstance(question.seen, ExportedObservation | PipelinedObservation):
+    evidence = compared.evidence
+    if not isinstance(compared.seen, ExportedObservation | PipelinedObservation):
         return False
     if not isinstance(evidence, OutputLeaf | InputLeaf | StateLeaf) or evidence.leaf.word != "requires-grad":
         return False
@@ -205,7 +205,7 @@ def unregistered_parameters_are_constants(question: Question) -> bool:
             name = f"{INPUT}{evidence.argument}"
         case StateLeaf():
             name = evidence.name
-    return name in question.eager.calls[evidence.call].unregistered
+    return name in compared.eager.calls[evidence.call].unregistered
 
 
 @limit(
@@ -214,11 +214,11 @@ def unregistered_parameters_are_constants(question: Question) -> bool:
     documented="aten/src/ATen/native/LinearAlgebra.cpp, should_fold: a tensor that requires grad is folded; "
     "torch/_export/passes/lift_constants_pass.py: an unregistered parameter is 'a constant tensor'",
 )
-def constants_take_other_kernels(question: Question) -> bool:
+def constants_take_other_kernels(compared: Comparison) -> bool:
     """Ask whether only rounding differs, and eager has parameters that are constants in the program."""
-    evidence = question.evidence
-    exported = isinstance(question.seen, ExportedObservation | PipelinedObservation)
-    if not question.eager.unregistered or not exported:
+    evidence = compared.evidence
+    exported = isinstance(compared.seen, ExportedObservation | PipelinedObservation)
+    if not compared.eager.unregistered or not exported:
         return False
     leaves = OutputLeaf | InputLeaf | StateLeaf | WriteDiffers
     return isinstance(evidence, leaves) and evidence.leaf.word in ("rounding", "sign-of-zero")
@@ -231,12 +231,12 @@ def constants_take_other_kernels(question: Question) -> bool:
     documented=f"{PROGRAMMING_MODEL}, 'Strict vs. Non-Strict Tracing': non-strict mode uses the Python "
     "interpreter",
 )
-def hooks_change_as_in_eager(question: Question) -> bool:
+def hooks_change_as_in_eager(compared: Comparison) -> bool:
     """Ask whether only hooks of modules changed whose hooks change in eager as well."""
-    evidence = question.evidence
+    evidence = compared.evidence
     return (
         isinstance(evidence, ModuleChanged)
         and (evidence.stage, evidence.sort) == ("export", "hooks")
-        and question.path.mode == "nonstrict"
-        and question.eager.hooked.issuperset(evidence.names)
+        and compared.path.mode == "nonstrict"
+        and compared.eager.hooked.issuperset(evidence.names)
     )
