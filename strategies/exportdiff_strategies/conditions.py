@@ -43,10 +43,9 @@ def _is_contiguous(value: Value, params: Sequence[object]) -> bool:
     return known
 
 
-def _first_size(value: Value) -> int:
-    shape = _tensor(value).shape
-    require(shape, "no dimension")
-    return shape[0]
+def _size(kind: TensorType, dim: int) -> int:
+    require(kind.shape, "no dimension")
+    return kind.shape[dim]
 
 
 def _stride(kind: TensorType, dim: int) -> int:
@@ -54,10 +53,6 @@ def _stride(kind: TensorType, dim: int) -> int:
     if kind.stride is None or not kind.shape or min(kind.shape) < 2:
         raise Rejected("strides unknown")
     return kind.stride[dim]
-
-
-def _last_stride(value: Value, params: Sequence[object]) -> bool:
-    return _stride(_tensor(value), -1) == 1
 
 
 def _requires_grad(value: Value, params: Sequence[object]) -> bool:
@@ -114,14 +109,14 @@ CONDS: dict[str, CondSpec] = {
     ),
     "is_tuple": CondSpec("isinstance({0}, tuple)", ("either",), lambda v, p: isinstance(v, CollectionValue)),
     "has_key": CondSpec("{p[0]!r} in {0}", ("options",), _has),
-    "size": CondSpec("{0}.shape[0] > {p[0]}", (), lambda v, p: _first_size(v) > int(str(p[0]))),
-    "even_size": CondSpec("{0}.shape[0] % 2 == 0", (), lambda v, p: _first_size(v) % 2 == 0),
-    "size_is": CondSpec("{0}.shape[0] == {p[0]}", (), lambda v, p: _first_size(v) == p[0]),
+    "size": CondSpec("{0}.shape[0] > {p[0]}", (), lambda v, p: _size(_tensor(v), 0) > int(str(p[0]))),
+    "even_size": CondSpec("{0}.shape[0] % 2 == 0", (), lambda v, p: _size(_tensor(v), 0) % 2 == 0),
+    "size_is": CondSpec("{0}.shape[0] == {p[0]}", (), lambda v, p: _size(_tensor(v), 0) == p[0]),
     "numel": CondSpec("{0}.numel() > {p[0]}", (), lambda v, p: _tensor(v).numel > int(str(p[0]))),
     "rank": CondSpec("{0}.dim() == {p[0]}", (), lambda v, p: len(_tensor(v).shape) == p[0]),
     "dtype": CondSpec("{0}.dtype == torch.{p[0]}", (), lambda v, p: _tensor(v).dtype == p[0]),
     "contiguous": CondSpec("{0}.is_contiguous()", (), _is_contiguous),
-    "stride": CondSpec("{0}.stride(-1) == 1", (), _last_stride),
+    "stride": CondSpec("{0}.stride(-1) == 1", (), lambda v, p: _stride(_tensor(v), -1) == 1),
     "requires_grad": CondSpec("{0}.requires_grad", (), _requires_grad, autograd=True),
 }
 """Conditions on one value."""
@@ -187,11 +182,6 @@ class MeasureSpec:
     read: Callable[[TensorType], int]
     of_data: bool = False
     """Whether it is read from data, so that no trace knows it."""
-
-
-def _size(kind: TensorType, dim: int) -> int:
-    require(kind.shape, "no dimension")
-    return kind.shape[dim]
 
 
 def _counted(kind: TensorType) -> int:

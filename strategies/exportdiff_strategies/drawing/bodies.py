@@ -173,22 +173,18 @@ _any_inplace = tried(draw_inplace)
 
 def _read_back(scope: Scope, subject: ir.Expr) -> ir.Stmt | None:
     """A statement that computes with the sizes of a tensor, or branches on them, after these have changed."""
-    stmt = _branch_on(scope, subject) if scope.choose.chance(50) else None
+    stmt = draw_branch(scope, draw_statements, subject) if scope.choose.chance(50) else None
     if stmt is None:
         stmt = tried(partial(draw_measure_op, subject=subject))(scope)
         if stmt is not None and scope.choose.chance(40):
-            scope.pending.append(partial(_branch_on, subject=subject))
+            scope.pending.append(partial(draw_branch, suite=draw_statements, subject=subject))
     return stmt
-
-
-def _branch_on(scope: Scope, subject: ir.Expr) -> ir.Stmt | None:
-    return draw_branch(scope, draw_statements, subject)
 
 
 def branch_on_size_first(scope: Scope) -> None:
     """Make a body begin with a branch on the sizes of ``x``: with dynamic shapes, this makes guards."""
     if scope.choose.maybe("control.shape", 50):
-        scope.pending.append(partial(_branch_on, subject=ir.Var("x")))
+        scope.pending.append(partial(draw_branch, suite=draw_statements, subject=ir.Var("x")))
 
 
 def _keep(scope: Scope) -> ir.Stmt | None:
@@ -212,24 +208,11 @@ _keep_then_rebind = tried(_keep)
 
 
 # These makers, and draw_pair, execute their statements while they draw them.
-def _branch(scope: Scope) -> ir.Stmt | None:
-    return draw_branch(scope, draw_statements)
-
-
-def _repeat(scope: Scope) -> ir.Stmt | None:
-    return draw_repeat(scope, draw_statements)
-
-
-def _region(scope: Scope) -> ir.Stmt | None:
-    return draw_region(scope, draw_statements)
-
-
-def _control(scope: Scope) -> ir.Stmt | None:
-    return draw_control(scope, draw_statements)
-
-
-def _try(scope: Scope) -> ir.Stmt | None:
-    return draw_try(scope, draw_statements)
+_branch: Maker = partial(draw_branch, suite=draw_statements)
+_repeat: Maker = partial(draw_repeat, suite=draw_statements)
+_region: Maker = partial(draw_region, suite=draw_statements)
+_control: Maker = partial(draw_control, suite=draw_statements)
+_try: Maker = partial(draw_try, suite=draw_statements)
 
 
 def write_in_operator_first(scope: Scope) -> None:

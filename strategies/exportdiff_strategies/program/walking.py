@@ -6,56 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
-from exportdiff_strategies.program.classes import Arg, ClassDef, MethodDef
-from exportdiff_strategies.program.construction import (
-    Bind,
-    Child,
-    Container,
-    CopiedModule,
-    DerivedTensor,
-    Hook,
-    New,
-    Parametrize,
-    PythonAttr,
-    TensorAttr,
-    TensorContainer,
-    UnsetTensor,
-)
-from exportdiff_strategies.program.expressions import (
-    Attr,
-    CallModule,
-    CallVariable,
-    Collection,
-    Cond,
-    Function,
-    Item,
-    Lit,
-    Measure,
-    ModuleOrMethod,
-    Not,
-    Op,
-    Results,
-    Star,
-    Ternary,
-    Var,
-)
-from exportdiff_strategies.program.inputs import AliasInput, CollectionInput, TensorInput
-from exportdiff_strategies.program.statements import (
-    Assign,
-    Control,
-    Do,
-    Fail,
-    If,
-    Increment,
-    LocalFunction,
-    Loop,
-    Repeat,
-    Return,
-    SetAttr,
-    Swap,
-    Try,
-    With,
-)
+from exportdiff_strategies.program.classes import ClassDef
+from exportdiff_strategies.program.construction import Fill, New
+from exportdiff_strategies.program.literals import Key, Slice
 
 N = TypeVar("N")
 
@@ -65,9 +18,9 @@ def nodes(root: object) -> Iterator[object]:
     if isinstance(root, tuple):
         for item in root:
             yield from nodes(item)
-    elif type(root) in _PARTS:
+    elif (parts := _parts(type(root))) is not None:
         yield root
-        for name in _PARTS[type(root)]:
+        for name in parts:
             yield from nodes(getattr(root, name))
 
 
@@ -84,63 +37,19 @@ def rewritten(root: Any, change: Callable[[Any], Any]) -> Any:
 _LEAVES = {"str", "int", "float", "bool", "AttributePath", "Shape", "Literal", "tuple[Literal, ...]"}
 """The types of fields that hold no nodes."""
 
-_PARTS: dict[type, tuple[str, ...]] = {
-    kind: tuple(f.name for f in fields(kind) if f.type not in _LEAVES)
-    for kind in (
-        *(
-            Lit,
-            Var,
-            Not,
-            Attr,
-            Op,
-            Measure,
-            Star,
-            CallModule,
-            CallVariable,
-            ModuleOrMethod,
-            Function,
-            Collection,
-            Item,
-            Results,
-        ),
-        *(Ternary, Cond),
-        *(
-            Assign,
-            Do,
-            SetAttr,
-            Swap,
-            Increment,
-            If,
-            Loop,
-            Repeat,
-            With,
-            Fail,
-            Try,
-            LocalFunction,
-            Control,
-            Return,
-        ),
-        *(
-            New,
-            Child,
-            CopiedModule,
-            Bind,
-            Container,
-            TensorAttr,
-            TensorContainer,
-            UnsetTensor,
-            DerivedTensor,
-            PythonAttr,
-            Hook,
-            Parametrize,
-            Arg,
-            MethodDef,
-            ClassDef,
-        ),
-        *(TensorInput, AliasInput, CollectionInput),
-    )
-}
-"""Kind of node -> the fields that may hold further nodes."""
+_VALUES = (Fill, Key, Slice)
+"""Dataclasses that are no nodes."""
+
+
+_known: dict[type, tuple[str, ...] | None] = {}
+
+
+def _parts(kind: type) -> tuple[str, ...] | None:
+    """The fields of a kind of node that may hold further nodes; None if it is no kind of node."""
+    if kind not in _known:
+        is_node = is_dataclass(kind) and kind not in _VALUES
+        _known[kind] = tuple(f.name for f in fields(kind) if f.type not in _LEAVES) if is_node else None
+    return _known[kind]
 
 
 def new_modules(cls: ClassDef) -> Iterator[New]:
