@@ -128,9 +128,6 @@ def _updated(scope: Scope, reads: bool) -> ir.Stmt | None:
     return ir.Assign(new.name, value)
 
 
-_WRITES = ("add_", "mul_", "zero_", "neg_", "set_all_two", "copy_")
-
-
 def _alias_written(scope: Scope) -> ir.Stmt | None:
     """Of two arguments that share memory, one is written to, and a view of the other is made."""
     names = [ir.Var(arg.name) for arg in scope.args if arg.kind in ("tensor", "optional")]

@@ -44,10 +44,8 @@ from exportdiff_strategies.types import (
 )
 
 
-def _map(
-    template: str, bound: Bound = same, takes: Dtypes = NUMBERS, result: Result = kept, group: str = "map"
-) -> OpSpec:
-    return OpSpec(template, group, 1, elementwise(bound, takes, result))
+def _map(template: str, bound: Bound = same, takes: Dtypes = NUMBERS, result: Result = kept) -> OpSpec:
+    return OpSpec(template, "map", 1, elementwise(bound, takes, result))
 
 
 def _zip(

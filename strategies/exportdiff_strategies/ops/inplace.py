@@ -43,9 +43,9 @@ def _write(
     return OpSpec(template, "inplace.value", 2 if "{1}" in template else 1, rule, mutates="value")
 
 
-def _judge(template: str, bound: Bound, takes: Dtypes = REAL) -> OpSpec:
+def _judge(template: str, bound: Bound) -> OpSpec:
     """An op for which the second operand only decides where the first one changes."""
-    return OpSpec(template, "inplace.value", 2, guided(writes(bound, takes)), mutates="value")
+    return OpSpec(template, "inplace.value", 2, guided(writes(bound, REAL)), mutates="value")
 
 
 def _copy(operands: Sequence[Operand], params: Params) -> Outcome:

@@ -36,6 +36,7 @@ from exportdiff_strategies.ops.spec import (
 from exportdiff_strategies.types import (
     Shape,
     TensorType,
+    aligned,
     contiguous_stride,
     dense,
     drop,
@@ -220,12 +221,7 @@ def _expand_as(operands: Sequence[Operand], params: Params) -> Outcome:
     if kind.stride is None:
         raise Rejected("strides unknown")
     fitting(shape, kind.shape)
-    missing = len(shape) - len(kind.shape)
-    kept = (
-        0 if size == 1 and shape[missing + dim] != 1 else stride
-        for dim, (size, stride) in enumerate(zip(kind.shape, kind.stride, strict=True))
-    )
-    return Outcome(TensorType(shape, (*(0,) * missing, *kept), kind.dtype), operands[0].bound, alias=True)
+    return Outcome(TensorType(shape, aligned(kind, shape), kind.dtype), operands[0].bound, alias=True)
 
 
 # --- choices ----------------------------------------------------------------------------------------------
