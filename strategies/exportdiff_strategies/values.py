@@ -158,6 +158,11 @@ def leaves(values: Iterable[Value]) -> Iterator[Value]:
             yield value
 
 
+def tensors_in(values: Iterable[Value]) -> Iterator[TensorValue]:
+    """The tensors in nested containers."""
+    return (value for value in leaves(values) if isinstance(value, TensorValue))
+
+
 @dataclass(slots=True)
 class CallFrame:
     """One running call of a method: its module, its variables, and the fuel, shared by all frames of a call.

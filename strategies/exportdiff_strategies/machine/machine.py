@@ -11,7 +11,7 @@ from exportdiff_strategies.machine.inputs import arguments
 from exportdiff_strategies.machine.limits import CALLS, FUEL
 from exportdiff_strategies.machine.statements import StatementRunner
 from exportdiff_strategies.ops import Rejected
-from exportdiff_strategies.values import TensorValue, Value, leaves
+from exportdiff_strategies.values import Value, tensors_in
 
 
 class Machine(StatementRunner):
@@ -44,9 +44,8 @@ class Machine(StatementRunner):
                 self.trace.flow = DataFlow()
             results.append(self.call(model, args, kwargs, [FUEL]))
             if self.trace is not None:
-                given = [ref for ref in leaves([*args, *kwargs.values()]) if isinstance(ref, TensorValue)]
-                for leaf in leaves([results[-1]]):
-                    if isinstance(leaf, TensorValue):
-                        self.trace.marks.update(self.trace.flow.note_output(leaf, given))
+                given = [*tensors_in([*args, *kwargs.values()])]
+                for output in tensors_in([results[-1]]):
+                    self.trace.marks.update(self.trace.flow.note_output(output, given))
                 self.trace.results.append(([*args, *kwargs.values()], results[-1]))
         return results

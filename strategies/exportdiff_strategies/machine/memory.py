@@ -6,7 +6,15 @@ from collections.abc import Iterable, Sequence
 
 from exportdiff_strategies.control import COUNTER, ControlSpec
 from exportdiff_strategies.ops import Rejected, forbid
-from exportdiff_strategies.values import CallFrame, CollectionValue, Instance, Storage, TensorValue, Value
+from exportdiff_strategies.values import (
+    CallFrame,
+    CollectionValue,
+    Instance,
+    Storage,
+    TensorValue,
+    Value,
+    tensors_in,
+)
 
 PARTIAL_WRITES = frozenset({"inplace.item", "inplace.scatter", "inplace.out"})
 """Groups of ops that write to a part of their target, or write while they still read."""
@@ -47,19 +55,6 @@ def reachable_storages(frame: CallFrame) -> set[Storage]:
     return found
 
 
-def _named_tensors(frame: CallFrame) -> set[TensorValue]:
-    """The tensors that the names of a frame stand for, also those in containers."""
-    found: set[TensorValue] = set()
-    todo: list[Value] = list(frame.names.values())
-    while todo:
-        value = todo.pop()
-        if isinstance(value, TensorValue):
-            found.add(value)
-        elif isinstance(value, CollectionValue):
-            todo += value.items.values()
-    return found
-
-
 LAZY_OPERAND = "a control-flow operator takes no tensor that is conjugated or negated when it is read"
 """No kernel of such an operator for the dispatch keys Conjugate and Negative: eager raises."""
 
@@ -78,7 +73,7 @@ class OperatorMemory:
         self.spec = spec
         self._rows = {operand.storage for operand in operands if spec.rows}
         self._existing = reachable_storages(frame)
-        self._outer = _named_tensors(frame)
+        self._outer = set(tensors_in(frame.names.values()))
         self._writes = spec.writes and not grad
         self._inputs = {operand.storage: operand for operand in operands}
         self._carried = set(self._inputs) if spec.carries is not None else set()

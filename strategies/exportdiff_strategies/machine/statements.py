@@ -47,28 +47,12 @@ class StatementRunner(CallRunner):
                 self.evaluate(stmt.value, frame)
             elif isinstance(stmt, ir.Return):
                 return True, self.evaluate(stmt.value, frame)
-            elif isinstance(stmt, ir.If):
-                truth = self.holds(stmt.test, frame)
-                if self.trace is not None:
-                    self.trace.sides.add((id(stmt), truth))
-                done, value = self.run(stmt.then if truth else stmt.orelse, frame)
-                if done:
-                    return True, value
-            elif isinstance(stmt, ir.With):
-                with self.region(stmt.region):
-                    done, value = self.run(stmt.body, frame)
-                if done:
-                    return True, value
-            elif isinstance(stmt, ir.Repeat):
-                done, value = self._repeat(stmt, frame)
-                if done:
+            elif isinstance(stmt, ir.If | ir.With | ir.Repeat | ir.Try):
+                returned, value = self._run_suites(stmt, frame)
+                if returned:
                     return True, value
             elif isinstance(stmt, ir.Fail):
                 self._fail(stmt, frame)
-            elif isinstance(stmt, ir.Try):
-                done, value = self._try(stmt, frame)
-                if done:
-                    return True, value
             elif isinstance(stmt, ir.Loop):
                 self._loop(stmt, frame)
             elif isinstance(stmt, ir.Control):
@@ -76,6 +60,18 @@ class StatementRunner(CallRunner):
             else:
                 self._store(stmt, frame)
         return False, None
+
+    def _run_suites(self, stmt: ir.If | ir.With | ir.Repeat | ir.Try, frame: CallFrame) -> tuple[bool, Value]:
+        """Execute a statement that contains others; return the same as ``run``."""
+        if isinstance(stmt, ir.If):
+            truth = self.holds(stmt.test, frame)
+            if self.trace is not None:
+                self.trace.sides.add((id(stmt), truth))
+            return self.run(stmt.then if truth else stmt.orelse, frame)
+        if isinstance(stmt, ir.With):
+            with self.region(stmt.region):
+                return self.run(stmt.body, frame)
+        return self._repeat(stmt, frame) if isinstance(stmt, ir.Repeat) else self._try(stmt, frame)
 
     @contextlib.contextmanager
     def region(self, name: str) -> Iterator[None]:

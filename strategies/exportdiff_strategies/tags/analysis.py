@@ -9,7 +9,7 @@ from exportdiff_strategies import program as ir
 from exportdiff_strategies.machine import Machine
 from exportdiff_strategies.ops import OPS
 from exportdiff_strategies.trace import CallEvent, Trace, WriteEvent
-from exportdiff_strategies.values import Instance, TensorValue, Value, leaves
+from exportdiff_strategies.values import Instance, TensorValue, Value, leaves, tensors_in
 
 
 class Analysis:
@@ -48,8 +48,8 @@ class Analysis:
     def _outputs(self) -> Iterator[tuple[Value, str]]:
         """The leaves of the outputs of the first call, each with its role: input, buffer, view of input..."""
         for given, result in self.trace.results[:1]:
-            objects = {id(leaf): "input" for leaf in leaves(given) if isinstance(leaf, TensorValue)}
-            storages = {leaf.storage: "input" for leaf in leaves(given) if isinstance(leaf, TensorValue)}
+            objects = {id(tensor): "input" for tensor in tensors_in(given)}
+            storages = {tensor.storage: "input" for tensor in tensors_in(given)}
             for each in self.occurrences:
                 for value in each.module.attrs.values():
                     if isinstance(value, TensorValue):
